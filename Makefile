@@ -32,16 +32,19 @@ GROWTH ?= 10000000
 # What `make compare` measures, and a build of our side to measure instead of the usual one
 COMPARE_FLAGS ?=
 OURS ?=
-# For `make bench-guard`: any value counts anew after an intended change; cases with a text
-# in their names alone; each so often; `--json`
+# For `make bench-guard`: any value of UPDATE counts again after an intended change; ONLY takes the
+# cases with this text in their names; RUNS repeats each; GUARD_FLAGS, such as `--json`
 UPDATE ?=
 ONLY ?=
 RUNS ?=
 GUARD_FLAGS ?=
 program := $(CARGO_TARGET_DIR)/debug/annals
 release_target := $(cache)/target-release
+# Where `make install` puts the program, and `make dist` the archive
+PREFIX ?= $(HOME)/.local
+DIST ?= $(cache)/dist
 
-.PHONY: help setup build release test test-long fuzz soak mutants concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth compare fmt lint doc deny events
+.PHONY: help setup build release install dist readme cli test test-long fuzz soak mutants concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth compare fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -57,12 +60,20 @@ setup: ## checks what the build needs; installs it on Debian and Ubuntu
 build: setup ## builds the program
 	cargo build --workspace $(CARGO_FLAGS) --bin annals --bench '*'
 
-# A profile of its own, so RocksDB is compiled once more: in a folder of its own, beside the
-# one that all else shares and whatever that is. --workspace as everywhere.
+# A profile of its own, so RocksDB is compiled once more: in a folder of its own, next to the
+# one that all else shares, wherever that is. --workspace as everywhere.
 release: override CARGO_TARGET_DIR := $(release_target)
 release: setup ## builds the program for use, with link-time optimisation, and measures its start
 	cargo build --release --workspace $(CARGO_FLAGS) --bin annals
 	@scripts/release.sh '$(release_target)/release/annals'
+
+install: build ## puts the program, its manual pages and completions into PREFIX=~/.local
+	@scripts/install.sh '$(program)' '$(PREFIX)'
+	@printf 'installed %s/bin/annals\n' '$(PREFIX)'
+	@command -v annals >/dev/null || echo 'add $(PREFIX)/bin to PATH to call it as "annals"'
+
+dist: release ## an archive of the program for use elsewhere, in DIST=FOLDER
+	@scripts/dist.sh '$(release_target)/release/annals' '$(DIST)'
 
 test: build ## every test: unit, integration and doctests
 	cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
@@ -77,7 +88,7 @@ soak: build ## faults and power cuts, cycle after cycle, for SOAK=600s
 	cargo test --workspace $(CARGO_FLAGS) --no-run
 	'$(CARGO_TARGET_DIR)/debug/soak' --seconds '$(SOAK:s=)' $(SOAK_FLAGS)
 
-# Programs with seeded bugs are built beside the others and copied away, so that none of
+# Programs with seeded bugs are built next to the others and copied away, so that none of
 # them is taken for the real one later.
 mutants: build ## seeded bugs, each of which the soak must find
 	@scripts/mutants.sh $(CARGO_FLAGS)
@@ -102,6 +113,9 @@ demo: build ## imports this repository's history and looks at it
 secrets-corpus: ## how many secrets are found of each kind, and in ORDINARY=FOLDER, where none are
 	ANNALS_SECRETS=400 ANNALS_ORDINARY='$(ORDINARY)' cargo test --workspace $(CARGO_FLAGS) --lib secrets::tests::corpus -- --nocapture
 
+readme: build ## writes what the program prints into the README
+	UPDATE_GOLDENS=1 cargo test --workspace $(CARGO_FLAGS) --test cli the_readme_shows
+
 corpus: build ## imports the recordings in CORPUS=DIR and compares with a recount
 	@ANNALS_BIN='$(program)' scripts/corpus.sh '$(CORPUS)'
 
@@ -114,7 +128,7 @@ retention: build ## how long `annals retain` takes for BLOBS=20000 blobs, and wh
 ci: ## all that must hold before a change is taken; what .ci/run does
 	@scripts/ci.sh
 
-bench: setup ## benchmarks beside raw RocksDB, and their ratios
+bench: setup ## benchmarks against raw RocksDB, and their ratios
 	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
 	cargo bench --profile dev --workspace $(CARGO_FLAGS) --bench '*' 2>&1 | tee "$$log"; \
 	printf '\nRatios:\n'; \
@@ -124,7 +138,7 @@ growth: build ## a log of GROWTH=10000000 events, and what it takes at each powe
 	ANNALS_EVENTS='$(GROWTH)' cargo bench --profile dev --workspace $(CARGO_FLAGS) --bench growth
 
 # Has no `build` before it: scripts/compare.sh builds two programs alone.
-compare: setup ## our log beside other stores, COMPARE_FLAGS=--quick; writes docs/performance.md
+compare: setup ## our log against other stores, COMPARE_FLAGS=--quick; writes docs/performance.md
 	@OURS='$(OURS)' CARGO_FLAGS='$(CARGO_FLAGS)' scripts/compare.sh $(COMPARE_FLAGS)
 
 # The one argument that cargo adds is `--bench`.
@@ -144,6 +158,9 @@ doc: setup ## the documentation of all crates, warnings denied
 
 deny: ## dependencies: bans, licences, sources, advisories
 	@scripts/deny.sh
+
+cli: build ## writes docs/cli.md, after a command's help changed
+	UPDATE_GOLDENS=1 cargo test --workspace $(CARGO_FLAGS) --lib the_page_of_all_commands
 
 # annals-wire has no RocksDB, so selecting it alone is safe. The test of the
 # change log fails until CHANGELOG.md has the line that it then prints.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The main job on real input: imports the git history of this repository into
-# a log beside it (.demo), then looks at the log. A second run changes nothing.
+# a log next to it (.demo), then looks at the log. A second run changes nothing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -19,7 +19,7 @@ run() {
     annals "$@"
 }
 
-# The first value of a field in JSON: enough for what is asked for here.
+# The first value of a field in JSON: enough for what is needed here.
 number_of() { grep -o "\"$1\"[[:space:]]*:[[:space:]]*[0-9]*" | sed -n '1s/.*[^0-9]//p'; }
 text_of() { grep -o "\"$1\"[[:space:]]*:[[:space:]]*\"[^\"]*\"" | sed -n '1s/.*"\([^"]*\)"$/\1/p'; }
 log_position() {
@@ -46,9 +46,9 @@ import_history() {
     run import git .
     after=$(log_position)
     if [ "$before" = "$after" ]; then
-        say "The log stood at position $before before this import and stands there now: unchanged."
+        say "The log was at position $before before this import and still is: unchanged."
     else
-        say "The log stood at position $before before this import, and stands at $after now."
+        say "The log was at position $before before this import, and is at $after now."
     fi
 }
 
@@ -77,9 +77,9 @@ run-?*) run_id=${stream#run-} ;;
 esac
 [ -n "$position" ] || fail "the event has no position: $event"
 
-say "This run as it stands:"
+say "This run as it is now:"
 run show "$run_id"
-say "The same run as it stood at position $position, when it had just been created:"
+say "The same run as it was at position $position, when it had just been created:"
 run show "$run_id" --at "$position"
 say "All that happened to it:"
 run history "$run_id"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Fuzzes every parser of foreign bytes with libFuzzer, each for FUZZ seconds (600), two at a time,
 # from the seeds of crates/fuzzing and what fuzz/corpus has. TARGET=name takes only that one. What
-# is found stands in fuzz/artifacts/TARGET, and the command that repeats it is printed; put it into
-# fuzz/corpus/TARGET once it is mended, where `make test` tries it.
+# is found is in fuzz/artifacts/TARGET, and the command that repeats it is printed; put it into
+# fuzz/corpus/TARGET once it is fixed, where `make test` tries it.
 #
 # Installs cargo-fuzz into the cache folder if it is not there, and compiles RocksDB once more
 # (about 20 minutes): with other options and in a folder of its own.

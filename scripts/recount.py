@@ -17,7 +17,7 @@ from collections import Counter
 
 NO_PROMPTS = ("<command-", "<local-command-", "[Request interrupted")
 OF_PROGRAMS = re.compile(r"\A\s*<(bash-input|bash-stdout|bash-stderr|task-notification)>.*</\1>", re.S)
-# What the program tells beside a prompt, before or behind it.
+# What the program adds to a prompt, before or behind it.
 BEFORE = re.compile(r"\A\s*<(ide_[a-z_]*|system-reminder)>.*?</\1>", re.S)
 BEHIND = re.compile(r"(?:\A|\n)<(ide_[a-z_]*|system-reminder)>(?:(?!</?\1>).)*</\1>\s*\Z", re.S)
 TOKENS = {

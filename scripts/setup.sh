@@ -162,7 +162,7 @@ as_root() {
     elif [ -t 0 ]; then
         sudo "$@"
     else
-        sudo -n "$@" # nobody is there to type a password
+        sudo -n "$@" # there is no terminal to type a password at
     fi
 }
 

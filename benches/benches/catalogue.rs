@@ -1,5 +1,5 @@
 //! The catalogue over a long history: rebuilding it, lists, views of long runs, and what
-//! one more event costs in a large run and in a new one. It prints each number beside its
+//! one more event costs in a large run and in a new one. It prints each number next to its
 //! target.
 //!
 //! `cargo bench --profile dev --workspace --bench catalogue`; `ANNALS_EVENTS`
@@ -28,7 +28,7 @@ use annals::projections::ListQuery;
 use annals::wire::{Envelope, encode};
 use annals::{Annals, Request};
 use annals_benches::{directory, median, ms, program, setting};
-use annals_event_log::{Append, EventLog, Position};
+use annals_event_log::{Append, Position, Store};
 use bytes::Bytes;
 use chrono::DateTime;
 use futures::executor::block_on;
@@ -44,7 +44,7 @@ const SAMPLES: usize = 500;
 /// A history as agents leave it: 40 % tool calls, 40 % pushed frames, 15 %
 /// tokens used, 5 % everything else.
 struct History<'a> {
-    log: &'a dyn EventLog,
+    log: &'a dyn Store,
     ids: u128,
     seconds: i64,
     events: Vec<(StreamRef, AnyEvent, Pieces)>,
@@ -310,7 +310,7 @@ fn lists(annals: &Annals) {
     }
 }
 
-/// The program beside this benchmark, if it was built.
+/// The program next to this benchmark, if it was built.
 fn list_command(url: &str) {
     let Some(program) = program() else {
         println!("list as a command: not measured, the program is not built (`make build`)");

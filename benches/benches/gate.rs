@@ -1,4 +1,4 @@
-//! The gate: how long a verdict takes beside a bare durable append, which is
+//! The gate: how long a verdict takes compared with a bare durable append, which is
 //! the least that it can take.
 //!
 //! Both write to logs of their own on one disk, in turns, in blocks. It prints

@@ -1,4 +1,4 @@
-//! How a log stands growing: agents fill it by commands up to so many events, and at each
+//! How a log performs as it grows: agents fill it by commands up to so many events, and at each
 //! power of ten it is asked what it takes: appends, views, lists, the inbox, an opening, disk and
 //! memory. Nothing of that but the disk and what reads all of it should grow with the log.
 //!

@@ -2,7 +2,7 @@
 //!
 //! It prints how long the inbox takes in an open process, a page of it and all of
 //! it, just opened and warm, and as a command; then the same with ten times fewer
-//! intents that wait for nobody, since those should not count.
+//! intents that do not wait for a person, since those should not count.
 //!
 //! `cargo bench --profile dev --workspace --bench inbox`; `ANNALS_INTENTS` sets how
 //! many there are (100,000).

@@ -1,6 +1,6 @@
-//! The context pipeline: pushes into a full window beside git-internal's own
+//! The context pipeline: pushes into a full window compared with git-internal's own
 //! algorithm, frames made durable in a long pipeline and in a new one, and a
-//! long history under other policies. It prints each number beside its target.
+//! long history under other policies. It prints each number next to its target.
 //!
 //! `cargo bench --profile dev --workspace --bench pipeline`; `ANNALS_FRAMES`
 //! sets how long the history is (1,000,000).
@@ -31,7 +31,7 @@ use annals::domain::{
 use annals::wire::{Envelope, encode};
 use annals::{Annals, Request};
 use annals_benches::{directory, median, program, setting};
-use annals_event_log::{Append, EventLog};
+use annals_event_log::{Append, Store};
 use bytes::Bytes;
 use futures::executor::block_on;
 use uuid::Uuid;
@@ -111,7 +111,7 @@ fn full_window(size: usize) -> Window<Frame> {
         let frame = Frame::new(kind(n));
         window.push(&frame.kind.clone(), frame.token_estimate, frame);
     }
-    // Until the protected frames are the oldest ones, as they come to be.
+    // Until the protected frames are the oldest ones, which they become in time.
     for _ in 0..size {
         push(&mut window);
     }
@@ -252,7 +252,7 @@ fn durable() {
 
 /// A pipeline without a limit of its own, as long as that, with a save-point
 /// each ten thousand frames and two uses each hundred.
-fn fill(log: &dyn EventLog, pipeline: PipelineId, frames: u64) {
+fn fill(log: &dyn Store, pipeline: PipelineId, frames: u64) {
     let stream = StreamRef {
         kind: StreamKind::Pipeline,
         id: pipeline.0,

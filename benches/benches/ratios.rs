@@ -1,4 +1,4 @@
-//! Ratios beside raw RocksDB: each case nine times, alternating; those of the tree,
+//! Ratios to raw RocksDB: each case nine times, alternating; those of the tree,
 //! whose differences are small, 25 times. The rates are medians; the ratio is the
 //! median of the pairs' ratios, since a machine's speed drifts more between pairs than
 //! within one.
@@ -47,7 +47,7 @@ fn median(mut rates: Vec<Rate>) -> Rate {
     rates[rates.len() / 2]
 }
 
-/// Whether a case was asked for.
+/// Whether a case was requested.
 fn wanted(case: &str) -> bool {
     let mut parts = std::env::args()
         .skip(1)

@@ -1,5 +1,5 @@
 //! Verifying a long log, its indexes and its catalogue included: how long the program takes,
-//! and how much memory. It prints each number beside its target.
+//! and how much memory. It prints each number next to its target.
 //!
 //! `cargo bench --profile dev --workspace --bench verify`, after the program was built;
 //! `ANNALS_EVENTS` sets how long the log is (1,000,000), `ANNALS_RUN` how many events a run
@@ -24,7 +24,7 @@ use annals::domain::{
 use annals::wire::{Envelope, encode};
 use annals_benches::watched::watched;
 use annals_benches::{PAYLOAD, directory, payloads, program, setting};
-use annals_event_log::{Append, EventLog, NewEvent};
+use annals_event_log::{Append, NewEvent, Store};
 use bytes::Bytes;
 use chrono::DateTime;
 use futures::executor::block_on;
@@ -105,7 +105,7 @@ fn run_of(number: usize, events: usize, results: &[String]) -> Vec<NewEvent> {
 
 fn fill(url: &str, events: usize, of_run: usize) {
     let annals = block_on(Annals::open(url)).unwrap();
-    let log: &dyn EventLog = annals.log().as_ref();
+    let log: &dyn Store = annals.log().as_ref();
     let text = |payload: &Bytes| -> String {
         let letter = |byte: &u8| char::from(b' ' + byte % 90);
         payload.iter().take(PAYLOAD).map(letter).collect()

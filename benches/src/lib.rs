@@ -1,5 +1,5 @@
 //! What the benchmarks share: payloads, logs with real syncs, and raw RocksDB
-//! beside them.
+//! next to them.
 //!
 //! [`guard`] counts instructions instead of measuring time.
 //!
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use annals_event_log::{
-    Actor, Append, EventLog, Expectation, Expected, NewEvent, Position, Query, StreamName, Version,
+    Actor, Append, Expectation, Expected, NewEvent, Position, Query, Store, StreamName, Version,
 };
 use annals_store_rocks::{Options, RocksLog};
 use bytes::Bytes;
@@ -70,7 +70,7 @@ pub fn setting<T: FromStr>(name: &str, otherwise: T) -> T {
     set.and_then(|n| n.parse().ok()).unwrap_or(otherwise)
 }
 
-/// The program beside the running benchmark, if it was built.
+/// The program next to the running benchmark, if it was built.
 pub fn program() -> Option<PathBuf> {
     let bench = std::env::current_exe().ok()?;
     let mut places = bench.ancestors().map(|folder| folder.join("annals"));
@@ -195,7 +195,7 @@ pub fn raw_batch(first: u64, payloads: &[Bytes]) -> WriteBatch {
 ///
 /// # Errors
 /// The log's.
-pub async fn scan(log: &dyn EventLog) -> Result<u64, annals_event_log::ReadError> {
+pub async fn scan(log: &dyn Store) -> Result<u64, annals_event_log::ReadError> {
     let mut count = 0;
     let mut next = Some(1);
     while let Some(from) = next {

@@ -1,4 +1,4 @@
-//! A case: what is counted, and how the counted part is told from the rest.
+//! A case: what is counted, and how the counted part is separated from the rest.
 
 use std::hint::black_box;
 use std::path::Path;

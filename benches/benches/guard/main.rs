@@ -40,7 +40,7 @@ fn all() -> Vec<Case> {
     [cases::all(), threads::all()].concat()
 }
 
-/// What is asked for.
+/// The command-line arguments.
 #[derive(Debug, Default)]
 struct Asked {
     update: bool,

@@ -23,13 +23,13 @@ pub(crate) fn counts(cases: &[Case], runs: usize) -> Counts {
             scope.spawn(|| {
                 while let Some(case) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let count = one(case).unwrap_or_else(|error| panic!("{}: {error}", case.name));
-                    let mut found = found.lock().expect("nobody panicked");
+                    let mut found = found.lock().expect("no thread panicked");
                     found.entry(case.name).or_insert_with(Vec::new).push(count);
                 }
             });
         }
     });
-    let found = found.into_inner().expect("nobody panicked");
+    let found = found.into_inner().expect("no thread panicked");
     let mut counts = Counts::new();
     for (name, mut of_case) in found {
         of_case.sort_unstable();

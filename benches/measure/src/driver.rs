@@ -248,7 +248,7 @@ fn remove(folder: &std::path::Path) -> io::Result<()> {
 
 /// Says how far it is, on standard error.
 pub fn say(line: &str) {
-    // Nobody is left to be told when standard error is gone.
+    // There is no one to report to when standard error is closed.
     let _ = writeln!(io::stderr(), "compare: {line}");
 }
 

@@ -1,4 +1,4 @@
-//! `docs/performance.md`: what was measured, between two marks. What people write stands around
+//! `docs/performance.md`: what was measured, between two marks. What people write is around
 //! them and stays as it is.
 
 use std::fmt::Write;

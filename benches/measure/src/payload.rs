@@ -1,6 +1,6 @@
 //! Payloads that do not compress, the same in every run and for every store.
 
-/// Pseudo-random numbers: SplitMix64, which is fast beside everything that is measured.
+/// Pseudo-random numbers: SplitMix64, which is fast compared with everything that is measured.
 #[derive(Debug, Clone)]
 pub struct Numbers(u64);
 

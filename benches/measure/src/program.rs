@@ -1,5 +1,5 @@
 //! What the two programs with stores do: one measurement of one store, for which `compare`
-//! starts them each time anew.
+//! starts a new process each time.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ pub fn run(open: OpenByName) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let (store, measurement) = (&arguments.store, arguments.measurement);
-            // Nobody is left to be told when standard error is gone.
+            // There is no one to report to when standard error is closed.
             let _ = writeln!(std::io::stderr(), "{store}, {measurement}: {error}");
             ExitCode::FAILURE
         }

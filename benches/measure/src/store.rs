@@ -19,7 +19,7 @@ pub fn stream_name(stream: usize) -> String {
     format!("stream-{stream:04}")
 }
 
-/// Where a stream stands, in the store's own terms: its version, or the position of its last
+/// The state of a stream, in the store's own terms: its version, or the position of its last
 /// event.
 pub type Token = u64;
 
@@ -56,20 +56,20 @@ pub trait Store: Send + Sync {
     /// The store's.
     fn append(&self, events: Vec<Event>) -> Result<(), StoreError>;
 
-    /// Appends one event if its stream stands at `last`, and answers where it stands then.
+    /// Appends one event if its stream is at `last`, and answers where the stream is then.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] if it stands elsewhere; the store's.
+    /// [`StoreError::Conflict`] if it is elsewhere; the store's.
     fn append_if(&self, _event: Event, _last: Token) -> Result<Token, StoreError> {
         Err(StoreError::Cannot("append on a condition"))
     }
 
-    /// Where the first `streams` streams stand.
+    /// The states of the first `streams` streams.
     ///
     /// # Errors
     /// The store's.
     fn tokens(&self, _streams: usize) -> Result<Vec<Token>, StoreError> {
-        Err(StoreError::Cannot("say where a stream stands"))
+        Err(StoreError::Cannot("return the state of a stream"))
     }
 
     /// Hands over the payload of every event, in the store's order.

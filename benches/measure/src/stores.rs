@@ -21,7 +21,7 @@ pub enum Program {
 pub enum Role {
     /// Ours.
     Ours,
-    /// What somebody might take instead of ours: the best of these is what ours is compared with.
+    /// What a user might take instead of ours: the best of these is what ours is compared with.
     Peer,
     /// A layer below, or another kind of store: shown, and not compared with.
     Beside,
@@ -142,7 +142,7 @@ pub const STORES: &[StoreKind] = &[
         title: "raw RocksDB",
         program: Program::Ours,
         role: Role::Beside,
-        durability: "what ours stands on, through the same crate: a `WriteBatch` with `sync`, a \
+        durability: "the layer below ours, through the same crate: a `WriteBatch` with `sync`, a \
             row for the event under its position and an empty row for its stream. No hashes, no \
             versions, no conditions; LZ4, as ours.",
         can: without_conditions,

@@ -1,4 +1,4 @@
-//! The tables of the page, in Markdown: medians, and ours beside the best peer.
+//! The tables of the page, in Markdown: medians, and ours next to the best peer.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::statistics::median;
 use crate::stores::{Role, STORES, StoreKind, ours};
 use crate::workload::Layout;
 
-/// What stands where nothing was measured.
+/// What is shown where nothing was measured.
 const NOTHING: &str = "-";
 
 /// One column for each store, the ratio of ours to the best peer, and, where there were several

@@ -50,7 +50,7 @@ pub enum BaselineError {
         source: io::Error,
     },
     /// It is not what [`Baseline::write`] writes.
-    #[error("{} is no baseline: {source}", path.display())]
+    #[error("{} is not a valid baseline: {source}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -149,13 +149,16 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_no_error_and_another_one_is() {
+    fn a_file_that_is_not_there_is_not_an_error_and_another_one_is() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("guard.json");
         assert_eq!(Baseline::read(&path).unwrap(), None);
         std::fs::write(&path, r#"{"cases":{}}"#).unwrap();
         let error = Baseline::read(&path).unwrap_err().to_string();
-        assert!(error.contains("guard.json is no baseline"), "{error}");
+        assert!(
+            error.contains("guard.json is not a valid baseline"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub enum Counted {
     Process,
 }
 
-/// Why there is no count.
+/// Why the count failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CountError {

@@ -1,4 +1,4 @@
-//! Counts beside a baseline.
+//! Counts compared with a baseline.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -136,7 +136,7 @@ impl fmt::Display for Report {
             for difference in &self.not_compared {
                 writeln!(f, "  {difference}")?;
             }
-            return write!(f, "`make bench-guard UPDATE=1` counts anew.");
+            return write!(f, "`make bench-guard UPDATE=1` writes a new baseline.");
         }
         let (case, baseline, now, change) = ("case", "baseline", "now", "change");
         writeln!(f, "{case:<24} {baseline:>13} {now:>13} {change:>9}")?;
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn another_compiler_is_named_and_is_no_failure() {
+    fn another_compiler_is_named_and_is_not_a_failure() {
         let differences = toolchain("1.96.0").differences(&toolchain("1.95.0"));
         let report = Report::not_compared(differences);
         assert!(!report.failed);

@@ -1,4 +1,4 @@
-//! What the counts depend on beside our code: who made the program, the C library that it
+//! What the counts depend on apart from our code: who made the program, the C library that it
 //! calls, and the valgrind that says what the processor can do.
 
 use std::fmt;
@@ -79,7 +79,7 @@ fn compiler(text: &str) -> String {
     format!("{version} for {}", host.unwrap_or("an unknown host"))
 }
 
-/// glibc says its version this way; other libraries are told apart by the compiler's host.
+/// glibc says its version this way; other libraries are distinguished by the compiler's host.
 fn libc() -> String {
     said("getconf", &["GNU_LIBC_VERSION"]).unwrap_or_else(|_| "no glibc".to_owned())
 }

@@ -1,8 +1,8 @@
 //! Taking objects of other systems over, as they are.
 //!
-//! No decider judges them: an importer says what they are, in whatever state.
+//! No decider judges them: an importer says what they are, in any state.
 //! An object that is there already is left alone if it is as it came, replaced
-//! if it came anew in another state, and refused if events of ours changed it.
+//! if it comes again in another state, and refused if events of ours changed it.
 
 use std::collections::BTreeSet;
 
@@ -16,12 +16,12 @@ use uuid::Uuid;
 use crate::prepared::{Prepared, still_at};
 use crate::{Annals, ExecuteError, LoadError, ViewError};
 
-/// How often objects are adopted anew when others come first.
+/// How often adopting objects is tried again when others come first.
 const ATTEMPTS: u32 = 16;
 
 /// An object to be adopted.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Adoptee {
+pub struct ImportedObject {
     /// What it is.
     pub kind: Kind,
     /// Which one it is.
@@ -103,7 +103,7 @@ pub enum AdoptRefusal {
     TooLargeBatch(#[source] AppendError),
 }
 
-/// Why an object is no event, in words for somebody who did not make the event.
+/// Why an object does not become an event, for a reader who did not make the event.
 fn unfit(error: &EncodeError) -> String {
     let (actual, limit, what) = match error {
         EncodeError::TooLarge { actual, limit, .. } => {
@@ -112,24 +112,24 @@ fn unfit(error: &EncodeError) -> String {
         EncodeError::TooManyPieces { actual, limit, .. } => (actual, limit, "texts"),
         error => return error.to_string(),
     };
-    format!("it is too large: {actual} {what} would have to stand in one event, and {limit} may")
+    format!("it is too large: {actual} {what} for one event, the limit is {limit}")
 }
 
 impl Annals {
     /// Adopts objects, in their order and together: all that can be are in the
-    /// log when it answers, or none is. Each object may stand in the list once.
+    /// log when it answers, or none is. Each object may be in the list once.
     ///
     /// # Errors
     /// [`ExecuteError`]; nothing is adopted then. What is wrong with one object
     /// is in its answer.
     #[tracing::instrument(level = "debug", skip_all, fields(objects = adoptees.len()))]
-    pub async fn adopt(&self, adoptees: &[Adoptee]) -> Result<Vec<Adopted>, ExecuteError> {
+    pub async fn adopt(&self, adoptees: &[ImportedObject]) -> Result<Vec<Adopted>, ExecuteError> {
         let ids = adoptees.iter().map(|adoptee| adoptee.id);
         let streams = adoptees
             .iter()
             .filter_map(stream_of)
             .map(|stream| stream.id);
-        let _turn = self.lanes.turn(ids.chain(streams).collect()).await;
+        let _turn = self.locks.turn(ids.chain(streams).collect()).await;
         let streams: BTreeSet<StreamRef> = adoptees.iter().filter_map(stream_of).collect();
         for _ in 0..ATTEMPTS {
             // In this order: what comes between is seen by the append.
@@ -159,7 +159,7 @@ impl Annals {
     }
 
     /// What is to become of an object.
-    async fn judge(&self, adoptee: &Adoptee) -> Result<Adopted, ExecuteError> {
+    async fn judge(&self, adoptee: &ImportedObject) -> Result<Adopted, ExecuteError> {
         let (kind, id) = (adoptee.kind, adoptee.id);
         let Some((found, holder)) = self.place(id).await? else {
             return Ok(self.held_here(adoptee).await?.unwrap_or(Adopted::New));
@@ -185,8 +185,8 @@ impl Annals {
     }
 
     /// Refuses an object whose stream is not one that came from where the object comes from, with
-    /// nothing else in it: patch sets, decisions and the like stand in their run's stream.
-    async fn held_here(&self, adoptee: &Adoptee) -> Result<Option<Adopted>, LoadError> {
+    /// nothing else in it: patch sets, decisions and the like are in their run's stream.
+    async fn held_here(&self, adoptee: &ImportedObject) -> Result<Option<Adopted>, LoadError> {
         let Some(first) = adoptee.events.first() else {
             return Ok(None);
         };
@@ -236,12 +236,12 @@ impl Annals {
     }
 }
 
-fn stream_of(adoptee: &Adoptee) -> Option<StreamRef> {
+fn stream_of(adoptee: &ImportedObject) -> Option<StreamRef> {
     adoptee.events.first().map(|emitted| emitted.stream)
 }
 
 /// Encodes what is to be appended. What is too large is refused in its answer.
-fn prepare(adoptees: &[Adoptee], answers: &mut [Adopted]) -> Prepared {
+fn prepare(adoptees: &[ImportedObject], answers: &mut [Adopted]) -> Prepared {
     let mut prepared = Prepared::default();
     for (adoptee, answer) in adoptees.iter().zip(answers) {
         if !matches!(answer, Adopted::New | Adopted::Replaced) {
@@ -264,7 +264,7 @@ fn short(actor: &ActorRef) -> ActorRef {
     )
 }
 
-fn encode(adoptee: &Adoptee) -> Result<Prepared, EncodeError> {
+fn encode(adoptee: &ImportedObject) -> Result<Prepared, EncodeError> {
     let mut prepared = Prepared::default();
     let actor = short(&adoptee.actor);
     for emitted in &adoptee.events {

@@ -20,7 +20,7 @@ pub(crate) struct DecidedBatch {
 }
 
 impl DecidedBatch {
-    /// Streams that it writes to without looking at their states. What is known of these is stale then.
+    /// Streams that it writes to without looking at their states. Their cached states are stale then.
     pub(crate) fn written_blindly(&self) -> Vec<StreamRef> {
         let dependences = self.world.dependences();
         let decided_on: Vec<StreamRef> = dependences
@@ -41,10 +41,10 @@ pub(crate) struct Batch {
     pub(crate) canonical: Bytes,
     pub(crate) requests: Vec<Request>,
     pub(crate) metas: Vec<Meta>,
-    pub(crate) lanes: Vec<Uuid>,
+    pub(crate) locks: Vec<Uuid>,
     /// Expectations beyond what the decisions depend on.
     pub(crate) guards: Vec<Expectation>,
-    /// What its caller was told already: it is executed with this outcome or not at all.
+    /// The answer that its caller already has: it is executed with this outcome or not at all.
     pub(crate) told: Option<Vec<DecidedOutcome>>,
 }
 
@@ -60,7 +60,7 @@ impl Batch {
             is_keyed: key.is_some(),
             canonical,
             metas: new_metas(&requests),
-            lanes: lanes_of(key, &requests),
+            locks: locks_of(key, &requests),
             requests,
             guards,
             told: None,
@@ -120,12 +120,12 @@ impl Batch {
         }
     }
 
-    /// What became of each command, but for its position.
+    /// What became of each command, except for its position.
     pub(crate) fn decided(&self, events: &[Vec<Emitted>]) -> Vec<DecidedOutcome> {
         let outcome = |(request, emitted): (&Request, &Vec<Emitted>)| {
             let (id, frame_id) = match emitted.first() {
                 Some(first) => principal(first.stream, &first.event),
-                None => (request.command.lane(), None),
+                None => (request.command.lock_id(), None),
             };
             DecidedOutcome {
                 id,
@@ -168,12 +168,12 @@ pub(crate) fn located(
     })
 }
 
-/// The objects that a batch stands in line for. A key has a lane too: a repeat waits for the first
-/// one and then finds it. So has an id that is asked for: of two commands only one finds it free.
-pub(crate) fn lanes_of(key: Option<Uuid>, requests: &[Request]) -> Vec<Uuid> {
-    let of_request = |request: &Request| [request.command.lane(), request.command.asked_id()];
-    let lanes = requests.iter().flat_map(of_request).flatten();
-    lanes.chain(key).collect()
+/// The objects that a batch waits for its turn on. A key has a lock too: a repeat waits for the first
+/// one and then finds it. So has an id that a command requests: of two commands only one finds it free.
+pub(crate) fn locks_of(key: Option<Uuid>, requests: &[Request]) -> Vec<Uuid> {
+    let of_request = |request: &Request| [request.command.lock_id(), request.command.asked_id()];
+    let locks = requests.iter().flat_map(of_request).flatten();
+    locks.chain(key).collect()
 }
 
 fn new_metas(requests: &[Request]) -> Vec<Meta> {
@@ -198,7 +198,7 @@ fn expectation((stream, dependence, version): (StreamRef, Dependence, u64)) -> E
     }
 }
 
-/// The request as the idempotency key stands for it: everything but the time.
+/// The request that the idempotency key identifies: everything but the time.
 pub(crate) fn canonical_request(requests: &[Request]) -> Result<Bytes, ExecuteError> {
     #[derive(serde::Serialize)]
     struct Canonical<'a> {

@@ -54,7 +54,7 @@ impl Annals {
     }
 
     /// Runs any of the flow's helpers: `annals.by(&actor, |me| me.submit("..."))`
-    /// has no blocking twin of its own; this waits for its future.
+    /// has no blocking variant; this waits for its future.
     pub fn wait<T>(&self, future: impl Future<Output = T>) -> T {
         block_on(future)
     }

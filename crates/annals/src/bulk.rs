@@ -119,13 +119,13 @@ pub struct BulkWriter<'a> {
     epoch: u64,
     /// Batches that were on their way and did not arrive, to be decided again in this order.
     again: VecDeque<Given>,
-    /// The key that was asked for last, if it was not known.
+    /// The key that was looked up last, if it was not known.
     unknown: Option<Uuid>,
     /// How many batches were sent on their way.
     number: u64,
     /// The place of the next one behind those that are on their way.
     link: Link,
-    /// Events that arrived since the catalogue was told.
+    /// Events that arrived since the catalogue was updated.
     unfolded: usize,
 }
 
@@ -180,7 +180,7 @@ impl BulkWriter<'_> {
             return self.ordinarily(key, batch.requests).await;
         }
         let annals = self.annals;
-        let turn = annals.lanes.turn(batch.lanes.clone()).await;
+        let turn = annals.locks.turn(batch.locks.clone()).await;
         if !is_asked && let Some(outcome) = annals.known(&batch).await? {
             return Ok(Decided::done(outcome));
         }
@@ -236,7 +236,7 @@ impl BulkWriter<'_> {
         let annals = self.annals;
         batch.key().is_some_and(|key| self.is_on_its_way(key))
             || (annals.states.epoch() != self.epoch && !self.line.is_empty())
-            || annals.lanes.are_wanted(batch.lanes.iter().copied())
+            || annals.locks.are_wanted(batch.locks.iter().copied())
     }
 
     /// Executes a batch as [`Annals::execute_batch`] does, behind all that is on its way.
@@ -263,8 +263,8 @@ impl BulkWriter<'_> {
         };
         let (world, events) = (decided.world, decided.events);
         let written = events.iter().flatten().map(|emitted| emitted.stream.id);
-        let others = written.filter(|id| !batch.lanes.contains(id));
-        if events.iter().all(Vec::is_empty) || annals.lanes.are_wanted(others) {
+        let others = written.filter(|id| !batch.locks.contains(id));
+        if events.iter().all(Vec::is_empty) || annals.locks.are_wanted(others) {
             return Err(NotAhead::Unusual(batch.requests));
         }
         let Ok(append) = batch.encode(&world, &events) else {
@@ -341,7 +341,7 @@ impl BulkWriter<'_> {
         self.link = new_chain();
         while let Some(given) = self.again.front_mut() {
             let annals = self.annals;
-            let turn = annals.lanes.turn(given.batch.lanes.clone()).await;
+            let turn = annals.locks.turn(given.batch.locks.clone()).await;
             match annals.execute_as_told(&mut given.batch, turn).await {
                 Ok(outcome) => {
                     given.has_arrived(|_| outcome);

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use annals_domain::{IntentId, Kind, Naming, StreamRef};
-use annals_event_log::{EventLog, Position, ReadError};
+use annals_event_log::{EventLog, Position, ReadError, Store};
 use annals_projections::{
     CatalogueError, CatalogueReport, CatalogueRow, Going, Links, LinksQuery, ListQuery, Listed,
     Rebuilt, Relation, Tree, TreeQuery, WorkItems, WorkItemsQuery, bucket_stream, new_alias_stream,
@@ -47,7 +47,7 @@ impl Annals {
     /// A handle of the same log whose reads are of this position or a later
     /// one: every view, history, list and look-up waits until the log has it,
     /// at most ten seconds. An answer of [`Annals::execute`] has the position;
-    /// whoever hands it on lets another process read what was written.
+    /// with that position, another process can read what was written.
     pub fn at_least(&self, position: Position) -> Annals {
         self.at_least_within(position, PATIENCE)
     }
@@ -96,8 +96,8 @@ impl Annals {
     }
 
     /// The stream that has an alias, or the one that it would get: its id follows from a secret of the
-    /// log, which is another one after each redaction, so that nobody finds out an alias that
-    /// was removed by trying which text leads to the stream that is left.
+    /// log, which is another one after each redaction, so that an alias that was removed cannot be
+    /// found out by trying which text leads to the stream that is left.
     ///
     /// # Errors
     /// [`LoadError`].
@@ -266,7 +266,7 @@ impl Annals {
         while let Some(id) = next.filter(|id| shown.insert(*id)) {
             let row = match self.row(id).await {
                 Ok(row) => row,
-                // What was adopted may refine what nobody has.
+                // What was adopted may refine an intent that this log does not have.
                 Err(ViewError::NotFound { .. }) if !chain.is_empty() => break,
                 Err(error) => return Err(error),
             };
@@ -278,9 +278,9 @@ impl Annals {
         Ok(chain)
     }
 
-    /// Makes the catalogue anew from the whole log, and puts it in the place
+    /// Rebuilds the catalogue from the whole log, and puts it in the place
     /// of the current one when it is whole. Snapshots of states are dropped; they are taken again
-    /// as they are needed. Appending and reading go on meanwhile. `progress` is told each position
+    /// as they are needed. Appending and reading go on meanwhile. `progress` is called with each position
     /// that was reached.
     ///
     /// # Errors
@@ -297,12 +297,12 @@ impl Annals {
         Ok(rebuilt)
     }
 
-    /// Folds the whole log anew, without storing it, and compares the catalogue's rows
+    /// Folds the whole log again, without storing it, and compares the catalogue's rows
     /// with what that gives, byte for byte, as of the position up to which the rows are
     /// folded. The log may be open for reading only; on such a one
     /// [`annals_store_rocks::RocksLog::stand_still`] keeps its writer from moving the rows
     /// meanwhile. The new rows are in a temporary folder as long as it takes. Rows that have
-    /// content which a redaction is just removing are counted, and are no findings.
+    /// content which a redaction is just removing are counted, and are not findings.
     ///
     /// # Errors
     /// [`LoadError`]. What is wrong with the catalogue is a finding of the
@@ -315,25 +315,25 @@ impl Annals {
             source: Box::new(error),
         })?;
         let log = self.log.as_ref();
-        let anew = WithRows {
+        let fresh = WithRows {
             log,
             rows: &scratch,
         };
-        let report = self.beside_redaction(log, &anew, progress).await;
+        let report = self.verify_with_redaction(log, &fresh, progress).await;
         scratch.close().await;
         report
     }
 
-    async fn beside_redaction(
+    async fn verify_with_redaction(
         &self,
-        log: &dyn EventLog,
-        anew: &dyn EventLog,
+        log: &dyn Store,
+        fresh: &dyn Store,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<CatalogueReport, LoadError> {
         let unfinished = self.unfinished_redaction()?;
         let events = unfinished.as_ref().map(|it| it.events.as_slice());
         let going = Going::of(events.unwrap_or_default())?;
-        let report = self.catalogue.verify(log, anew, &going, progress).await?;
+        let report = self.catalogue.verify(log, fresh, &going, progress).await?;
         // One that began meanwhile may have changed what was compared.
         let said = |unfinished: Option<Unfinished>| unfinished.map(|it| it.said);
         match said(self.unfinished_redaction()?) == said(unfinished) {
@@ -342,8 +342,8 @@ impl Annals {
         }
     }
 
-    /// A redaction that is not at its end, in an embedded store. Where what is left of it to do
-    /// cannot be read, it is none here: [`RocksLog::verify`] names that.
+    /// A redaction that is not finished, in an embedded store. `None` also where what is left of it to
+    /// do cannot be read: [`RocksLog::verify`] names that.
     ///
     /// # Errors
     /// [`ReadError`].
@@ -358,8 +358,8 @@ impl Annals {
     }
 
     /// Lets the catalogue's rows follow what is appended. An append that was
-    /// acknowledged does not fail because of its rows: whoever asks for them
-    /// next is told what is wrong.
+    /// acknowledged does not fail because of its rows: the next caller that
+    /// reads them gets the error.
     pub(crate) async fn keep_up(&self) {
         if let Err(error) = self.catalogue.keep_up(self.log.as_ref()).await {
             tracing::debug!(%error, "the catalogue does not keep up");

@@ -8,13 +8,13 @@ use futures::channel::oneshot;
 use futures::future::{Either, select};
 
 /// What the future gives, or `None` if that takes longer than `limit`. It is
-/// for waits that hardly ever happen: each has a thread of its own.
+/// for waits that hardly ever happen: each has its own thread.
 pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
     let (alarm, rings) = oneshot::channel();
     let (still_waiting, ended) = channel::<()>();
     let clock = move || {
         if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            // Whoever waited has the answer, or is gone.
+            // The caller that waited has the answer, or is gone.
             let _ = alarm.send(());
         }
     };

@@ -6,27 +6,27 @@ use annals_wire::stream_name;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::batch::{Batch, DecidedBatch, canonical_request, lanes_of, principal};
+use crate::batch::{Batch, DecidedBatch, canonical_request, locks_of, principal};
 use crate::bulk::{Ahead, Supplied};
-use crate::lanes::Turn;
+use crate::keyed_locks::Turn;
 use crate::{Annals, BatchOutcome, ExecuteError, LoadError, Outcome, Request, gate};
 
-/// How often a command is decided anew when others come first.
+/// How often a command is decided again when others come first.
 const ATTEMPTS: u32 = 16;
 
 /// Why an attempt came to nothing.
-pub(crate) enum Setback {
-    /// The states were not the newest ones: load them anew. The append said
-    /// which stream somebody else wrote to.
+pub(crate) enum AttemptError {
+    /// The states were not the newest ones: load them again. The append said
+    /// which stream another writer wrote to.
     Stale(Option<Uuid>),
     /// It was decided on what is on its way to the log, and only what is there can say.
     Ahead,
     Final(ExecuteError),
 }
 
-impl<E: Into<ExecuteError>> From<E> for Setback {
-    fn from(error: E) -> Setback {
-        Setback::Final(error.into())
+impl<E: Into<ExecuteError>> From<E> for AttemptError {
+    fn from(error: E) -> AttemptError {
+        AttemptError::Final(error.into())
     }
 }
 
@@ -75,8 +75,8 @@ impl Annals {
         done.map_err(|error| gate::explained(known_by, error))
     }
 
-    /// The same, made only if further expectations hold. `canonical` is what the
-    /// key stands for.
+    /// The same, made only if further expectations hold. `canonical` is the request that the
+    /// key identifies.
     pub(crate) async fn execute_guarded(
         &self,
         key: Option<Uuid>,
@@ -87,7 +87,7 @@ impl Annals {
         if requests.is_empty() {
             return Err(ExecuteError::Empty);
         }
-        let turn = self.lanes.turn(lanes_of(key, &requests)).await;
+        let turn = self.locks.turn(locks_of(key, &requests)).await;
         // Whether the batch of a key is there already, the append finds out. To ask
         // before it would cost each new one a read; a repeat mostly comes soon.
         if let Some(key) = key.filter(|key| self.recent.has(*key))
@@ -101,7 +101,7 @@ impl Annals {
         outcome
     }
 
-    /// Decides a batch and appends it, again where others come first. `turn` is the one on its lanes.
+    /// Decides a batch and appends it, again where others come first. `turn` is the one on its locks.
     pub(crate) async fn attempts(
         &self,
         batch: &mut Batch,
@@ -115,18 +115,18 @@ impl Annals {
                     outcome = Ok(done);
                     break;
                 }
-                Err(Setback::Ahead) => {}
-                Err(Setback::Stale(stream)) => {
+                Err(AttemptError::Ahead) => {}
+                Err(AttemptError::Stale(stream)) => {
                     tracing::debug!(attempt, batch = %batch.id, "decided on old states");
                     // Others write to what this one only finds out that it
-                    // needs: from now on it stands in line for that, too.
-                    if let Some(stream) = stream.filter(|id| !batch.lanes.contains(id)) {
-                        batch.lanes.push(stream);
+                    // needs: from now on it waits for its turn on that, too.
+                    if let Some(stream) = stream.filter(|id| !batch.locks.contains(id)) {
+                        batch.locks.push(stream);
                         drop(turn.take());
-                        turn = Some(self.lanes.turn(batch.lanes.clone()).await);
+                        turn = Some(self.locks.turn(batch.locks.clone()).await);
                     }
                 }
-                Err(Setback::Final(error)) => {
+                Err(AttemptError::Final(error)) => {
                     outcome = Err(error);
                     break;
                 }
@@ -228,7 +228,7 @@ impl Annals {
         Ok(outcome)
     }
 
-    async fn attempt(&self, batch: &Batch) -> Result<BatchOutcome, Setback> {
+    async fn attempt(&self, batch: &Batch) -> Result<BatchOutcome, AttemptError> {
         let epoch = self.states.epoch();
         let decided = self.decide(batch, epoch, None).await?;
         let written_blindly = decided.written_blindly();
@@ -244,7 +244,7 @@ impl Annals {
         let append = batch.encode(&world, &events)?;
         if self.states.epoch() != epoch {
             // Names that it was decided by were removed.
-            return Err(Setback::Stale(None));
+            return Err(AttemptError::Stale(None));
         }
         match self.log.append(append).await {
             // It was made before. What was decided here never happened, so
@@ -271,11 +271,11 @@ impl Annals {
                 if batch.guards.iter().any(|guard| guard.stream == stream) {
                     return Err(ExecuteError::Contended { attempts: 1 }.into());
                 }
-                Err(Setback::Stale(lost.map(|stream| stream.id)))
+                Err(AttemptError::Stale(lost.map(|stream| stream.id)))
             }
             Err(AppendError::IdempotencyMismatch { batch: key }) => {
                 self.keep(epoch, world.into_unchanged());
-                Err(Setback::Final(ExecuteError::KeyReused { key }))
+                Err(AttemptError::Final(ExecuteError::KeyReused { key }))
             }
             Err(AppendError::RequestUnverifiable {
                 batch: key,
@@ -283,13 +283,13 @@ impl Annals {
                 last,
             }) => {
                 self.keep(epoch, world.into_unchanged());
-                Err(Setback::Final(ExecuteError::KeyUnverifiable {
+                Err(AttemptError::Final(ExecuteError::KeyUnverifiable {
                     key,
                     first,
                     last,
                 }))
             }
-            Err(error) => Err(Setback::Final(ExecuteError::Append(error))),
+            Err(error) => Err(AttemptError::Final(ExecuteError::Append(error))),
         }
     }
 
@@ -300,14 +300,14 @@ impl Annals {
         batch: &Batch,
         world: World,
         epoch: u64,
-    ) -> Result<BatchOutcome, Setback> {
+    ) -> Result<BatchOutcome, AttemptError> {
         if let Some(known) = self.known(batch).await? {
             return Ok(known);
         }
         let position = self.log.watermark();
         self.settle(world, epoch).await?;
         let unchanged = |request: &Request| Outcome {
-            id: request.command.lane(),
+            id: request.command.lock_id(),
             frame_id: None,
             verdict: None,
             position,
@@ -330,7 +330,7 @@ impl Annals {
 
     /// Keeps what was loaded, if all of it is what the log has now. An answer
     /// that appends nothing is only good then; no append has checked it.
-    async fn settle(&self, world: World, epoch: u64) -> Result<(), Setback> {
+    async fn settle(&self, world: World, epoch: u64) -> Result<(), AttemptError> {
         let mut old = Vec::new();
         for (stream, dependence, version) in world.dependences() {
             let head = self
@@ -352,7 +352,7 @@ impl Annals {
         }
         let first = old.first().map(|stream| stream.id);
         self.states.forget(old);
-        Err(Setback::Stale(first))
+        Err(AttemptError::Stale(first))
     }
 
     /// Decides a batch on what the log has and, where they are given, on the states that it will have
@@ -362,7 +362,7 @@ impl Annals {
         batch: &Batch,
         epoch: u64,
         mut ahead: Option<&mut Ahead>,
-    ) -> Result<DecidedBatch, Setback> {
+    ) -> Result<DecidedBatch, AttemptError> {
         let mut world = World::new();
         let mut events = Vec::with_capacity(batch.requests.len());
         for (index, (request, meta)) in batch.requests.iter().zip(&batch.metas).enumerate() {
@@ -379,7 +379,9 @@ impl Annals {
                             self.supply(&mut world, need, batch, ahead).await?;
                         }
                     }
-                    Err(DecideError::Refused(_)) if ahead.is_some() => return Err(Setback::Ahead),
+                    Err(DecideError::Refused(_)) if ahead.is_some() => {
+                        return Err(AttemptError::Ahead);
+                    }
                     Err(DecideError::Refused(refusal)) => {
                         self.settle(world, epoch).await?;
                         let command = request.command.name();
@@ -400,7 +402,7 @@ impl Annals {
         if batch.is_new(stream.id) {
             return Ok(Loaded::absent(stream.kind));
         }
-        let take = batch.lanes.contains(&stream.id);
+        let take = batch.locks.contains(&stream.id);
         Ok(self.states.load(self.log.as_ref(), stream, take).await?)
     }
 
@@ -410,13 +412,13 @@ impl Annals {
         need: Need,
         batch: &Batch,
         mut ahead: Option<&mut Ahead>,
-    ) -> Result<(), Setback> {
+    ) -> Result<(), AttemptError> {
         match ahead
             .as_deref_mut()
             .map(|ahead| ahead.supply(world, &need, batch))
         {
             Some(Supplied::Yes) => return Ok(()),
-            Some(Supplied::Unsure) => return Err(Setback::Ahead),
+            Some(Supplied::Unsure) => return Err(AttemptError::Ahead),
             Some(Supplied::NotHere) | None => {}
         }
         match need {

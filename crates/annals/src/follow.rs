@@ -2,27 +2,27 @@
 
 use std::sync::Arc;
 
-use annals_event_log::{EventLog, Position, Query, ReadError, Record, StreamName, Version};
+use annals_event_log::{Position, Query, ReadError, Record, Store, StreamName, Version};
 use futures::{Stream, StreamExt, TryStreamExt, stream};
 
 /// Records read at once.
 const PAGE: usize = 1_000;
 
 struct Tail {
-    log: Arc<dyn EventLog>,
+    log: Arc<dyn Store>,
     seen: Position,
 }
 
 /// How far one stream was read.
 struct StreamTail {
-    log: Arc<dyn EventLog>,
+    log: Arc<dyn Store>,
     stream: StreamName,
     next: Version,
 }
 
 /// Every record after `after`, in order, each exactly once.
 pub(crate) fn log(
-    log: Arc<dyn EventLog>,
+    log: Arc<dyn Store>,
     after: Position,
 ) -> impl Stream<Item = Result<Record, ReadError>> + Send {
     let tail = Tail { log, seen: after };
@@ -44,7 +44,7 @@ pub(crate) fn log(
 
 /// Every record of one stream after `after`, in order, each exactly once.
 pub(crate) fn stream(
-    log: Arc<dyn EventLog>,
+    log: Arc<dyn Store>,
     stream: StreamName,
     after: Version,
 ) -> impl Stream<Item = Result<Record, ReadError>> + Send {

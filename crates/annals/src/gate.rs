@@ -58,7 +58,7 @@ pub(crate) fn alone(requests: &[Request]) -> Result<(), ExecuteError> {
             command: "submit_command",
             refusal: Refusal::invalid(
                 "submit",
-                "a command is given alone, not in a batch: its verdict is asked for by its id",
+                "a command is given alone, not in a batch: its verdict is looked up by its id",
             ),
         }),
     }
@@ -72,7 +72,7 @@ pub(crate) fn given(request: &Request) -> Option<CommandId> {
     }
 }
 
-/// A key that was used before, in the words of whoever gave a command: by its
+/// A key that was used before, as the caller that gave a command knows it: by its
 /// id, or else by the key that its id was made from.
 pub(crate) fn explained(
     known_by: (Option<CommandId>, Option<Uuid>),
@@ -84,19 +84,19 @@ pub(crate) fn explained(
             ExecuteError::KeyUnverifiable { key, first, last }
         }
         ((Some(id), _), ExecuteError::KeyReused { .. }) => used(format!(
-            "{id} was given in this session before, as another command; give each command an id \
-             of its own"
+            "{id} was given in this session before, as another command; give each \
+             command its own id"
         )),
         ((Some(id), _), ExecuteError::KeyUnverifiable { first, .. }) => used(format!(
-            "{id} was given in this session before (position {first}), and what was asked for is not \
-             stored any more, so that this cannot be shown to be the same command; give each command an id \
-             of its own"
+            "{id} was given in this session before (position {first}), and its request is \
+             not stored any more, so that this cannot be shown to be the same command; give \
+             each command its own id"
         )),
         (_, error) => error,
     }
 }
 
-/// The id of a command that stands for another one.
+/// The id of a command that belongs to another one.
 fn used(reason: String) -> ExecuteError {
     ExecuteError::Refused {
         index: 0,
@@ -157,7 +157,7 @@ impl Annals {
     ///
     /// # Errors
     /// [`ExecuteError`]: an unknown session, an id that another command has. A
-    /// rejected command is no error.
+    /// rejected command is not an error.
     pub async fn gate(
         &self,
         session: SessionId,

@@ -1,5 +1,5 @@
-//! Forge's questions: what waits for a person and why, how an intent
-//! stands, what can be begun.
+//! Forge's questions: what waits for a person and why, which state an intent
+//! is in, what can be begun.
 
 use std::collections::HashSet;
 
@@ -165,7 +165,7 @@ impl Annals {
         at: At,
     ) -> Result<ApprovalStatus, LoadError> {
         let status = self.ask(at, |world| status_in(world, intent)).await?;
-        // An intent that is not there is nothing but an idea.
+        // An intent that is not there is only proposed.
         Ok(status.unwrap_or(ApprovalStatus::Proposed))
     }
 
@@ -186,7 +186,7 @@ impl Annals {
         }
     }
 
-    /// What a decision would look at, as it was; none, where it would be refused.
+    /// What a decision would look at, as it was; `None` where it would be refused.
     async fn ask<T>(
         &self,
         at: At,
@@ -362,8 +362,8 @@ impl Annals {
         Ok(view)
     }
 
-    /// What an object is called: its first alias, or else its id, which need be no
-    /// object's.
+    /// What an object is called: its first alias, or else its id, which need not be
+    /// an object's.
     ///
     /// # Errors
     /// [`LoadError`].

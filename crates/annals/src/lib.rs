@@ -1,10 +1,78 @@
-#![doc = include_str!("../../../README.md")]
+//! A flight recorder for coding agents: what they do becomes immutable events in a durable log.
 //!
-//! # The library
+//! [`Annals`] is an open log. A service gives it commands; each is decided by the rules of the object
+//! that it is about, and becomes events that are on disk when the call returns. Objects are views that
+//! are folded from events, as they are now or as they were at any moment.
 //!
-//! [`Annals`] opens a log, executes commands and gives views of the objects,
-//! now and at any earlier moment. [`Annals::by`] has a helper for each step of
-//! git-internal's end-to-end flow.
+//! # Record, and look back
+//!
+//! ```
+//! use annals::domain::ActorRef;
+//! use annals::domain::run::{DiffFormat, ProposePatchSet, Status};
+//! use annals::projections::RunView;
+//! use annals::{Annals, At};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # futures::executor::block_on(async {
+//! let annals = Annals::open("memory:").await?; // or a directory
+//! let agent = ActorRef::agent("coder");
+//! let me = annals.by(&agent);
+//! let intent = me.submit("Add pagination to the user list").await?;
+//! me.analyze(intent, "GET /users takes offset and limit").await?;
+//! let task = me.task(intent, "Paginate GET /users").await?;
+//! let run = me.start_run(task, None, None).await?;
+//! let diff = ProposePatchSet::new(run, DiffFormat::Unified);
+//! let patch_set = me.propose(diff).await?;
+//! let before = annals.position();
+//! me.validate(run).await?;
+//! me.commit(run, patch_set, None).await?;
+//!
+//! let now: RunView = annals.get(run).await?;
+//! let then: RunView = annals.get_at(run, At::Position(before)).await?;
+//! assert_eq!((now.status, then.status), (Status::Completed, Status::Patching));
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
+//! # Where to find what
+//!
+//! | To | Use |
+//! | --- | --- |
+//! | open or create a log | [`Annals::open`], [`OpenOptions`]; [`Annals::over`] for another store |
+//! | record the steps of an agent's work | [`Annals::by`], which has a method for each |
+//! | give any other command, or several that belong together | [`Annals::execute`], [`Annals::execute_batch`] with a [`Request`]; [`domain`] has all commands |
+//! | record very many | [`Annals::bulk`]: many batches share a sync |
+//! | ask a policy first | [`Annals::gate`]: the verdict is on disk when it is answered |
+//! | see an object, now or then | [`Annals::get`], [`Annals::get_at`], [`Annals::view`], [`Annals::history`] |
+//! | find objects | [`Annals::list`], [`Annals::refs`], [`Annals::tree`], [`Annals::resolve`] |
+//! | see what a model had in its window | [`Annals::seen_window`]; [`Annals::replay`] tries other eviction policies |
+//! | follow what comes | [`Annals::subscribe`], [`Annals::session_events`] |
+//! | prove what is in the log | [`proof`] |
+//! | remove content for good | [`Annals::redact`] |
+//! | do all this without `async` | [`blocking`] |
+//!
+//! # What is promised
+//!
+//! - **Durable.** When a call that records returns, its events are on disk; readers never see events that
+//!   could still be lost.
+//! - **All or nothing.** A batch is recorded as a whole, over any number of objects. A refused command
+//!   records nothing.
+//! - **Repeatable.** A request with a key is recorded once, however often it is sent.
+//! - **Verifiable.** Every record is a leaf of a Merkle tree: a checkpoint that is kept elsewhere shows any
+//!   later change.
+//!
+//! # Errors
+//!
+//! Every error of an operation is [`Classified`]: its [`class`](Classified::class) says what helps (another
+//! request, the same one later, a restored backup), its [`code`](Classified::code) is one word that keeps
+//! its meaning, and [`is_retryable`](Classified::is_retryable) says whether to try again.
+//!
+//! # Threads and runtimes
+//!
+//! [`Annals`] is cheap to clone, and can be used from any thread. Its futures run on any executor, as the
+//! store has threads of its own. One process at a time opens a log for writing; any number can open it
+//! with [`OpenOptions::read_only`] meanwhile.
 
 mod adopt;
 mod batch;
@@ -19,7 +87,7 @@ mod flow;
 mod follow;
 mod gate;
 mod intake;
-mod lanes;
+mod keyed_locks;
 mod observations;
 mod open;
 mod prepared;
@@ -40,14 +108,15 @@ mod with_rows;
 use std::fmt;
 use std::sync::Arc;
 
-use annals_event_log::{EventLog, Position, ReadError, Stats};
+use annals_event_log::{Position, ReadError, Stats, Store};
 use annals_projections::Catalogue;
 use annals_store_rocks::RocksLog;
 use futures::lock::Mutex;
 
-pub use adopt::{AdoptRefusal, Adopted, Adoptee};
+pub use adopt::{AdoptRefusal, Adopted, ImportedObject};
 pub use annals_domain as domain;
 pub use annals_event_log as event_log;
+pub use annals_event_log::{Classification, Classified, ErrorClass};
 pub use annals_projections as projections;
 pub use annals_store_rocks as store_rocks;
 pub use annals_wire as wire;
@@ -57,7 +126,7 @@ pub use environment::environment;
 pub use flow::As;
 pub use gate::Gated;
 pub use intake::InboxDetails;
-pub use observations::{Noticed, Observations, ObservationsQuery};
+pub use observations::{ObservationEntry, Observations, ObservationsQuery};
 pub use open::{LogUrl, OpenError, OpenOptions};
 pub use read::{At, InvalidAt, ObjectRef, ViewError};
 pub use recorded::RecordedEvent;
@@ -73,13 +142,13 @@ pub use window::{FrameWas, SeenWindow, StepFrame};
 /// from any thread and any async runtime, and a process can have many.
 #[derive(Clone)]
 pub struct Annals {
-    log: Arc<dyn EventLog>,
+    log: Arc<dyn Store>,
     rocks: Option<Arc<RocksLog>>,
     catalogue: Arc<Catalogue>,
     floor: catalogue::Floor,
     states: Arc<states::States>,
     windows: Arc<states::Windows>,
-    lanes: Arc<lanes::Lanes>,
+    locks: Arc<keyed_locks::KeyedLocks>,
     recent: Arc<states::Recent>,
     /// Held while an object is sealed, and while content is removed: no seal is made of content
     /// that is just going.
@@ -97,11 +166,11 @@ impl Annals {
     }
 
     /// Works on a log that is open already: another store, or a test's.
-    pub fn over(log: Arc<dyn EventLog>) -> Annals {
+    pub fn over(log: Arc<dyn Store>) -> Annals {
         Annals::with_rocks(log, None)
     }
 
-    pub(crate) fn with_rocks(log: Arc<dyn EventLog>, rocks: Option<Arc<RocksLog>>) -> Annals {
+    pub(crate) fn with_rocks(log: Arc<dyn Store>, rocks: Option<Arc<RocksLog>>) -> Annals {
         Annals {
             log,
             rocks,
@@ -109,14 +178,14 @@ impl Annals {
             floor: catalogue::Floor::default(),
             states: Arc::new(states::States::new()),
             windows: Arc::new(states::Windows::new()),
-            lanes: Arc::new(lanes::Lanes::default()),
+            locks: Arc::new(keyed_locks::KeyedLocks::default()),
             recent: Arc::new(states::Recent::new()),
             sealing: Arc::new(Mutex::new(())),
         }
     }
 
     /// The log itself: records, blobs and read models.
-    pub fn log(&self) -> &Arc<dyn EventLog> {
+    pub fn log(&self) -> &Arc<dyn Store> {
         &self.log
     }
 
@@ -131,7 +200,7 @@ impl Annals {
     }
 
     /// Waits until everything up to `position` can be read here; a reader
-    /// beside another process may be behind it for a moment.
+    /// may be behind the process that writes for a moment.
     ///
     /// # Errors
     /// [`ReadError::Closed`].
@@ -175,3 +244,8 @@ impl fmt::Debug for Annals {
             .finish_non_exhaustive()
     }
 }
+
+/// The README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

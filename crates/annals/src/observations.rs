@@ -37,7 +37,7 @@ impl Default for ObservationsQuery {
 #[non_exhaustive]
 pub struct Observations {
     /// The observations, oldest first.
-    pub entries: Vec<Noticed>,
+    pub entries: Vec<ObservationEntry>,
     /// Where the list goes on, if there is more of it.
     pub next: Option<Position>,
 }
@@ -45,7 +45,7 @@ pub struct Observations {
 /// An observation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Noticed {
+pub struct ObservationEntry {
     /// Its row: when it was recorded, what it is called.
     pub row: CatalogueRow,
     /// What it says.
@@ -70,7 +70,7 @@ impl Annals {
         let mut entries = Vec::with_capacity(listed.rows.len());
         for row in listed.rows {
             let view = self.get(ObservationId(row.id)).await?;
-            entries.push(Noticed { row, view });
+            entries.push(ObservationEntry { row, view });
         }
         let next = listed.next;
         Ok(Observations { entries, next })
@@ -147,11 +147,11 @@ impl As<'_> {
         self.create(command).await
     }
 
-    /// Puts an open observation aside: there is nothing to do about it.
+    /// Marks an open observation as processed: there is nothing to do about it.
     ///
     /// # Errors
     /// [`ExecuteError`].
-    pub async fn put_aside(
+    pub async fn process(
         &self,
         observation: ObservationId,
         reason: Option<String>,

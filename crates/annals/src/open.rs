@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use annals_event_log::EventLog;
 use annals_event_log::memory::MemoryLog;
+use annals_event_log::{Classification, Classified, ErrorClass, Store};
 use annals_store_rocks::RocksLog;
 use uuid::Uuid;
 
@@ -25,11 +25,11 @@ pub enum LogUrl {
 #[non_exhaustive]
 pub enum OpenError {
     /// The URL names a kind of store that this build does not have.
-    #[error("{url:?}: there is no store for {scheme:?}; use a directory, rocks:DIR or memory:")]
+    #[error("unknown store {scheme:?} in {url:?}: expected a directory, rocks:DIR or memory:")]
     UnknownScheme {
         /// The URL.
         url: String,
-        /// What stands before its colon.
+        /// The part before its colon.
         scheme: String,
     },
     /// The URL is empty.
@@ -38,6 +38,16 @@ pub enum OpenError {
     /// The embedded store could not be opened.
     #[error(transparent)]
     Rocks(#[from] annals_store_rocks::OpenError),
+}
+
+impl Classified for OpenError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::Invalid;
+        match self {
+            OpenError::UnknownScheme { .. } | OpenError::Empty => Invalid.code("invalid_log_url"),
+            OpenError::Rocks(error) => error.classify(),
+        }
+    }
 }
 
 impl FromStr for LogUrl {
@@ -88,7 +98,7 @@ impl OpenOptions {
         self
     }
 
-    /// Opens for reading only: beside a process that writes, without its lock.
+    /// Opens for reading only: next to a process that writes, without its lock.
     pub fn read_only(mut self, read_only: bool) -> OpenOptions {
         self.read_only = read_only;
         self
@@ -130,7 +140,7 @@ impl OpenOptions {
                 };
                 let log = Arc::new(log);
                 Ok(Annals::with_rocks(
-                    Arc::clone(&log) as Arc<dyn EventLog>,
+                    Arc::clone(&log) as Arc<dyn Store>,
                     Some(log),
                 ))
             }

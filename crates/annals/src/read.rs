@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use annals_domain::{AnyEvent, Kind, StreamRef, Timestamp, alias};
 use annals_event_log::{
-    Content, Digest, EventLog, Expectation, Expected, Position, Query, ReadError, Record, Version,
-    record_at,
+    Classification, Classified, Content, Digest, ErrorClass, Expectation, Expected, Position,
+    Query, ReadError, Record, Store, Version, record_at,
 };
 use annals_projections::{
     Entry, EntryError, Fold, HistoryEntry, ObjectView, View, history_entry, is_about,
@@ -35,10 +35,10 @@ pub enum At {
     Occurred(Timestamp),
 }
 
-/// A text that is no [`At`].
+/// A text that is not a valid [`At`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{text:?} is no moment: a position, an RFC 3339 time (by the log's clock) or occurred:TIME (by the callers' clocks) is expected"
+    "invalid time {text:?}: expected a position, an RFC 3339 time (by the log's clock) or occurred:TIME (by the callers' clocks)"
 )]
 pub struct InvalidAt {
     /// The text.
@@ -116,35 +116,35 @@ impl fmt::Display for ObjectRef {
 pub enum ViewError {
     /// No object has the id.
     #[error(
-        "there is no object {id:?}: its UUID, at least its last 8 hex digits or an alias is \
-         expected; look with `annals list`"
+        "there is no object {id:?}: expected its UUID, at least its last 8 hex digits, or an \
+         alias; `annals list` shows the objects"
     )]
     NotFound {
-        /// What was asked for.
+        /// The given id.
         id: String,
     },
     /// Several objects' ids end with these digits.
     #[error("{id:?} is ambiguous; give more of its last digits. It may be {}", list(.candidates))]
     Ambiguous {
-        /// What was asked for.
+        /// The given id.
         id: String,
         /// Objects that it may be, at most ten.
         candidates: Vec<ObjectRef>,
     },
     /// The text is neither a UUID nor the end of one, nor can it be an alias.
-    #[error("{id:?} is no id: a UUID, at least its last 8 hex digits or an alias is expected")]
+    #[error("invalid id {id:?}: expected a UUID, at least its last 8 hex digits, or an alias")]
     InvalidId {
-        /// What was asked for.
+        /// The given id.
         id: String,
     },
     /// The object is of another kind.
-    #[error("{id} is a {found}, not a {expected}")]
+    #[error("{id} is the id of another kind: expected {expected}, found {found}")]
     WrongKind {
         /// The object.
         id: Uuid,
-        /// What was asked for.
+        /// The expected kind.
         expected: Kind,
-        /// What it is.
+        /// The object's kind.
         found: Kind,
     },
     /// No window was in force for the object.
@@ -156,7 +156,10 @@ pub enum ViewError {
         reason: String,
     },
     /// The object did not exist yet.
-    #[error("{object} did not exist yet at that moment")]
+    #[error(
+        "{object} did not exist yet at that moment. Times are those of recording: `occurred:TIME` asks by the \
+         times that events say"
+    )]
     NotYet {
         /// The object.
         object: ObjectRef,
@@ -166,10 +169,18 @@ pub enum ViewError {
     Load(#[from] LoadError),
 }
 
-impl ViewError {
-    /// Whether the same question may be answered later.
-    pub fn is_retryable(&self) -> bool {
-        matches!(self, ViewError::Load(error) if error.is_retryable())
+impl Classified for ViewError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Invalid, NotFound};
+        match self {
+            ViewError::NotFound { .. } => NotFound.code("not_found"),
+            ViewError::Ambiguous { .. } => Invalid.code("ambiguous"),
+            ViewError::InvalidId { .. } => Invalid.code("invalid_id"),
+            ViewError::WrongKind { .. } => Invalid.code("wrong_kind"),
+            ViewError::NoWindow { .. } => Invalid.code("no_window"),
+            ViewError::NotYet { .. } => NotFound.code("not_yet"),
+            ViewError::Load(error) => error.classify(),
+        }
     }
 }
 
@@ -422,7 +433,7 @@ impl Annals {
 }
 
 /// The content of a record that is not in it.
-async fn fetch(log: &dyn EventLog, record: &Record) -> Result<HashMap<Digest, Bytes>, ReadError> {
+async fn fetch(log: &dyn Store, record: &Record) -> Result<HashMap<Digest, Bytes>, ReadError> {
     let mut blobs = HashMap::new();
     for digest in Entry::wanted(record) {
         if let Some(bytes) = log.blob(digest).await? {

@@ -13,7 +13,7 @@ use crate::{Annals, ExecuteError};
 pub struct RecordedEvent {
     /// Its own id there.
     pub id: Uuid,
-    /// When it happened, as far as that is known: the stream of a contracts
+    /// When it happened, as far as the recording says: the stream of a contracts
     /// session has no times, and gets that of its import.
     pub at: Timestamp,
     /// What happened.
@@ -36,7 +36,7 @@ impl Annals {
     ) -> Result<Position, ExecuteError> {
         let streams = || after.iter().map(|(stream, _)| *stream);
         let _turn = self
-            .lanes
+            .locks
             .turn(streams().map(|stream| stream.id).collect())
             .await;
         let mut prepared = Prepared::default();

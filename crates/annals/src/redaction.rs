@@ -11,7 +11,9 @@ mod tests;
 use std::collections::HashSet;
 
 use annals_domain::{ActorKind, ActorRef, Kind, Timestamp};
-use annals_event_log::{Digest, PiecesOf, Position, ReadError, RedactError};
+use annals_event_log::{
+    Classification, Classified, Digest, ErrorClass, PiecesOf, Position, ReadError, RedactError,
+};
 use annals_wire::EncodeError;
 use regex::bytes::Regex;
 use uuid::Uuid;
@@ -75,8 +77,8 @@ pub struct Found {
 pub struct RedactReport {
     /// What was removed.
     pub found: Found,
-    /// The first and the last event that say so; none where there was nothing to
-    /// remove. Other events may stand between them, see [`RedactReport::redactions`].
+    /// The first and the last event that say so; `None` where there was nothing to
+    /// remove. Other events may be between them, see [`RedactReport::redactions`].
     pub recorded: Option<(Position, Position)>,
     /// How many redactions it took: more than one, where very many events lost content, or content
     /// with a pattern came while the log was looked through.
@@ -159,15 +161,23 @@ pub enum RedactionError {
     Store(RedactError),
 }
 
-impl RedactionError {
-    /// Whether the same call may succeed later.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for RedactionError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Contended, Invalid, NotFound};
         match self {
-            RedactionError::Contended { .. } => true,
-            RedactionError::Partly { source, .. } => source.is_retryable(),
-            RedactionError::Load(error) => error.is_retryable(),
-            RedactionError::Store(error) => error.is_retryable(),
-            _ => false,
+            RedactionError::NoEvent { .. } | RedactionError::NoSuchEvent { .. } => {
+                NotFound.code("no_event")
+            }
+            RedactionError::NoBlob { .. } => NotFound.code("no_blob"),
+            RedactionError::ReasonMatches | RedactionError::NoReason => {
+                Invalid.code("invalid_reason")
+            }
+            RedactionError::ActorMatches => Invalid.code("invalid_actor"),
+            RedactionError::Contended { .. } => Contended.code("contended"),
+            RedactionError::Partly { source, .. } => source.classify().of("redaction_failed"),
+            RedactionError::Load(error) => error.classify().of("redaction_failed"),
+            RedactionError::Encode(error) => error.classify().of("redaction_failed"),
+            RedactionError::Store(error) => error.classify().of("redaction_failed"),
         }
     }
 }
@@ -193,7 +203,7 @@ pub struct RedactRequest {
 
 impl Annals {
     /// What a redaction of these targets would remove. Reads the whole log, unless
-    /// single events without blobs are all that is asked for; `progress` is told each
+    /// only single events without blobs are requested; `progress` is called with each
     /// position that was looked at.
     ///
     /// # Errors
@@ -215,7 +225,7 @@ impl Annals {
     /// A pattern is looked for again in what came while the log was looked through. So
     /// nothing that was in the log when the first event was recorded is left with it.
     ///
-    /// The catalogue is forgotten with it and folded again when it is next asked. Others
+    /// The catalogue is forgotten with it and folded again when it is next read. Others
     /// append, list and look up meanwhile, and find some of the content until this answers. In
     /// the files of the embedded store the old bytes lie until
     /// [`annals_store_rocks::RocksLog::purge`] has rewritten them, or the next opening
@@ -280,7 +290,7 @@ impl Annals {
                     ..Found::default()
                 };
                 let redacted = self.catalogue.forgetting(self.log.redact(redaction)).await;
-                // Whatever it says: content may be gone that states have names of.
+                // For every result: content may be gone that states have names of.
                 self.states.forget_all();
                 match redacted {
                     Ok(appended) => {

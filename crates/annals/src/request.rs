@@ -2,7 +2,7 @@
 
 use annals_domain::session::Verdict;
 use annals_domain::{ActorRef, Command, CommandId, FrameId, Refusal, Timestamp};
-use annals_event_log::{AppendError, Position, ReadError};
+use annals_event_log::{AppendError, Classification, Classified, ErrorClass, Position, ReadError};
 use annals_projections::{CatalogueError, EntryError};
 use annals_wire::{DecodeError, EncodeError};
 use uuid::Uuid;
@@ -114,9 +114,9 @@ pub enum ExecuteError {
     KeyUnverifiable {
         /// The key.
         key: Uuid,
-        /// The first position that it stands for.
+        /// The first position of the request that used it.
         first: Position,
-        /// The last position that it stands for.
+        /// The last position of the request that used it.
         last: Position,
     },
     /// Other commands on the same objects came first, again and again.
@@ -158,12 +158,12 @@ pub enum LoadError {
     /// The catalogue of objects gave no answer.
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
-    /// The log has not come as far as it was asked for.
+    /// The log has not come as far as the requested position.
     #[error(
         "position {wanted} was not reached within {waited_ms} ms: the log ends at {reached}. Ask the log that gave you the position, or ask again"
     )]
     Behind {
-        /// What was asked for.
+        /// The requested position.
         wanted: Position,
         /// Where the log ends.
         reached: Position,
@@ -175,29 +175,21 @@ pub enum LoadError {
     Render(#[source] serde_json::Error),
 }
 
-impl LoadError {
-    /// Whether the same question may be answered later.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for LoadError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Failed, Unavailable};
         match self {
-            LoadError::Read(error) => error.is_retryable(),
-            LoadError::Catalogue(error) => error.is_retryable(),
-            LoadError::Behind { .. } => true,
-            LoadError::Decode(_) | LoadError::Entry(_) | LoadError::Render(_) => false,
+            LoadError::Read(error) => error.classify(),
+            LoadError::Decode(error) => error.classify(),
+            LoadError::Entry(error) => error.classify(),
+            LoadError::Catalogue(error) => error.classify(),
+            LoadError::Behind { .. } => Unavailable.code("behind"),
+            LoadError::Render(_) => Failed.code("unreadable"),
         }
     }
 }
 
 impl ExecuteError {
-    /// Whether the same request may succeed later without being changed.
-    pub fn is_retryable(&self) -> bool {
-        match self {
-            ExecuteError::Contended { .. } => true,
-            ExecuteError::Append(error) => error.is_retryable(),
-            ExecuteError::Load(error) => error.is_retryable(),
-            _ => false,
-        }
-    }
-
     /// Whether it is only that the key was used before.
     pub(crate) fn is_of_the_key(&self) -> bool {
         matches!(
@@ -205,21 +197,21 @@ impl ExecuteError {
             ExecuteError::KeyReused { .. } | ExecuteError::KeyUnverifiable { .. }
         )
     }
+}
 
-    /// A stable word for programs.
-    pub fn code(&self) -> &'static str {
+impl Classified for ExecuteError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Contended, Invalid, Refused};
         match self {
-            ExecuteError::Refused { refusal, .. } => refusal.code(),
-            ExecuteError::KeyReused { .. } => "key_reused",
-            ExecuteError::KeyUnverifiable { .. } => "key_unverifiable",
-            ExecuteError::Contended { .. } => "contended",
-            ExecuteError::Empty => "empty",
-            ExecuteError::Request(_) | ExecuteError::Encode(_) => "unencodable",
-            ExecuteError::Append(AppendError::TooLarge { .. }) => "too_large",
-            ExecuteError::Append(AppendError::ReadOnly) => "read_only",
-            ExecuteError::Append(AppendError::Corrupt { .. }) => "corrupt",
-            ExecuteError::Append(_) => "unavailable",
-            ExecuteError::Load(_) => "unreadable",
+            ExecuteError::Refused { refusal, .. } => Refused.code(refusal.code()),
+            ExecuteError::KeyReused { .. } => Refused.code("key_reused"),
+            ExecuteError::KeyUnverifiable { .. } => Refused.code("key_unverifiable"),
+            ExecuteError::Contended { .. } => Contended.code("contended"),
+            ExecuteError::Empty => Invalid.code("empty"),
+            ExecuteError::Request(_) => Invalid.code("unencodable"),
+            ExecuteError::Encode(error) => error.classify().of("unencodable"),
+            ExecuteError::Append(error) => error.classify(),
+            ExecuteError::Load(error) => error.classify().of("unreadable"),
         }
     }
 }

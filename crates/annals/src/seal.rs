@@ -1,7 +1,8 @@
-//! Sealing: the checksum of an object as it stands.
+//! Sealing: the checksum of an object in its current state.
 
 use annals_domain::metadata::Seal;
 use annals_domain::{Command, Timestamp};
+use annals_event_log::{Classification, Classified};
 use annals_projections::seal_hash;
 use chrono::Utc;
 use uuid::Uuid;
@@ -9,7 +10,7 @@ use uuid::Uuid;
 use crate::batch::canonical_request;
 use crate::{Annals, At, ExecuteError, LoadError, Outcome, Request, ViewError};
 
-/// How often an object is viewed anew when events come between.
+/// How often an object is viewed again when events come between.
 const ATTEMPTS: u32 = 8;
 
 /// Why an object was not sealed.
@@ -24,18 +25,17 @@ pub enum SealError {
     Execute(#[from] ExecuteError),
 }
 
-impl SealError {
-    /// Whether the same request may succeed later without being changed.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for SealError {
+    fn classify(&self) -> Classification {
         match self {
-            SealError::View(error) => error.is_retryable(),
-            SealError::Execute(error) => error.is_retryable(),
+            SealError::View(error) => error.classify(),
+            SealError::Execute(error) => error.classify(),
         }
     }
 }
 
 impl Annals {
-    /// Seals an object: computes the canonical hash of its JSON as it stands
+    /// Seals an object: computes the canonical hash of its JSON as it is
     /// after this very event, and records it. Any later event on the object
     /// breaks the seal. A redaction of content in the same stream removes the checksum, too.
     /// While one is under way this waits for its end.
@@ -53,7 +53,7 @@ impl Annals {
     ) -> Result<Outcome, SealError> {
         let object = object.into();
         let at = request.at.unwrap_or_else(|| Timestamp::from(Utc::now()));
-        // The key stands for what was asked, not for the checksum that it led to.
+        // The key identifies what was requested, not the checksum that it led to.
         let canonical = canonical_request(std::slice::from_ref(&request))?;
         let _sealing = self.sealing.lock().await;
         for _ in 0..ATTEMPTS {

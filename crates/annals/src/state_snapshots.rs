@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 use annals_domain::{AnyEvent, AnyState, Loaded, Origin, STATES_VERSION, StreamRef};
 use annals_event_log::tree::leaf;
 use annals_event_log::{
-    CommitError, Digest, EventLog, ModelCheckpoint, Position, Query, ReadError, Record, Version,
+    CommitError, Digest, ModelCheckpoint, Position, Query, ReadError, Record, Store, Version,
 };
 use annals_wire::{decode_row, encode_row, stream_name};
 use bytes::Bytes;
@@ -98,7 +98,7 @@ impl Snapshot {
         check
     }
 
-    /// The state; none where it is not what was written.
+    /// The state; `None` where it is not what was written.
     fn state(&self, stream: StreamRef) -> Option<AnyState> {
         if self.check != self.check(stream) {
             return None;
@@ -109,7 +109,7 @@ impl Snapshot {
     }
 }
 
-/// A state as text; none where it has no such form, of which there is none so far.
+/// A state as text; `None` where it has no such form. So far every state has one.
 fn json(state: &AnyState) -> Option<String> {
     let mut text = Vec::new();
     state
@@ -119,16 +119,12 @@ fn json(state: &AnyState) -> Option<String> {
 }
 
 /// The state of an aggregate, folded from its events.
-pub(crate) async fn fold(log: &dyn EventLog, stream: StreamRef) -> Result<Loaded, LoadError> {
+pub(crate) async fn fold(log: &dyn Store, stream: StreamRef) -> Result<Loaded, LoadError> {
     fold_long(log, stream, LONG).await
 }
 
 /// The same, where a stream is long that has more than so many events.
-async fn fold_long(
-    log: &dyn EventLog,
-    stream: StreamRef,
-    long: usize,
-) -> Result<Loaded, LoadError> {
+async fn fold_long(log: &dyn Store, stream: StreamRef, long: usize) -> Result<Loaded, LoadError> {
     // Most streams are short, and end on this page.
     let first = Query::stream(stream_name(stream), Version(1)).limit(long);
     let first = log.read(first).await?;
@@ -165,7 +161,7 @@ fn evolve(loaded: &mut Loaded, record: &Record, event: &AnyEvent) {
 }
 
 /// The state of a snapshot that is of this log and of these folds.
-async fn take(log: &dyn EventLog, stream: StreamRef) -> Result<Option<Loaded>, LoadError> {
+async fn take(log: &dyn Store, stream: StreamRef) -> Result<Option<Loaded>, LoadError> {
     let name = stream_name(stream);
     let row = match log.get(MODEL, name.as_str().as_bytes()).await {
         Ok(Some(row)) => row,
@@ -190,18 +186,14 @@ async fn take(log: &dyn EventLog, stream: StreamRef) -> Result<Option<Loaded>, L
     }))
 }
 
-/// The snapshot in a row; none where another version of the folds made it.
+/// The snapshot in a row; `None` where another version of the folds made it.
 fn current(row: &[u8]) -> Option<Snapshot> {
     let snapshot: Snapshot = decode_row(row).ok()?;
     (snapshot.folds == STATES_VERSION && snapshot.version > 0).then_some(snapshot)
 }
 
 /// Folds the events behind a state into it.
-async fn go_on(
-    log: &dyn EventLog,
-    stream: StreamRef,
-    loaded: &mut Loaded,
-) -> Result<Tail, LoadError> {
+async fn go_on(log: &dyn Store, stream: StreamRef, loaded: &mut Loaded) -> Result<Tail, LoadError> {
     let (mut tail, mut last) = (Tail::default(), None);
     each_event(log, stream, loaded.version + 1, |record, event| {
         evolve(loaded, record, event);
@@ -218,7 +210,7 @@ async fn go_on(
 /// Keeps a snapshot where the events that were folded outgrew the state: what snapshots cost is then in
 /// proportion to the events.
 async fn keep(
-    log: &dyn EventLog,
+    log: &dyn Store,
     stream: StreamRef,
     checkpoint: ModelCheckpoint,
     loaded: &Loaded,
@@ -244,13 +236,13 @@ async fn keep(
 }
 
 /// Drops all snapshots, of every layout.
-pub(crate) async fn drop_all(log: &dyn EventLog) -> Result<(), CommitError> {
+pub(crate) async fn drop_all(log: &dyn Store) -> Result<(), CommitError> {
     drop_older(log).await?;
     log.drop_model(MODEL).await
 }
 
 /// Drops snapshots of older layouts.
-async fn drop_older(log: &dyn EventLog) -> Result<(), CommitError> {
+async fn drop_older(log: &dyn Store) -> Result<(), CommitError> {
     for model in OLDER {
         log.drop_model(model).await?;
     }
@@ -275,7 +267,7 @@ pub struct StatesReport {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the snapshot of {stream} is not the state that the log gives: {reason}")]
 pub struct StateFault {
-    /// The stream, or what stands in its place.
+    /// The stream, or what the row has in its place.
     pub stream: String,
     /// What is wrong.
     pub reason: String,
@@ -318,7 +310,7 @@ impl Annals {
         }
     }
 
-    async fn compare_states(&self, log: &dyn EventLog) -> Result<StatesReport, LoadError> {
+    async fn compare_states(&self, log: &dyn Store) -> Result<StatesReport, LoadError> {
         let (mut report, mut after) = (StatesReport::default(), None::<Bytes>);
         loop {
             let rows = match log.scan(MODEL, &[], after.as_deref(), ROWS).await {
@@ -341,7 +333,7 @@ impl Annals {
 }
 
 async fn verify_row(
-    log: &dyn EventLog,
+    log: &dyn Store,
     name: &str,
     row: &[u8],
     report: &mut StatesReport,

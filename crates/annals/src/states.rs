@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use annals_domain::pipeline::{Window, evolve_window};
 use annals_domain::{AnyEvent, Loaded, StreamRef};
-use annals_event_log::{EventLog, Query, Record, Version};
+use annals_event_log::{Query, Record, Store, Version};
 use annals_wire::stream_name;
 use lru::LruCache;
 use uuid::Uuid;
@@ -56,7 +56,7 @@ impl States {
     /// change it then holds the only copy, and changing it copies nothing.
     pub(crate) async fn load(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         stream: StreamRef,
         take: bool,
     ) -> Result<Loaded, LoadError> {
@@ -89,7 +89,7 @@ impl States {
         }
     }
 
-    /// Forgets all states, also those that somebody holds and would keep: names that they
+    /// Forgets all states, also those that a caller holds and would put back: names that they
     /// have were removed.
     pub(crate) fn forget_all(&self) {
         let mut kept = self.lock();
@@ -167,7 +167,7 @@ impl Windows {
     /// The window of a pipeline, as its events up to a version left it.
     pub(crate) async fn load(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         stream: StreamRef,
         version: u64,
     ) -> Result<Option<Window<()>>, LoadError> {
@@ -193,7 +193,7 @@ impl Windows {
 /// Gives the events of a stream to `each` from a version on, until it has
 /// enough.
 pub(crate) async fn each_event(
-    log: &dyn EventLog,
+    log: &dyn Store,
     stream: StreamRef,
     first: u64,
     mut each: impl FnMut(&Record, &AnyEvent) -> ControlFlow<()>,

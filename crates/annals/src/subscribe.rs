@@ -26,7 +26,7 @@ impl Annals {
     /// Every record of one stream after `after`, in order, each exactly once:
     /// first what is there, then what comes. It never ends by itself; it ends
     /// with [`ReadError::Closed`] when the log is closed. Like
-    /// [`Annals::subscribe`], it holds nobody back.
+    /// [`Annals::subscribe`], it does not slow down writers.
     pub fn subscribe_to(
         &self,
         stream: StreamRef,

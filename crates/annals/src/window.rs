@@ -27,8 +27,8 @@ pub struct SeenWindow {
     /// The plan's step, where it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// The position at which the window is shown; none where another moment was
-    /// asked for.
+    /// The position at which the window is shown; `None` where another moment was
+    /// requested.
     #[serde(serialize_with = "position", skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
     /// The visible part of the window when a plan was drafted, a half-open range
@@ -51,7 +51,7 @@ pub struct StepFrame {
     pub frame: FrameId,
     /// Whether the step consumed it; otherwise it produced it.
     pub consumed: bool,
-    /// Whether nobody said so, and it was inferred from something else.
+    /// Whether it was not stated, but inferred from something else.
     pub inferred: bool,
     /// The position at which it was linked to the step.
     #[serde(serialize_with = "required_position")]
@@ -381,7 +381,7 @@ fn links(event: &plan::Event, position: Position, linked: &mut Vec<StepFrame>) {
             add(event.index, &event.iframes, true, event.inferred);
             add(event.index, &event.oframes, false, event.inferred);
         }
-        // What a step had in another system was linked nobody knows when.
+        // When a step of another system was linked to its frames is unknown.
         plan::Event::Adopted(_)
         | plan::Event::StepStatusChanged(_)
         | plan::Event::StepTaskSpawned(_)
@@ -395,7 +395,7 @@ fn links(event: &plan::Event, position: Position, linked: &mut Vec<StepFrame>) {
     }
 }
 
-/// Where frames are while a pipeline's history goes by.
+/// Where frames are while a pipeline's history is read.
 struct Marks {
     linked: Vec<StepFrame>,
     /// How many of them are marked; they ascend by position.

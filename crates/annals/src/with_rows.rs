@@ -3,7 +3,7 @@
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
     EventLog, IdSecret, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels, Record,
-    RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    RedactError, Redaction, Row, Rows, Stats, Store, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use uuid::Uuid;
 /// A log to be read, and a place for rows. The rows' checkpoint is not kept: their place may
 /// be a log without records.
 pub(crate) struct WithRows<'a> {
-    pub(crate) log: &'a dyn EventLog,
+    pub(crate) log: &'a dyn Store,
     pub(crate) rows: &'a dyn ReadModels,
 }
 

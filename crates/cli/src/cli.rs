@@ -3,9 +3,12 @@
 mod contracts;
 mod exchange;
 mod forge;
+pub(crate) mod groups;
 mod intake;
 mod keeping;
 mod observations;
+#[cfg(test)]
+mod page;
 mod proof;
 mod reading;
 mod recordings;
@@ -74,6 +77,7 @@ Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 corruption or failed 
 
 /// Options that every command takes.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
     /// The log: a directory, rocks:DIR or memory:
     #[arg(
@@ -111,14 +115,14 @@ pub(crate) enum Command {
     Apply(Apply),
     /// Print the JSON Schema of the commands that `apply` takes
     Commands(Commands),
-    /// Print the catalogue of all events
+    /// Print the documentation of all events
     Events(Events),
     /// Read foreign history into the log: recordings of agents, repositories, other systems' files
     Import(ImportAnything),
     /// Write the log for others
     #[command(subcommand)]
     Export(Export),
-    /// Take what others write, as they write it
+    /// Import the files of a folder as they are written
     #[command(subcommand)]
     Watch(Watch),
     /// Show the events
@@ -147,29 +151,29 @@ pub(crate) enum Command {
     Submit(Submit),
     /// Record what an agent noticed
     Observe(Observe),
-    /// Show what agents noticed and nobody has settled
+    /// Show what agents noticed and what is still open
     Observations(Observations),
-    /// Put observations aside that there is nothing to do about
+    /// Mark observations that need no action as processed
     Process(Process),
     /// Show what waits for a person
     Inbox(Inbox),
-    /// Record what an analysis of an intent came to
+    /// Record the result of an analysis of an intent
     Analyze(Analyze),
-    /// Let proposed intents go on
+    /// Approve proposed intents
     Approve(Approve),
-    /// Turn intents down
+    /// Reject intents
     Reject(Reject),
     /// Answer what is asked about an intent
     Answer(Answer),
-    /// Have failed tasks tried anew
+    /// Have failed tasks tried again
     Rerun(Rerun),
-    /// Say more about what to do
+    /// Give further instructions for intents
     Instruct(Instruct),
     /// Judge the type or the risk of intents
     Judge(Judge),
     /// Show the tasks of an intent that can be begun
     Ready(Ready),
-    /// Show or set what the log's decisions go by
+    /// Show or change the settings that the log's decisions use
     Settings(Settings),
     /// Show counts and sizes
     Stats(Stats),
@@ -177,7 +181,7 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Make a proof that an event is in the log, or that the log has only grown
     Prove(Prove),
-    /// Say what the log is now, for whoever is to check it later
+    /// Print the size and the root of the log, signed or not, for later checks
     Checkpoint(Checkpoint),
     /// Make keys that sign checkpoints
     #[command(subcommand)]
@@ -196,7 +200,7 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// Print content by its digest
     Cat(Cat),
-    /// Make the catalogue of objects anew from the log
+    /// Rebuild the catalogue of objects from the log
     Rebuild(Rebuild),
     /// Print a script that completes commands in a shell
     Completions(Completions),
@@ -233,7 +237,7 @@ Each line is answered by one line, in order:
 A refused line stores nothing, and the next one is read. The exit status is then 1.
 
 A pipe is read as its lines come, and waited for, also one with a name (mkfifo): commands may be fed
-that way. What else is no file is refused.
+that way. Anything else that is not a regular file is refused.
 
 Examples:
   annals apply work.jsonl
@@ -268,20 +272,20 @@ pub(crate) struct Events {}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The catalogue is what lists, short ids and trees are answered from. It follows the log by itself;
-making it anew is for a log whose catalogue is damaged. The log itself is not touched.
+Lists, short ids and trees are answered from the catalogue. It follows the log by itself; rebuild
+it if it is damaged. The log itself is not touched.
 
-With --indexes everything else that follows from the records is made anew before: where the
-records of a stream, of an event type and of a batch are, the counts, and the hashes of the tree.
-It is for a log of which `annals verify` says so, also if it cannot be opened for writing. Records
-and blobs are only read. The root stays what it was. If it is interrupted, run it again.
+With --indexes everything else that follows from the records is rebuilt first: where the records
+of a stream, of an event type and of a batch are, the counts, and the hashes of the tree. Use it
+where `annals verify` says so, also if the log cannot be opened for writing. Records and blobs are
+only read. The root stays what it was. If it is interrupted, run it again.
 
 Examples:
   annals rebuild
   annals rebuild --indexes
   annals --log /backups/monday rebuild --json")]
 pub(crate) struct Rebuild {
-    /// Also make the indexes of the log itself anew, and the hashes of its tree
+    /// Also rebuild the indexes of the log itself, and the hashes of its tree
     #[arg(long)]
     pub(crate) indexes: bool,
 }
@@ -289,7 +293,7 @@ pub(crate) struct Rebuild {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Content over 4 KiB is stored once, however many events refer to it. --content adds up what the events
-refer to, beside what is stored.
+refer to, in addition to what is stored.
 
 Examples:
   annals stats
@@ -308,18 +312,19 @@ pub(crate) struct Stats {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The copy is a log of its own. It has everything that was acknowledged when the command began. Its
-root is said, so that it can be noted down elsewhere.
+The copy is an independent log. It has everything that was acknowledged when the command began. Its
+root is printed, so that it can be noted down elsewhere.
 
-Where nobody writes to the log, this is its writer meanwhile, and another one is refused: the copy
-shares the files that never change then. Beside a writer they are copied.
+If no other process writes to the log, the backup opens it for writing, and a writer that comes
+meanwhile is refused: the copy then shares the files that never change. While another process
+writes, they are copied.
 
 Files are copied as they are, damaged ones too: `annals verify` on the copy says whether it is sound.
 
 Examples:
   annals backup /backups/monday
   annals --log /backups/monday verify
-  annals --log anew restore /backups/monday")]
+  annals --log restored restore /backups/monday")]
 pub(crate) struct Backup {
     /// A directory that does not exist yet, or is empty
     #[arg(value_name = "DEST")]

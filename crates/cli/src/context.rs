@@ -17,13 +17,13 @@ const READER_CACHE: usize = 8 * 1024 * 1024;
 pub(crate) struct Context {
     /// The log, as `--log` names it.
     pub(crate) log: String,
-    /// Whether more was asked for: `--verbose`.
+    /// Whether more output was requested: `--verbose`.
     pub(crate) is_verbose: bool,
     pub(crate) output: Output,
 }
 
 impl Context {
-    /// Opens the log for reading, beside whoever writes to it.
+    /// Opens the log for reading; another process may write to it.
     pub(crate) fn reader(&self) -> Result<Annals, CliError> {
         let store = reader_options();
         self.open(OpenOptions::new().read_only(true).store(store))
@@ -75,11 +75,11 @@ pub(crate) fn reader_options() -> annals::store_rocks::Options {
 }
 
 /// Refuses a position that the log has not reached: what is there now would not
-/// be what was asked for.
+/// be what the caller wants.
 pub(crate) fn reached(annals: &Annals, at: At) -> Result<(), CliError> {
     let end = annals.position();
     match at {
-        At::Position(position) if position > end => Err(CliError::BeyondEnd { position, end }),
+        At::Position(position) if position > end => Err(CliError::beyond_end(position, end)),
         _ => Ok(()),
     }
 }

@@ -22,18 +22,18 @@ mod whole_file;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::{Cli, Color};
+use crate::cli::{Cli, Color, groups};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::Output;
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match arguments() {
         Ok(cli) => cli,
         Err(error) => return refuse_arguments(shown(error)),
     };
@@ -41,13 +41,19 @@ pub fn main() -> ExitCode {
     report_events(cli.global.verbose);
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read our output has seen enough: `annals log | head`.
+        // The reader of our output has seen enough: `annals log | head`.
         Err(error) if error.is_closed_output() => ExitCode::SUCCESS,
         Err(error) => {
             complain(&error, json);
             ExitCode::from(error.exit_status())
         }
     }
+}
+
+/// The arguments of the process.
+fn arguments() -> Result<Cli, clap::Error> {
+    let matches = groups::grouped(Cli::command()).try_get_matches()?;
+    Cli::from_arg_matches(&matches)
 }
 
 /// What is wrong with the arguments, with those that it names made harmless: a shell's pattern may
@@ -96,7 +102,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let runtime = runtime.map_err(CliError::Runtime)?;
+    let runtime = runtime.map_err(CliError::runtime)?;
     let output = Output::new(cli.global.json, styled(cli.global.color));
     let mut context = Context {
         is_verbose: cli.global.verbose > 0,

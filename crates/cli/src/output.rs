@@ -31,7 +31,7 @@ pub(crate) struct Output {
     out: BufWriter<StdoutLock<'static>>,
 }
 
-/// How a text stands out.
+/// How a text is emphasized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     Bold,
@@ -47,7 +47,7 @@ impl Output {
         }
     }
 
-    /// Whether JSON was asked for.
+    /// Whether JSON was requested: `--json`.
     pub(crate) fn is_json(&self) -> bool {
         self.json
     }
@@ -55,7 +55,7 @@ impl Output {
     /// Prints one line, in which what is hidden is shown as escapes, line breaks too.
     pub(crate) fn line(&mut self, text: &str) -> Result<(), CliError> {
         let shown = self.shown(text);
-        writeln!(self.out, "{shown}").map_err(CliError::Output)
+        writeln!(self.out, "{shown}").map_err(CliError::output)
     }
 
     /// Prints a text of several lines, each as [`Output::line`] does. Only for texts whose line
@@ -90,7 +90,7 @@ impl Output {
 
     /// Prints bytes of the program's own as they are: help, completions, man pages.
     pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<(), CliError> {
-        self.out.write_all(bytes).map_err(CliError::Output)
+        self.out.write_all(bytes).map_err(CliError::output)
     }
 
     /// Standard output for JSON that is too long to be held.
@@ -109,7 +109,7 @@ impl Output {
 
     /// Prints one value as one line of JSON.
     pub(crate) fn json<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
-        let text = serde_json::to_string(value).map_err(CliError::Json)?;
+        let text = serde_json::to_string(value).map_err(CliError::json)?;
         self.json_line(&text)
     }
 
@@ -156,8 +156,8 @@ impl Output {
         }
     }
 
-    /// Tells people something on standard error that is no result. Programs are
-    /// not disturbed, and a closed standard error is no failure.
+    /// Tells people something on standard error that is not a result. With `--json`
+    /// nothing is written, and a closed standard error is not an error.
     pub(crate) fn note(&self, text: &str) {
         if !self.json {
             say(&format!("annals: {text}"));
@@ -172,14 +172,14 @@ impl Output {
         }
     }
 
-    /// Hands everything to whoever reads it.
+    /// Writes out everything that is buffered.
     pub(crate) fn flush(&mut self) -> Result<(), CliError> {
-        self.out.flush().map_err(CliError::Output)
+        self.out.flush().map_err(CliError::output)
     }
 }
 
 /// Says one line on standard error, in which what is hidden is shown as escapes. If that is
-/// closed, it is no failure.
+/// closed, it is not an error.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", annals_terminal::line(text));
 }
@@ -193,7 +193,7 @@ pub(crate) fn say_json(json: &str) {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     pub(crate) title: &'static str,
-    /// The least width, so that pages of rows stand under each other.
+    /// The least width, so that the columns of all pages are aligned.
     pub(crate) width: u16,
     pub(crate) right: bool,
 }
@@ -284,7 +284,7 @@ pub(crate) fn short(id: Uuid) -> String {
     digits.get(24..).unwrap_or_default().to_owned()
 }
 
-/// What an object goes by in a command that is printed for somebody to run: its alias, if no shell
+/// What names an object in a command that is printed for the user to run: its alias, if no shell
 /// and no parser of options takes that for anything but a word, or else its whole id, for the short one may
 /// be that of several objects.
 pub(crate) fn in_command(alias: Option<&str>, id: Uuid) -> String {

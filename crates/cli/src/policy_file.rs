@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_path_to_error::Segment;
 use toml::de::DeTable;
 
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 use crate::small_text::{self, NoText};
 
 /// What is wrong with a text, and in which line, from 1.
@@ -39,11 +39,16 @@ pub(crate) fn read(path: &Path) -> Result<EvictionPolicy, CliError> {
         _ => text.trim_start().starts_with('{'),
     };
     let policy = if is_json { json(&text) } else { toml(&text) };
-    policy.map_err(|Wrong { line, reason }| CliError::Policy {
-        path: path.to_owned(),
-        line,
-        reason,
-    })
+    policy.map_err(|Wrong { line, reason }| wrong(path, line, &reason))
+}
+
+/// A file of a policy or a profile is not what it has to be.
+pub(crate) fn wrong(path: &Path, line: Option<usize>, reason: &str) -> CliError {
+    let line = line
+        .map(|line| format!(", line {line}"))
+        .unwrap_or_default();
+    let message = format!("{}{line}: {reason}", path.display());
+    CliError::new(ErrorClass::Invalid, "invalid_policy", message)
 }
 
 /// Reads a text as each of the two formats, for a fuzzer.
@@ -52,20 +57,12 @@ pub(crate) fn parse_any(text: &str) {
 }
 
 pub(crate) fn read_text(path: &Path) -> Result<String, CliError> {
-    let input = |source| CliError::Input {
-        path: path.to_owned(),
-        source,
-    };
-    let wrong = |reason: &str| CliError::Policy {
-        path: path.to_owned(),
-        line: None,
-        reason: reason.to_owned(),
-    };
+    let input = |source| CliError::input(path, source);
     let file = annals_files::open(path).map_err(input)?;
     small_text::read(file).map_err(|error| match error {
         NoText::Unreadable(source) => input(source),
-        NoText::TooLong => wrong("it is longer than 1 MiB, and no policy is"),
-        NoText::NotUtf8 { .. } => wrong("it is not UTF-8"),
+        NoText::TooLong => wrong(path, None, "it is longer than 1 MiB, and no policy is"),
+        NoText::NotUtf8 { .. } => wrong(path, None, "it is not UTF-8"),
     })
 }
 
@@ -167,15 +164,15 @@ fn second_policy(name: &str) -> String {
     format!("a file has one policy, and {name:?} is a second one")
 }
 
-/// Refuses a second policy by its name. What is no object is left to whoever
-/// reads the policy.
+/// Refuses a second policy by its name. A text that is not valid JSON is left to the caller,
+/// which reads the policy.
 fn one_policy_of_json(text: &str) -> Result<(), Wrong> {
     if text.trim().is_empty() {
         return Err(Wrong::at(Some(1), NOTHING));
     }
     let Ok(fields) = serde_json::from_str::<Ordered<IgnoredAny>>(text) else {
         if serde_json::from_str::<IgnoredAny>(text).is_err() {
-            // Whoever reads the policy says where.
+            // Reading the policy says where.
             return Ok(());
         }
         let blank = text.len() - text.trim_start().len();

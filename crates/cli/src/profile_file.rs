@@ -7,14 +7,14 @@ use annals::domain::session::PolicyProfile;
 use annals_dialects::contracts::{self, ContractsError};
 
 use crate::error::CliError;
-use crate::policy_file::read_text;
+use crate::policy_file::{read_text, wrong};
 
-/// Why a text is no policy profile.
+/// Why a text is not a policy profile.
 #[derive(Debug, thiserror::Error)]
 enum NoProfile {
     #[error(transparent)]
     Json(#[from] ContractsError),
-    // A rule that is misspelt would forbid nothing, and nobody would notice.
+    // A rule that is misspelt would silently forbid nothing.
     #[error("a policy profile has no property {path}")]
     Unknown { path: String },
     #[error(transparent)]
@@ -24,11 +24,7 @@ enum NoProfile {
 /// Reads the policy profile in a file, and checks that it can do what it says.
 pub(crate) fn read(path: &Path) -> Result<PolicyProfile, CliError> {
     let text = read_text(path)?;
-    profile(&text).map_err(|error| CliError::Policy {
-        path: path.to_owned(),
-        line: None,
-        reason: error.to_string(),
-    })
+    profile(&text).map_err(|error| wrong(path, None, &error.to_string()))
 }
 
 fn profile(text: &str) -> Result<PolicyProfile, NoProfile> {

@@ -9,14 +9,14 @@ const COUNTING: &str = "{msg} {spinner} {human_pos}";
 
 /// A bar for work of a known length, or of one that becomes known.
 pub(crate) fn bar(what: &'static str, total: Option<u64>) -> ProgressBar {
-    // The target draws nothing where standard error is no terminal.
+    // The target draws nothing where standard error is not a terminal.
     let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr());
     bar.set_message(what);
     bar.set_style(style(if total.is_some() { COUNTED } else { COUNTING }));
     bar
 }
 
-/// A sign of life for work of which nobody knows how long it takes.
+/// A spinner for work whose length is not known.
 pub(crate) fn spinner(what: &'static str) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     bar.set_message(what);

@@ -3,9 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
-use annals::event_log::{Position, ReadError};
-use annals::proof::{CheckpointError, KeepError, KeyError, Misfit, ProofError, ProofFileError};
-use annals::{LoadError, ObjectRef, ViewError};
+use annals::event_log::{Classification, Classified, ErrorClass, Position};
+use annals::proof::{
+    CheckpointError, KeepError, KeyError, ProofError, ProofFileError, ProofMismatch,
+};
+use annals::{ObjectRef, ViewError};
 
 use crate::output::counted;
 
@@ -26,7 +28,10 @@ pub(crate) enum ProofCommandError {
         source: ProofFileError,
     },
     #[error("{path}: the proof does not hold: {source}", path = .path.display())]
-    Proof { path: PathBuf, source: Misfit },
+    Proof {
+        path: PathBuf,
+        source: ProofMismatch,
+    },
     #[error("{path}: {source}", path = .path.display())]
     AgainstLog { path: PathBuf, source: ProofError },
     #[error(
@@ -48,7 +53,7 @@ pub(crate) enum ProofCommandError {
          away", path = .path.display()
     )]
     KeyExists { path: PathBuf },
-    #[error("{path} is there already, and is no proof: name another file, or move it away", path = .path.display())]
+    #[error("{path} is there already, and is not a proof: name another file, or move it away", path = .path.display())]
     NotAProof { path: PathBuf },
     #[error("{path} holds something else than this checkpoint: name another file", path = .path.display())]
     NotThisCheckpoint { path: PathBuf },
@@ -57,7 +62,7 @@ pub(crate) enum ProofCommandError {
         log = .log.display()
     )]
     InsideLog { path: PathBuf, log: PathBuf },
-    #[error("{path} has more than {limit} bytes, and nothing that belongs here has", path = .path.display())]
+    #[error("{path} is too large: expected at most {limit} bytes", path = .path.display())]
     TooLong { path: PathBuf, limit: u64 },
     #[error("cannot read {path}: {source}", path = .path.display())]
     Read { path: PathBuf, source: io::Error },
@@ -86,102 +91,33 @@ pub(crate) enum ProofCommandError {
     Keep(#[from] KeepError),
 }
 
-impl ProofCommandError {
-    /// Whether something that should fit does not.
-    pub(crate) fn is_misfit(&self) -> bool {
+impl Classified for ProofCommandError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Corrupt, Failed, Invalid, NotFound, Refused, Usage};
         match self {
-            ProofCommandError::Proof { .. }
-            | ProofCommandError::OtherBeginning { .. }
-            | ProofCommandError::Findings { .. } => true,
-            ProofCommandError::Checkpoint { source, .. } => source.is_misfit(),
-            ProofCommandError::AgainstLog { source, .. } | ProofCommandError::Made(source) => {
-                is_misfit(source)
+            ProofCommandError::Key { source, .. } => source.classify(),
+            ProofCommandError::Checkpoint { source, .. } => source.classify(),
+            ProofCommandError::ProofFile { source, .. } => source.classify(),
+            ProofCommandError::NoConsistency { .. } => Invalid.code("invalid_proof"),
+            ProofCommandError::Proof { .. } | ProofCommandError::OtherBeginning { .. } => {
+                Corrupt.code("does_not_fit")
             }
-            ProofCommandError::Keep(error) => match error {
-                KeepError::Checkpoint { source, .. } => source.is_misfit(),
-                KeepError::Log { source, .. } | KeepError::Proof(source) => is_misfit(source),
-                _ => false,
-            },
-            _ => false,
-        }
-    }
-
-    /// Whether options do not go together.
-    pub(crate) fn is_usage(&self) -> bool {
-        matches!(self, ProofCommandError::KeyAlone)
-    }
-
-    /// What is damaged, where a log is.
-    pub(crate) fn load(&self) -> Option<LoadErrorRef<'_>> {
-        let error = match self {
-            ProofCommandError::AgainstLog { source, .. } | ProofCommandError::Made(source) => {
-                source
-            }
-            ProofCommandError::Keep(KeepError::Log { source, .. } | KeepError::Proof(source)) => {
-                source
-            }
-            _ => return None,
-        };
-        match error {
-            ProofError::Read(error) => Some(LoadErrorRef::Read(error)),
-            ProofError::View(ViewError::Load(error)) => Some(LoadErrorRef::Load(error)),
-            _ => None,
-        }
-    }
-
-    /// A stable word for programs.
-    pub(crate) fn code(&self) -> &'static str {
-        match self {
-            ProofCommandError::Findings { .. } => "verification_failed",
-            error if error.is_misfit() => "does_not_fit",
-            ProofCommandError::Key { .. } => "invalid_key",
-            ProofCommandError::Checkpoint { .. } => "invalid_checkpoint",
-            ProofCommandError::ProofFile { .. } | ProofCommandError::NoConsistency { .. } => {
-                "invalid_proof"
-            }
+            ProofCommandError::Findings { .. } => Corrupt.code("verification_failed"),
             ProofCommandError::KeyExists { .. }
             | ProofCommandError::NotAProof { .. }
-            | ProofCommandError::NotThisCheckpoint { .. } => "file_exists",
-            ProofCommandError::InsideLog { .. }
-            | ProofCommandError::Keep(KeepError::InsideLog { .. }) => "inside_log",
-            ProofCommandError::TooLong { .. } | ProofCommandError::Read { .. } => "input",
-            ProofCommandError::Write { .. } => "file",
-            ProofCommandError::KeyAlone => "usage",
-            ProofCommandError::NoEvent(_) => "not_found",
-            ProofCommandError::TwoMeanings { .. } => "ambiguous",
+            | ProofCommandError::NotThisCheckpoint { .. } => Refused.code("file_exists"),
+            ProofCommandError::InsideLog { .. } => Refused.code("inside_log"),
+            ProofCommandError::TooLong { .. } | ProofCommandError::Read { .. } => {
+                Failed.code("input")
+            }
+            ProofCommandError::Write { .. } => Failed.code("file"),
+            ProofCommandError::KeyAlone => Usage.code("usage"),
+            ProofCommandError::NoEvent(_) => NotFound.code("not_found"),
+            ProofCommandError::TwoMeanings { .. } => Invalid.code("ambiguous"),
             ProofCommandError::AgainstLog { source, .. } | ProofCommandError::Made(source) => {
-                made_code(source)
+                source.classify()
             }
-            ProofCommandError::Keep(_) => "checkpoint_not_kept",
-            ProofCommandError::Proof { .. } | ProofCommandError::OtherBeginning { .. } => {
-                "does_not_fit"
-            }
+            ProofCommandError::Keep(error) => error.classify(),
         }
-    }
-}
-
-/// An error of reading, wherever it came from.
-pub(crate) enum LoadErrorRef<'a> {
-    Read(&'a ReadError),
-    Load(&'a LoadError),
-}
-
-fn is_misfit(error: &ProofError) -> bool {
-    matches!(error, ProofError::Misfit(_))
-}
-
-fn made_code(error: &ProofError) -> &'static str {
-    match error {
-        ProofError::BeyondEnd { .. } => "beyond_end",
-        ProofError::NoTree { .. } => "no_tree",
-        ProofError::NotYet { .. } => "not_yet",
-        ProofError::HeadersOnly { .. } => "headers_only",
-        ProofError::View(error) => match error {
-            ViewError::NotFound { .. } => "not_found",
-            ViewError::Ambiguous { .. } => "ambiguous",
-            ViewError::InvalidId { .. } => "invalid_id",
-            _ => "unreadable",
-        },
-        _ => "failed",
     }
 }

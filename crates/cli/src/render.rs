@@ -12,7 +12,7 @@ use crate::output::{Output, Style};
 
 /// JSON deeper than this is shown as its own text.
 const MAX_DEPTH: usize = 12;
-/// A list's objects of up to this many characters stand on one line.
+/// A list's objects of up to this many characters are printed on one line.
 const MAX_COMPACT: usize = 120;
 /// Fields of the common header, shown last.
 const HEADER: [&str; 7] = [
@@ -167,7 +167,7 @@ impl Node {
 
 /// Prints an object: a title, its fields, then the common header's.
 pub(crate) fn object(output: &mut Output, json: &str, remark: &str) -> Result<(), CliError> {
-    let node = Node::parse(json, 0).map_err(CliError::Json)?;
+    let node = Node::parse(json, 0).map_err(CliError::json)?;
     let title = [node.get("object_type"), node.get("object_id")];
     let title: Vec<&str> = title.into_iter().flatten().collect();
     let title = output.style(Style::Bold, &title.join(" "));

@@ -5,13 +5,13 @@ use std::io::{self, Read};
 /// The most bytes of such a text: 1 MiB.
 const LIMIT: u64 = 1024 * 1024;
 
-/// Why there is no text.
+/// Why a text cannot be read.
 #[derive(Debug)]
 pub(crate) enum NoText {
     Unreadable(io::Error),
     /// It has more than 1 MiB.
     TooLong,
-    /// It is no UTF-8 from this byte on, from 1.
+    /// It is not valid UTF-8 from this byte on, counted from 1.
     NotUtf8 {
         byte: usize,
     },

@@ -7,19 +7,19 @@ use annals_dialects::git::person;
 
 use crate::output::Output;
 
-/// The actor of somebody of whom nothing is known.
-const NOBODY: &str = "unknown";
+/// The actor where nothing names the user.
+const UNKNOWN: &str = "unknown";
 
-/// How to say who one is.
-const HOW: &str = "nothing says who you are, so that \"unknown\" is recorded: give --actor NAME, set \
-                   ANNALS_ACTOR, or say it to git with `git config --global user.name NAME`";
+/// How to name the actor.
+const HOW: &str = "no user name was found, so that \"unknown\" is recorded: give --actor NAME, set \
+                   ANNALS_ACTOR, or run `git config --global user.name NAME`";
 
 /// The person: as they told git, or else by the name that the system has.
 pub(crate) fn user(output: &Output) -> ActorRef {
     let named = person(&mut |name| std::env::var_os(name)).or_else(system_name);
     ActorRef::human(named.unwrap_or_else(|| {
         output.warn(HOW);
-        NOBODY.to_owned()
+        UNKNOWN.to_owned()
     }))
 }
 

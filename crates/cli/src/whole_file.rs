@@ -1,4 +1,4 @@
-//! A file that is there once it is whole: it is written beside its place, and moved
+//! A file that is there once it is whole: it is written next to its place, and moved
 //! there when all of it is on the disk.
 
 use std::ffi::OsString;
@@ -23,10 +23,10 @@ impl WholeFile {
     pub(crate) fn create(place: &Path) -> Result<WholeFile, CliError> {
         let mut name = OsString::from(".");
         name.push(place.file_name().unwrap_or_default());
-        // Nobody knows the name before, and what is there already is not written to.
+        // The name cannot be guessed, and a file that is there already is not written to.
         name.push(format!(".{}.part", Uuid::new_v4().simple()));
         let part = place.with_file_name(name);
-        let file = File::create_new(&part).map_err(|source| failed(place, source))?;
+        let file = File::create_new(&part).map_err(|source| CliError::file(place, source))?;
         Ok(WholeFile {
             place: place.to_owned(),
             part,
@@ -43,7 +43,7 @@ impl WholeFile {
     /// Puts the file into its place.
     pub(crate) fn finish(mut self) -> Result<(), CliError> {
         let placed = self.place();
-        placed.map_err(|source| failed(&self.place, source))?;
+        placed.map_err(|source| CliError::file(&self.place, source))?;
         self.finished = true;
         Ok(())
     }
@@ -61,12 +61,5 @@ impl Drop for WholeFile {
             // What cannot be removed is named as what it is.
             let _ = fs::remove_file(&self.part);
         }
-    }
-}
-
-fn failed(place: &Path, source: io::Error) -> CliError {
-    CliError::File {
-        path: place.to_owned(),
-        source,
     }
 }

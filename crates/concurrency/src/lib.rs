@@ -5,8 +5,8 @@
 //! a second time. They take what threads share (locks, atomics, threads, bells) from
 //! their crate's `sync` module, which names the standard library's there and
 //! [shuttle](https://docs.rs/shuttle)'s here. So their own crates need no feature,
-//! pay nothing, and RocksDB is not linked. What else the writer's file names of its
-//! crate stands in `stand_ins.rs`.
+//! pay nothing, and RocksDB is not linked. What else the writer's file uses of its
+//! crate is in `stand_ins.rs`.
 //!
 //! A *model* is a function that starts some threads and says what must hold. It is run
 //! under many schedules by [`schedules::explore`]; `tests/all.rs` has a test for each.
@@ -17,7 +17,7 @@
 //! one step; RocksDB, the readers' thread pool and the follower of another process's log
 //! are not part of it.
 // `cargo test NAME` builds a library for its unit tests even where it says `test = false`:
-// then there is nothing here.
+// then this crate is empty.
 #![cfg(not(test))]
 #![allow(
     clippy::unwrap_used,
@@ -37,8 +37,8 @@ mod sync;
 #[path = "../../annals/src/follow.rs"]
 mod follow;
 #[allow(dead_code, reason = "the models need less of it than its crate")]
-#[path = "../../annals/src/lanes.rs"]
-mod lanes;
+#[path = "../../annals/src/keyed_locks.rs"]
+mod keyed_locks;
 #[path = "../../store-rocks/src/latch.rs"]
 mod latch;
 #[allow(dead_code, reason = "the models need less of it than its crate")]

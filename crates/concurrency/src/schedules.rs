@@ -18,7 +18,7 @@ const CHANGES: usize = 3;
 const STACK: usize = 256 * 1024;
 
 /// Runs a model under random schedules and under those of *probabilistic concurrency
-/// testing*, which keep to one thread but for a few changes. A failure prints its
+/// testing*, which keep to one thread except for a few changes. A failure prints its
 /// schedule; the same test runs under that one alone with `ANNALS_REPLAY='SCHEDULE'`.
 ///
 /// # Panics

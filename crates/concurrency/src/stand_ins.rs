@@ -1,4 +1,4 @@
-//! What the files of annals-store-rocks name of their own crate beside what threads
+//! What the files of annals-store-rocks use of their own crate in addition to what threads
 //! share: a database, staging and errors that are just enough for the writer's thread.
 //! Where the writer begins to use more of its crate, this is to be extended.
 

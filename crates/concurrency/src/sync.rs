@@ -39,7 +39,7 @@ impl Event {
     }
 }
 
-/// Who listens to it.
+/// A listener of it.
 #[derive(Debug)]
 pub(crate) struct EventListener(event_listener::EventListener);
 
@@ -53,7 +53,7 @@ impl Future for EventListener {
 
 /// Listening on a thread.
 pub(crate) trait Listener {
-    /// Waits for the bell. There is no time here: the limit is reached at once or never.
+    /// Waits for the bell. Time does not pass here: the limit is reached at once or never.
     fn wait_timeout(self, limit: Duration) -> Option<()>;
 }
 

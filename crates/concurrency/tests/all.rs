@@ -3,7 +3,7 @@
 //! `ANNALS_SCHEDULES=20000` runs more of them, `ANNALS_SEED=N` others, and
 //! `ANNALS_REPLAY=SCHEDULE` one again, for the test that printed it.
 
-use annals_concurrency::models::{follow, lanes, latch, queue, watermark, writer};
+use annals_concurrency::models::{follow, keyed_locks, latch, queue, watermark, writer};
 use annals_concurrency::schedules::{exhaust, explore};
 
 /// Makes a test of each model, by a name that says which part it is of.
@@ -40,8 +40,8 @@ explored! {
     latch_everyone_hears_of_it_and_it_stays: latch::everyone_hears_of_it_and_it_stays;
     slot_is_released_when_the_last_reader_lets_go: latch::a_slot_is_released_when_the_last_reader_lets_go;
 
-    lanes_exclude_each_other_without_a_deadlock: lanes::turns_exclude_each_other_without_a_deadlock;
-    lanes_who_gives_up_leaves_nothing_behind: lanes::who_gives_up_leaves_nothing_behind;
+    keyed_locks_exclude_each_other_without_a_deadlock: keyed_locks::turns_exclude_each_other_without_a_deadlock;
+    keyed_locks_who_gives_up_leaves_nothing_behind: keyed_locks::who_gives_up_leaves_nothing_behind;
 
     follow_a_subscriber_sees_each_record_once_and_in_order: follow::a_subscriber_sees_each_record_once_and_in_order;
     follow_a_subscription_ends_when_the_log_is_closed: follow::a_subscription_ends_when_the_log_is_closed;

@@ -24,7 +24,7 @@ use crate::retention::reading::{FoundBlob, GitBlobs, ReadBlob};
 /// Artifacts of one answer that are named; the rest is counted.
 const NAMED: usize = 1_000;
 
-/// Where artifacts are looked for beside the log.
+/// Where artifacts are looked for in addition to the log.
 #[derive(Debug, Clone)]
 pub struct ArtifactCheck {
     /// The folder that relative paths of the stores `file`, `local` and `path` are in.
@@ -81,8 +81,8 @@ enum Verdict {
 /// Checks every artifact and every item's content that the log refers to.
 ///
 /// # Errors
-/// [`RetentionError`], where the log or the repository cannot be read. What cannot be fetched is
-/// no error but unknown.
+/// [`RetentionError`], where the log or the repository cannot be read. An artifact that cannot be
+/// fetched is not an error: it is counted as unknown.
 pub async fn check_artifacts(
     annals: &Annals,
     check: &ArtifactCheck,

@@ -1,11 +1,12 @@
 //! The lines of a text, numbered, one at a time, in bounded memory.
 //!
-//! A line is given as soon as it is there, so whoever waits for an answer
-//! before writing the next one is answered. A line over the limit is skipped
+//! A line is given as soon as it is there, so a writer that waits for an answer
+//! before its next line gets one. A line over the limit is skipped
 //! without being held, and those after it are still read.
 
 use std::io::{self, BufRead, Read as _};
 
+use annals_event_log::{Classification, Classified, ErrorClass};
 /// What some editors put before a text.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -27,15 +28,22 @@ pub enum LineError {
     Unreadable(#[from] io::Error),
 }
 
-impl LineError {
-    /// Whether reading the same text again may succeed.
-    pub fn is_retryable(&self) -> bool {
+/// What helps where the system could not read.
+pub(crate) fn of_system(kind: io::ErrorKind) -> ErrorClass {
+    match kind {
+        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            ErrorClass::Unavailable
+        }
+        _ => ErrorClass::Failed,
+    }
+}
+
+impl Classified for LineError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::Invalid;
         match self {
-            LineError::TooLong { .. } => false,
-            LineError::Unreadable(error) => matches!(
-                error.kind(),
-                io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-            ),
+            LineError::TooLong { .. } => Invalid.code("too_large"),
+            LineError::Unreadable(error) => of_system(error.kind()).code("input"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How deep a JSON text is nested, told before it is parsed.
+//! How deep a JSON text is nested, measured before it is parsed.
 
 /// How deep a text's brackets are nested, those inside strings left out.
 pub(crate) fn depth(text: &str) -> usize {

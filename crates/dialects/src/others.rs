@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use crate::report::{ImportReport, NAMED, PassedOver};
 
 /// Why a link is left alone.
-pub(crate) const LINK: &str = "it is a link, and what it names is only read where it is";
+pub(crate) const LINK: &str = "it is a link, which is not followed";
 /// Why a socket or a device is left alone.
 pub(crate) const NO_FILE: &str = "it is neither a file nor a folder";
 
-/// Files and links beside those that are read.
+/// Files and links next to those that are read.
 #[derive(Debug, Default)]
 pub(crate) struct Others {
     /// How many.

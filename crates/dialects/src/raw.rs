@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use annals::projections::{ContextSnapshotView, ListQuery, PieceValue};
 use annals::{Annals, LoadError, ViewError};
 use annals_domain::{Kind, SnapshotId, cut};
-use annals_event_log::{Position, ReadError};
+use annals_event_log::{Classification, Classified, ErrorClass, Position, ReadError};
 use annals_files::Dir;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -120,15 +120,17 @@ impl RawError {
             RawError::Read(_) | RawError::Write { .. } => false,
         }
     }
+}
 
-    /// Whether the same may succeed later.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for RawError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Failed, Unavailable};
         match self {
-            RawError::View(error) => error.is_retryable(),
-            RawError::Read(error) => error.is_retryable(),
-            RawError::Write { .. } => true,
+            RawError::View(error) => error.classify().of("export_failed"),
+            RawError::Read(error) => error.classify().of("export_failed"),
+            RawError::Write { .. } => Unavailable.code("export_failed"),
             RawError::Malformed { .. } | RawError::Removed { .. } | RawError::Different { .. } => {
-                false
+                Failed.code("export_failed")
             }
         }
     }

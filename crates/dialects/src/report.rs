@@ -264,7 +264,7 @@ impl fmt::Display for Shown {
 
 fn redacted(kinds: &[RedactedKind]) -> impl Iterator<Item = String> {
     let advice =
-        "redacted       if one of these is no secret, import into a new log with --keep-secrets";
+        "redacted       if one of these is not a secret, import into a new log with --keep-secrets";
     let advice = (!kinds.is_empty()).then(|| advice.to_owned());
     let kinds = kinds.iter().map(|kind| format!("redacted       {kind}"));
     kinds.chain(advice)
@@ -284,8 +284,10 @@ fn fields(name: &str, fields: &[FieldCount]) -> impl Iterator<Item = String> {
 fn groups(name: &str, fields: &[FieldCount]) -> Vec<String> {
     let mut by_first: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for field in fields {
-        // What is inferred has words behind its path, and what is no path begins with a bracket.
-        let first = field.path.split(['.', '[', ' ']).next();
+        // An inferred field has words behind its path, in brackets or after a comma; an entry that is not
+        // a path begins with a bracket.
+        let path = field.path.split(" (").next().unwrap_or_default();
+        let first = path.split(['.', '[', ',']).next();
         let first = match first.unwrap_or_default() {
             first if first.starts_with('(') => field.path.as_str(),
             first => first,
@@ -446,12 +448,12 @@ note           one commit has no message";
             ..ImportReport::default()
         };
         for line in 1..=102 {
-            report.add_broken("a.jsonl", line, "it is no JSON".into());
+            report.add_broken("a.jsonl", line, "it is not valid JSON".into());
         }
         let text = report.to_string();
         assert!(text.contains("waiting        1\n"), "{text}");
         assert!(text.contains("unknown type   novelty (2)\n"), "{text}");
-        let last = "broken         a.jsonl:100: it is no JSON\nbroken         and 2 more";
+        let last = "broken         a.jsonl:100: it is not valid JSON\nbroken         and 2 more";
         assert!(text.ends_with(last), "{text}");
     }
 

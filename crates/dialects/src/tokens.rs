@@ -1,11 +1,11 @@
-//! How many tokens a text takes, as far as that can be told from outside.
+//! How many tokens a text takes, as far as that can be known from outside.
 //!
 //! The models whose recordings are imported do not publish their tokenizers,
 //! so that no count of ours is exact. An estimate has to be the same on every
 //! machine and in every import all the same: it is recorded, and a window with
-//! a budget of tokens goes by it. So the tokenizer is a fixed one that is public,
-//! and comes with the program. [`TOKENIZER`] says which; whoever records an
-//! estimate records that beside it.
+//! a budget of tokens depends on it. So the tokenizer is a fixed one that is public,
+//! and comes with the program. [`TOKENIZER`] is its name; a caller that records an
+//! estimate records that name, too.
 
 use std::cell::RefCell;
 
@@ -16,7 +16,7 @@ use bpe_openai::Tokenizer;
 pub(crate) const TOKENIZER: &str = "o200k_base";
 
 /// How many tokens a text takes by [`TOKENIZER`]. It takes time linear in the
-/// text, whatever is in it; the table is loaded when it is asked first.
+/// text, regardless of its content; the table is loaded at the first call.
 pub(crate) fn estimate(text: &str) -> u64 {
     let tokenizer = bpe_openai::o200k_base();
     COUNTED.with_borrow_mut(|counted| {
@@ -103,7 +103,7 @@ mod tests {
     /// What was counted before changes no count: words that share a slot, zeros, the same letters once more,
     /// pieces at and beyond the length that is remembered.
     #[test]
-    fn a_text_takes_as_many_tokens_whatever_was_counted_before() {
+    fn a_text_takes_as_many_tokens_regardless_of_what_was_counted_before() {
         let tokenizer = bpe_openai::o200k_base();
         let mut texts: Vec<String> = (0..40_000).map(|n| format!(" w{n:x} {n}")).collect();
         texts.extend((1..40).map(|n| "a".repeat(n)));

@@ -1,7 +1,7 @@
 //! Objects taken over from another system, as they are.
 //!
-//! Foreign history is not judged: an object is adopted in whatever state it is
-//! in, and what our rules say against it stands beside it. From there on our
+//! Foreign history is not judged: an object is adopted in the state that it is
+//! in, and how it violates our rules is recorded with it. From there on our
 //! deciders apply. Lists that are too long for one event go on in further
 //! events of the same type, which have the lists alone.
 
@@ -72,7 +72,7 @@ pub struct AdoptedHeader {
 /// What an event says of an adoption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Adoption<'a> {
-    /// An object was adopted, anew if it had been before.
+    /// An object was adopted, for the first time or again.
     Begun(&'a AdoptedHeader),
     /// The lists of the object that was adopted just before go on.
     Continued,

@@ -19,8 +19,8 @@ pub(crate) fn by_a_person(what: &str, actor: &ActorRef) -> Result<(), Refusal> {
     Err(Refusal::invalid("actor", reason))
 }
 
-/// Demands that who approves an intent is not who asked for it, unless the log's settings allow it. Who
-/// asked for one that an import brought nobody knows: an agent that imports its own file may be the one.
+/// Demands that the approver of an intent did not request it, unless the log's settings allow that.
+/// Who requested one that an import brought is not known: an agent that imports its own file may have.
 pub(crate) fn of_an_intent(
     asked_by: Option<&By>,
     actor: &ActorRef,
@@ -42,7 +42,7 @@ pub(crate) fn by_another<'b>(
         return Ok(());
     }
     let reason = format!(
-        "{} {:?} asked for this, and who asks does not approve; let another person do it, or allow it \
+        "{} {:?} requested this and must not approve it; let another person do so, or allow it \
          in this log with the setting {}",
         actor.kind,
         actor.id,

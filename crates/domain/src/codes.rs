@@ -78,7 +78,7 @@ macro_rules! coded_enum {
                 } else {
                     let code = u16::deserialize(deserializer)?;
                     Self::from_code(code).ok_or_else(|| {
-                        D::Error::custom(format!("{code} is no {}", stringify!($name)))
+                        D::Error::custom(format!("unknown {} code {code}", stringify!($name)))
                     })
                 }
             }
@@ -142,7 +142,7 @@ macro_rules! open_enum {
                 }
             }
 
-            /// The word, where it is not listed: somebody's own.
+            /// The word, where it is not listed: one that the user chose.
             #[allow(dead_code)]
             pub(crate) fn own_word(&mut self) -> Option<&mut String> {
                 match self { $name::Other(word) => Some(word), _ => None }
@@ -158,7 +158,7 @@ macro_rules! open_enum {
         }
 
         impl std::fmt::Display for $name {
-            /// The word; one of somebody's own that reads like a listed one is told apart.
+            /// The word; a user's own one that reads like a listed one is marked.
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 match self {
                     $name::Other(word) if $name::from_word(word).code() != 0 => {
@@ -190,7 +190,7 @@ macro_rules! open_enum {
                     }
                     let read = Self::from_word(&word);
                     if let $name::Other(other) = &read {
-                        // A listed word in other letters is a slip, and no word of its own.
+                        // A listed word in other letters is a slip, not another word.
                         let slip = [$($word,)+].iter().any(|w| w.eq_ignore_ascii_case(other));
                         if slip || $crate::codes::$form::CLOSED {
                             return Err(D::Error::custom($crate::codes::UnknownWord {
@@ -204,7 +204,7 @@ macro_rules! open_enum {
                 }
                 let (code, word) = <(u16, String)>::deserialize(deserializer)?;
                 Self::from_code(code, word).ok_or_else(|| {
-                    D::Error::custom(format!("{code} is no {}", stringify!($name)))
+                    D::Error::custom(format!("unknown {} code {code}", stringify!($name)))
                 })
             }
         }
@@ -225,7 +225,7 @@ pub(crate) use {coded_enum, open_enum};
 
 /// A word that an enum does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{word:?} is no {what}; known are {}", known.join(", "))]
+#[error("unknown {what} {word:?}: expected one of {}", known.join(", "))]
 pub struct UnknownWord {
     /// The word that was read.
     pub word: String,
@@ -235,7 +235,7 @@ pub struct UnknownWord {
     pub known: &'static [&'static str],
 }
 
-/// Open enums whose other words stand as they are.
+/// Open enums whose other words are written as they are.
 pub(crate) mod bare {
     use schemars::{Schema, json_schema};
     use serde::{Deserialize, Deserializer, Serializer};
@@ -257,7 +257,7 @@ pub(crate) mod bare {
     }
 }
 
-/// Open enums whose other words stand in `{"other": "word"}`.
+/// Open enums whose other words are written as `{"other": "word"}`.
 pub(crate) mod tagged {
     use schemars::{Schema, json_schema};
     use serde::ser::SerializeMap;
@@ -290,8 +290,7 @@ pub(crate) mod tagged {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<(String, bool), D::Error> {
         use serde::de::Error;
 
-        let expected =
-            "a word, or {\"other\": \"another word\"} and nothing beside it, is expected";
+        let expected = "expected a word, or {\"other\": \"another word\"} without any other field";
         let form = Form::deserialize(d).map_err(|_| D::Error::custom(expected))?;
         Ok(match form {
             Form::Word(word) => (word, false),
@@ -325,7 +324,7 @@ mod tests {
         assert_eq!(read(r#""escalate""#).unwrap(), other);
         for slip in [r#""Commit""#, r#""ROLLBACK""#] {
             let error = read(slip).unwrap_err().to_string();
-            assert!(error.contains("known are commit"), "{error}");
+            assert!(error.contains("expected one of commit"), "{error}");
         }
         assert!(serde_json::from_str::<ActorKind>(r#""Human""#).is_err());
         let error = serde_json::from_str::<GoalType>(r#""Fix!""#).unwrap_err();
@@ -333,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_somebodys_own_is_told_apart_from_a_listed_one() {
+    fn a_users_own_word_is_shown_differently_from_a_listed_one() {
         let own = serde_json::from_str::<FrameKind>(r#"{"other":"checkpoint"}"#).unwrap();
         assert_eq!(own.to_string(), "other \"checkpoint\"");
         assert_eq!(FrameKind::Checkpoint.to_string(), "checkpoint");

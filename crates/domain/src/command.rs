@@ -10,7 +10,7 @@ use crate::{
     task,
 };
 
-/// A JSON text that is no command.
+/// A JSON text that is not a command.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommandError {
@@ -78,7 +78,7 @@ fn did_you_mean(name: &str) -> String {
 }
 
 macro_rules! commands {
-    ($($variant:ident($type:path) = $name:literal, $decide:path, |$c:ident| $lane:expr $(, new $new:expr)?;)+) => {
+    ($($variant:ident($type:path) = $name:literal, $decide:path, |$c:ident| $lock_id:expr $(, new $new:expr)?;)+) => {
         /// Any command.
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(untagged)]
@@ -129,8 +129,8 @@ macro_rules! commands {
 
             /// The object that the command is mostly about. Commands that name
             /// the same one are best executed one after the other.
-            pub fn lane(&self) -> Option<Uuid> {
-                match self { $(Command::$variant($c) => $lane,)+ }
+            pub fn lock_id(&self) -> Option<Uuid> {
+                match self { $(Command::$variant($c) => $lock_id,)+ }
             }
 
             /// The id that the command asks for, where it makes an object.

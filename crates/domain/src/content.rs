@@ -138,7 +138,7 @@ impl ContentPart {
         check_line(field, "a content type", content_type)?;
         let mut parameters = content_type.split(';').skip(1);
         if parameters.any(|text| text.trim().to_ascii_lowercase().starts_with("name=")) {
-            let reason = "a content type has no name of its own: the part's name is added to it";
+            let reason = "a content type must not have a name: the part's name is added to it";
             return Err(Refusal::invalid(field, reason));
         }
         Ok(())

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::pieces::{Json, Pieces, Slot};
 use crate::{Ordered, Refusal};
 
-/// Operating system, architecture and working directory, and whatever else
+/// Operating system, architecture and working directory, and anything else
 /// is worth knowing. It is captured by the caller: this crate does no I/O.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -24,7 +24,7 @@ pub struct Environment {
 
 impl Environment {
     /// Checks that no further key repeats one of the three that are always
-    /// there: they stand side by side in the JSON.
+    /// there: all of them are members of one JSON object.
     ///
     /// # Errors
     /// [`Refusal::Invalid`].

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::Kind;
 
 /// The objects that an event creates or changes. Nearly all are about one or two, for which no
-/// memory is asked for.
+/// memory is allocated.
 pub type Touched = SmallVec<[(Kind, Uuid); 2]>;
 
 /// The events of one aggregate.

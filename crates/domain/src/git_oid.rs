@@ -25,15 +25,15 @@ pub enum GitOid {
     Sha256([u8; 32]),
 }
 
-/// Content in which SHA-1 finds an attack upon itself, so that git gives it no SHA-1.
+/// Content in which SHA-1 detects a collision attack, so that git computes no id for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("SHA-1 finds an attack upon itself in this content, and git takes no such blob")]
+#[error("this content contains a SHA-1 collision attack; git does not store such a blob")]
 pub struct Sha1Attack;
 
-/// A text that is no git object id.
+/// A text that is not a git object id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{text:?} is no git object id: 40 (SHA-1) or 64 (SHA-256) lower-case hex digits are expected"
+    "invalid git object id {text:?}: expected 40 (SHA-1) or 64 (SHA-256) lower-case hex digits"
 )]
 pub struct InvalidGitOid {
     /// The text, cut to its first 80 characters.

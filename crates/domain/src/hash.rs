@@ -13,9 +13,9 @@ use sha2::{Digest, Sha256};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IntegrityHash(pub [u8; 32]);
 
-/// A text that is no [`IntegrityHash`].
+/// A text that is not an [`IntegrityHash`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no SHA-256 hash: 64 lower-case hex digits are expected")]
+#[error("invalid SHA-256 hash {text:?}: expected 64 lower-case hex digits")]
 pub struct InvalidHash {
     /// The text, cut to its first 80 characters.
     pub text: String,
@@ -27,7 +27,7 @@ impl IntegrityHash {
         IntegrityHash(Sha256::digest(bytes).into())
     }
 
-    /// The hash of a JSON value, whatever the order of its keys: SHA-256 of
+    /// The hash of a JSON value, independent of the order of its keys: SHA-256 of
     /// the compact text with object keys sorted at every level.
     ///
     /// ```

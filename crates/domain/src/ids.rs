@@ -1,5 +1,5 @@
-//! One type per kind of id, so that a task's id cannot stand where a run's
-//! belongs.
+//! One type per kind of id, so that a task's id cannot be passed where a run's
+//! id belongs.
 
 use std::fmt;
 use std::str::FromStr;

@@ -78,10 +78,10 @@ kinds! {
 /// A type number outside git's own pack types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "object type {number} cannot stand in a pack header, whose three bits hold 1 to 7 only; store the object as JSON instead"
+    "object type {number} does not fit into a pack header, whose three bits hold 1 to 7 only; store the object as JSON instead"
 )]
 pub struct NotAPackType {
-    /// The number that was asked for.
+    /// The number of the object type.
     pub number: u8,
 }
 
@@ -198,7 +198,7 @@ stream_kinds! {
     Session => "session", Some(Kind::Session);
     /// A token bucket that sessions share. Its id follows from their policy.
     Bucket => "bucket", None;
-    /// What the log's deciders go by. There is one.
+    /// The rules that the log's deciders follow. There is one such stream.
     Settings => "settings", None;
     /// What an agent noticed.
     Observation => "observation", Some(Kind::Observation);

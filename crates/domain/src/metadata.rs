@@ -17,9 +17,9 @@ use crate::{intent, pipeline, plan, run, snapshot, task};
 coded_enum! {
     /// Who may see an object (git-internal, common header).
     pub enum Visibility {
-        /// Nobody but its owner; the default.
+        /// Only its owner; the default.
         Private = 1 => "private",
-        /// Everybody.
+        /// Every user.
         Public = 2 => "public",
     }
 }
@@ -47,7 +47,7 @@ pub struct Sealed {
     pub kind: u8,
     /// The object.
     pub object: Uuid,
-    /// The canonical hash of the object as it stood at this event, in hex. It is content: texts
+    /// The canonical hash of the object as it was at this event, in hex. It is content: texts
     /// that the object had can be tried against it, so a redaction of them removes it, too.
     pub checksum: Option<Slot>,
     /// The same, where an older version of the event has it: it is structure, and stays.
@@ -97,7 +97,7 @@ pub struct SetMetadata {
 }
 
 /// Command: seals an object. The caller computes the checksum over the object
-/// as it will stand after this event.
+/// as it will be after this event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seal {
@@ -127,11 +127,11 @@ where
         StreamKind::Snapshot => AnyEvent::Snapshot(event.into()),
         StreamKind::Pipeline => AnyEvent::Pipeline(event.into()),
         StreamKind::Session => {
-            let reason = "a session is no object of git-internal, and has no seal";
+            let reason = "a session is not a git-internal object and cannot be sealed";
             return Err(Refusal::invalid("object", reason));
         }
         StreamKind::Observation => {
-            let reason = "an observation is no object of git-internal, and has no seal";
+            let reason = "an observation is not a git-internal object and cannot be sealed";
             return Err(Refusal::invalid("object", reason));
         }
         StreamKind::Alias | StreamKind::Bucket | StreamKind::Settings => {
@@ -186,7 +186,7 @@ pub(crate) fn set_metadata(world: &mut World, command: &SetMetadata, _: &Meta) -
 
 pub(crate) fn seal(world: &mut World, command: &Seal, _: &Meta) -> Decided {
     let (kind, stream) = world.locate(command.object)?;
-    // The checksum is that of the object as it stands: nothing may come between.
+    // The checksum is that of the object as it is now: no event may be appended in between.
     world.pin(stream)?;
     let checksum = command
         .checksum

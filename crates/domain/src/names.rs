@@ -1,4 +1,4 @@
-//! Names: texts that somebody chose and that rules compare, such as a branch, a ticket or a kind
+//! Names: texts that a user chose and that rules compare, such as a branch, a ticket or a kind
 //! that no list has.
 //!
 //! A fold looks at them, and still they are content: a record has them among its pieces, where a
@@ -46,7 +46,7 @@ impl AnyEvent {
     /// };
     /// let mut names = Vec::new();
     /// AnyEvent::Session(granted.into()).each_name(&mut |name| names.push(name.clone()));
-    /// // Push is a word of the contracts (docs/spec/contracts.md), and nobody's own.
+    /// // Push is a word of the contracts (docs/spec/contracts.md), not a name that a user chose.
     /// assert_eq!(names, ["Deploy"]);
     /// ```
     pub fn each_name(&mut self, each: &mut dyn FnMut(&mut String)) {
@@ -66,7 +66,7 @@ impl AnyEvent {
     }
 }
 
-/// What stands in the place of a name that was removed, by the digest that is left of its piece
+/// What replaces a name that was removed, by the digest that is left of its piece
 /// and its place in that.
 ///
 /// ```

@@ -1,6 +1,6 @@
 //! Which objects name which: what the stream of the named one does not say.
 //!
-//! A plan knows the plan that it revises, and an adopted one is not told of its
+//! A plan knows the plan that it revises, and an adopted one does not know its
 //! revisions; a task does not know the step that it became the task of. Decisions
 //! that need the way back ask the world for it, and then look at the objects that
 //! it leads to: these say whether it holds still, and the append is guarded on them.

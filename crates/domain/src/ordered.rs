@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A JSON object as a list of pairs in the order given. Where a key stands
+/// A JSON object as a list of pairs in the order given. Where a key occurs
 /// twice, the last value counts, at the first one's place.
 ///
 /// ```
@@ -59,7 +59,7 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Ordered<V> {
     }
 }
 
-/// A JSON object as all its pairs, in the order given, also where a key stands
+/// A JSON object as all its pairs, in the order given, also where a key occurs
 /// twice.
 ///
 /// ```
@@ -72,7 +72,7 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Ordered<V> {
 pub struct Pairs<V>(pub Vec<(String, V)>);
 
 impl<V> Pairs<V> {
-    /// The first key that stands there for the second time.
+    /// The first key that repeats an earlier one.
     pub fn twice(&self) -> Option<&str> {
         let mut keys = HashSet::new();
         let mut all = self.0.iter().map(|(key, _)| key.as_str());

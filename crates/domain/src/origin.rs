@@ -1,4 +1,4 @@
-//! What a fold may know of an event beside its structure: when it occurred and who caused it.
+//! What a fold knows of an event in addition to its structure: when it occurred and who caused it.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl<'a> Origin<'a> {
 pub struct By(Arc<(String, String)>);
 
 impl By {
-    /// Whether it is this actor. How somebody is called or was authenticated does not count.
+    /// Whether it is this actor. Its display name and how it was authenticated do not count.
     pub fn is(&self, actor: &ActorRef) -> bool {
         let (kind, id) = &*self.0;
         *kind == actor.kind.as_str() && *id == actor.id

@@ -1,4 +1,4 @@
-//! Content beside the structure: numbered pieces that can be removed.
+//! Content outside of an event's structure: numbered pieces that can be removed.
 //!
 //! An event's structure holds what a fold needs. Prompts, summaries, paths,
 //! arguments and other free text are *pieces*: the structure only holds their
@@ -25,7 +25,7 @@ pub struct Slot(pub u16);
 pub struct NewPiece {
     /// The content.
     pub bytes: Vec<u8>,
-    /// Whether readers fetch it only when asked for by name (a diff, a report)
+    /// Whether readers fetch it only when they request it by name (a diff, a report)
     /// and not as part of the event.
     pub attachment: bool,
 }
@@ -76,7 +76,7 @@ impl Pieces {
         json.map(|json| self.json(json))
     }
 
-    /// Adds content that readers fetch only when asked for by name.
+    /// Adds content that readers fetch only when they request it by name.
     pub fn attachment(&mut self, bytes: Vec<u8>) -> Slot {
         self.push(bytes, true)
     }
@@ -101,7 +101,7 @@ impl Pieces {
 /// use annals_domain::Json;
 /// let json: Json = serde_json::from_str(r#"{"b": 1.50, "a": 2}"#)?;
 /// assert_eq!(json.text(), r#"{"b": 1.50, "a": 2}"#);
-/// // Half of a pair of UTF-16 is no character.
+/// // Half of a surrogate pair of UTF-16 is not a character.
 /// assert!(serde_json::from_str::<Json>(r#""cut \ud83d""#).is_err());
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -122,7 +122,7 @@ impl Json {
     /// range of a 64-bit one, and nothing is nested deeper than 127.
     ///
     /// # Errors
-    /// serde_json's, when the text is no such JSON.
+    /// serde_json's, when the text is not such JSON.
     pub fn readable(text: &str) -> Result<Json, serde_json::Error> {
         serde_json::from_str::<Depth>(text)?;
         Json::parse(text)

@@ -1,6 +1,6 @@
 //! Redaction: what a stream knows of content that was removed from it for good.
 //!
-//! The content and its salts are gone, and with them whatever could be tried
+//! The content and its salts are gone, so that no guess can be checked
 //! against a digest. What stays says which pieces of which events they were, who
 //! had them removed (the event's actor), when, and why. No fold of a decider looks
 //! at content, so this event changes no state.
@@ -35,7 +35,7 @@ pub struct RemovedPieces {
 }
 
 impl AnyEvent {
-    /// Pieces that follow from another piece of the event, which comes first: whoever has only what
+    /// Pieces that follow from another piece of the event, which comes first: who has only what
     /// follows can try texts against it, so that it is removed with what it follows from.
     ///
     /// ```

@@ -83,7 +83,7 @@ pub enum Refusal {
         kind: Kind,
         /// The object that was to get the link.
         id: Uuid,
-        /// The link that was asked for.
+        /// The requested link.
         asked: &'static str,
         /// The cycle, from the object back to itself.
         path: Vec<Uuid>,

@@ -173,7 +173,7 @@ impl Given {
         self.look(&mut World::new(), question)
     }
 
-    /// In how many rounds what a question needs is loaded. Each round begins the decision anew.
+    /// In how many rounds what a question needs is loaded. Each round starts the decision again.
     pub fn rounds<T>(
         &self,
         question: impl Fn(&mut World) -> Result<T, DecideError>,
@@ -203,7 +203,7 @@ impl Given {
                 }
             }
         }
-        panic!("the same things are asked for over and over");
+        panic!("the decision needs the same things over and over");
     }
 
     fn load(&self, world: &mut World, need: Need) {

@@ -58,7 +58,7 @@ impl<'de> Deserialize<'de> for Timestamp {
         if deserializer.is_human_readable() {
             let text = String::deserialize(deserializer)?;
             let read = DateTime::parse_from_rfc3339(&text).map_err(|error| {
-                D::Error::custom(format!("{text:?} is no RFC 3339 time: {error}"))
+                D::Error::custom(format!("invalid RFC 3339 time {text:?}: {error}"))
             })?;
             return Ok(Timestamp(read.with_timezone(&Utc)));
         }

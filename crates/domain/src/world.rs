@@ -3,7 +3,7 @@
 //! A decision often spans aggregates: creating a run looks at its task and
 //! plan. It asks the [`World`] for their states. What is not loaded yet stops
 //! the decision with [`DecideError::Needs`]; the caller loads it and decides
-//! anew, which is harmless since a decision has no effects. The world notes
+//! again, which is harmless since a decision has no effects. The world notes
 //! what was looked at, so that the append can be guarded on all of it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -81,7 +81,7 @@ pub enum Need {
 /// Why there is no decision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecideError {
-    /// These things, at least one, are not loaded yet. A decision begins anew once they are, so that
+    /// These things, at least one, are not loaded yet. A decision restarts once they are, so that
     /// it names all that it can name at once.
     #[error("not loaded yet: {0:?}")]
     Needs(Vec<Need>),
@@ -440,13 +440,13 @@ impl World {
     }
 
     /// The state of a task, or `None` where there is no such task: what was
-    /// adopted may name tasks that nobody has.
+    /// adopted may name tasks that do not exist.
     pub fn task_if_any(&mut self, id: TaskId) -> Result<Option<Arc<task::State>>, DecideError> {
         if_any(self.task(id))
     }
 
     /// The stream that has an alias, or the one that it would get, and its state, whether it is
-    /// anybody's or not.
+    /// in use or not.
     ///
     /// # Errors
     /// [`DecideError::Needs`] one of them.
@@ -490,13 +490,13 @@ impl World {
     }
 
     /// The state of a run, or `None` where there is no such run: what was adopted
-    /// may name runs that nobody has.
+    /// may name runs that do not exist.
     pub fn run_if_any(&mut self, id: RunId) -> Result<Option<Arc<run::State>>, DecideError> {
         if_any(self.run(id))
     }
 
     /// The state of an intent, or `None` where there is no such intent: what was
-    /// adopted may name intents that nobody has.
+    /// adopted may name intents that do not exist.
     pub fn intent_if_any(
         &mut self,
         id: IntentId,
@@ -505,7 +505,7 @@ impl World {
     }
 
     /// The state of a plan, or `None` where there is no such plan: what was
-    /// adopted may name plans that nobody has.
+    /// adopted may name plans that do not exist.
     pub fn plan_if_any(&mut self, id: PlanId) -> Result<Option<Arc<plan::State>>, DecideError> {
         if_any(self.plan(id))
     }
@@ -525,7 +525,7 @@ impl World {
         self.existing(stream, Dependence::State).map(|_| ())
     }
 
-    /// Whether a plan exists, whatever its state.
+    /// Whether a plan exists, in any state.
     ///
     /// # Errors
     /// [`DecideError::Needs`] it.
@@ -533,12 +533,12 @@ impl World {
         Ok(if_any(self.touch(id.stream()))?.is_some())
     }
 
-    /// Demands that an aggregate exists, whatever its state.
+    /// Demands that an aggregate exists, in any state.
     pub fn touch(&mut self, stream: StreamRef) -> Result<(), DecideError> {
         self.existing(stream, Dependence::Exists).map(|_| ())
     }
 
-    /// Demands that an aggregate of this kind exists, whatever its state.
+    /// Demands that an aggregate of this kind exists, in any state.
     pub fn require(&mut self, kind: StreamKind, id: impl Into<Uuid>) -> Result<(), DecideError> {
         self.touch(StreamRef {
             kind,
@@ -563,7 +563,7 @@ impl World {
     }
 
     /// Demands that no object at all has this id. Ids that the caller made
-    /// need not be asked for: they are new.
+    /// need not be checked: they are new.
     pub fn unused(&mut self, id: Uuid) -> Result<(), DecideError> {
         match self.places.get(&id) {
             None => Err(DecideError::Needs(vec![Need::Place(id)])),
@@ -588,7 +588,7 @@ impl World {
         Ok(naming.filter(|id| seen.insert(*id)).collect())
     }
 
-    /// Where an object is, whatever its kind.
+    /// Where an object of any kind is.
     pub fn locate(&mut self, id: Uuid) -> Result<(Kind, StreamRef), DecideError> {
         match self.places.get(&id) {
             None => Err(DecideError::Needs(vec![Need::Place(id)])),

@@ -212,21 +212,21 @@ impl Appended {
     }
 }
 
-/// What is known of a batch id.
+/// What the log knows of a batch id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchStatus {
     /// Never used.
     Unknown,
     /// Used for this very request; this is the answer to a repeat.
     Known(Appended),
-    /// Used for another request, which stands at these positions.
+    /// Used for another request, whose records are at these positions.
     Mismatch(Appended),
     /// Used at these positions, and for which request is not stored any more: content of it
-    /// was removed, or it was copied without its request. Nobody can show that a repeat is one.
+    /// was removed, or it was copied without its request. Whether an append repeats it cannot be shown.
     Unverifiable(Appended),
 }
 
-/// An event checked and encoded, but for position, version and recorded_at,
+/// An event checked and encoded, except for position, version and recorded_at,
 /// which [`EncodedEvent::stamp`] fills in.
 #[derive(Debug, Clone)]
 pub struct EncodedEvent {

@@ -1,12 +1,12 @@
 //! The conformance suite: what every store must do, as tests.
 //!
 //! A store's crate implements [`Harness`] and calls
-//! [`conformance_suite!`](crate::conformance_suite) in a test module of its own.
+//! [`conformance_suite!`](crate::conformance_suite) in its own test module.
 //! The macro lists the cases, once, and makes one `#[test]` of each.
 //!
 //! The cases are bound to no async runtime: they block their threads on the
-//! store's futures. Whatever is random in them (ids, salts, who is scheduled
-//! when) has no influence on what must come out.
+//! store's futures. What is random in them (ids, salts, which thread is scheduled
+//! when) does not change the expected results.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex};
 
 use uuid::Uuid;
 
-use crate::EventLog;
 use crate::memory::MemoryLog;
+use crate::{EventLog, Store};
 
 pub mod append;
 pub mod blobs;
@@ -39,14 +39,14 @@ mod support;
 pub mod tail;
 pub mod tree;
 
-/// How the suite gets at a store. Each test makes a harness of its own.
+/// How the suite gets at a store. Each test makes its own harness.
 pub trait Harness: Send + Sync {
     /// Opens a new, empty log, another one with every call.
-    fn open(&self) -> Arc<dyn EventLog>;
+    fn open(&self) -> Arc<dyn Store>;
 
     /// Closes a log that [`Harness::open`] or this function gave, and opens it
     /// again: the same log, as another process would find it.
-    fn reopen(&self, log: Arc<dyn EventLog>) -> Arc<dyn EventLog>;
+    fn reopen(&self, log: Arc<dyn Store>) -> Arc<dyn Store>;
 }
 
 /// Logs in memory by their ids, so that they can be opened again.
@@ -56,7 +56,7 @@ pub struct MemoryHarness {
 }
 
 impl MemoryHarness {
-    fn keep(&self, log: MemoryLog) -> Arc<dyn EventLog> {
+    fn keep(&self, log: MemoryLog) -> Arc<dyn Store> {
         let log = Arc::new(log);
         let mut logs = self.logs.lock().unwrap();
         logs.insert(log.log_id(), Arc::clone(&log));
@@ -65,11 +65,11 @@ impl MemoryHarness {
 }
 
 impl Harness for MemoryHarness {
-    fn open(&self) -> Arc<dyn EventLog> {
+    fn open(&self) -> Arc<dyn Store> {
         self.keep(MemoryLog::new(Uuid::new_v4()))
     }
 
-    fn reopen(&self, log: Arc<dyn EventLog>) -> Arc<dyn EventLog> {
+    fn reopen(&self, log: Arc<dyn Store>) -> Arc<dyn Store> {
         let known = self.logs.lock().unwrap().remove(&log.log_id()).unwrap();
         self.keep(known.reopen())
     }
@@ -80,7 +80,7 @@ impl Harness for MemoryHarness {
 /// The argument is an expression that makes a
 /// [`Harness`](crate::conformance::Harness); it is evaluated in every test. The
 /// tests come in modules named after the cases' subjects, so call the macro in
-/// a module of its own.
+/// its own module.
 #[macro_export]
 macro_rules! conformance_suite {
     ($harness:expr) => {

@@ -3,13 +3,14 @@
 use std::error::Error as StdError;
 
 use crate::{
-    BatchId, Digest, Epoch, Expected, Link, MalformedRecord, Position, StreamName, Version,
+    BatchId, Classification, Classified, Digest, Epoch, ErrorClass, Expected, Link,
+    MalformedRecord, Position, StreamName, Version,
 };
 
 type Source = Box<dyn StdError + Send + Sync>;
 
 /// Why an append was not made. Whatever the reason, nothing of it was stored,
-/// except with [`AppendError::Unavailable`], where it is unknown: repeat the
+/// except with [`AppendError::Unavailable`], where that is unknown: repeat the
 /// append with the same batch id after reopening.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -59,10 +60,10 @@ pub enum AppendError {
         what: String,
         /// The limit, in bytes or in pieces as `what` says.
         limit: u64,
-        /// The size that was asked for.
+        /// The requested size.
         actual: u64,
     },
-    /// The append makes no sense: no events, or an event type that is empty.
+    /// The append is not valid: no events, or an event type that is empty.
     #[error("the append is malformed: {reason}")]
     Invalid {
         /// What is wrong with it.
@@ -114,17 +115,24 @@ pub enum AppendError {
     },
 }
 
-impl AppendError {
-    /// Whether the same append may succeed later without being changed:
-    /// after loading and deciding again for a conflict, after reopening for a
-    /// store that failed.
-    pub fn is_retryable(&self) -> bool {
-        matches!(
-            self,
-            AppendError::Conflict { .. }
-                | AppendError::BrokenChain { .. }
-                | AppendError::Unavailable { .. }
-        )
+impl Classified for AppendError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Contended, Failed, Invalid, Refused, Unavailable};
+        match self {
+            AppendError::Conflict { .. } => Contended.code("conflict"),
+            AppendError::BrokenChain { .. } => Contended.code("broken_chain"),
+            AppendError::IdempotencyMismatch { .. } => Refused.code("key_reused"),
+            AppendError::RequestUnverifiable { .. } => Refused.code("key_unverifiable"),
+            AppendError::TooLarge { .. } => Invalid.code("too_large"),
+            AppendError::Invalid { .. } => Invalid.code("invalid_append"),
+            AppendError::UnknownBlob { .. } => Invalid.code("unknown_blob"),
+            AppendError::BlobSize { .. } => Invalid.code("blob_size"),
+            AppendError::NotContiguous { .. } => Invalid.code("not_contiguous"),
+            AppendError::ReadOnly => Failed.code("read_only"),
+            AppendError::Closed => Failed.code("closed"),
+            AppendError::Unavailable { .. } => Unavailable.code("unavailable"),
+            AppendError::Corrupt { .. } => Classification::CORRUPT,
+        }
     }
 }
 
@@ -159,10 +167,15 @@ pub enum ReadError {
     },
 }
 
-impl ReadError {
-    /// Whether the same read may succeed later.
-    pub fn is_retryable(&self) -> bool {
-        matches!(self, ReadError::Unavailable { .. })
+impl Classified for ReadError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Failed, Unavailable};
+        match self {
+            ReadError::Closed => Failed.code("closed"),
+            ReadError::Unavailable { .. } => Unavailable.code("unreadable"),
+            ReadError::Moved { .. } => Failed.code("moved"),
+            ReadError::Corrupt { .. } => Classification::CORRUPT,
+        }
     }
 }
 
@@ -230,16 +243,20 @@ pub enum CommitError {
     },
 }
 
-impl CommitError {
-    /// Whether the commit may succeed later: after reading the checkpoint
-    /// anew, or after reopening.
-    pub fn is_retryable(&self) -> bool {
-        matches!(
-            self,
-            CommitError::Checkpoint { .. }
-                | CommitError::Epoch { .. }
-                | CommitError::Unavailable { .. }
-        )
+impl Classified for CommitError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Contended, Failed, Invalid, Unavailable};
+        match self {
+            CommitError::Checkpoint { .. } | CommitError::Epoch { .. } => {
+                Contended.code("conflict")
+            }
+            CommitError::BeyondWatermark { .. } => Invalid.code("beyond_end"),
+            CommitError::InvalidName { .. } => Invalid.code("invalid_name"),
+            CommitError::ReadOnly => Failed.code("read_only"),
+            CommitError::Closed => Failed.code("closed"),
+            CommitError::Unavailable { .. } => Unavailable.code("unavailable"),
+            CommitError::Corrupt { .. } => Classification::CORRUPT,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Ids of what has none of its own.
+//! Ids for things that come without one.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ const BYTES: usize = 32;
 /// Bytes of an id.
 const ID: usize = 16;
 
-/// A secret of one log, from which the ids follow of what is known by its text alone: a name that
-/// somebody gave, a line of a recording that has no id.
+/// A secret of one log. From it and a text, the log derives the id of a thing that is identified only
+/// by its text: a name that a user gave, a line of a recording that has no id.
 ///
 /// The same text has the same id for as long as the log has the same secret, so that what comes
-/// again is known again. Whoever does not have the secret learns nothing from an id; and when
-/// content is removed, the log gets another secret and forgets this one, so that nobody can find
-/// out a removed text by trying which text has the id that is left.
+/// again is recognized. Without the secret an id reveals nothing; and when content is removed, the
+/// log gets another secret and forgets this one, so that a removed text cannot be found
+/// out by trying which text has the id that is left.
 ///
 /// ```
 /// use annals_event_log::IdSecret;

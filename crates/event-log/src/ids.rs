@@ -132,7 +132,7 @@ impl FromStr for Digest {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamName(Arc<str>);
 
-/// Why a text is no stream name.
+/// Why a text is not a valid stream name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{name:?} is not a stream name: {reason}. A name is <kind>-<id>, the kind 1 to 32 bytes of a-z, 0-9 and _, the id 1 to 200 bytes without control characters"
@@ -173,12 +173,12 @@ impl StreamName {
         &self.0
     }
 
-    /// What stands before the first hyphen.
+    /// What is before the first hyphen.
     pub fn kind(&self) -> &str {
         self.0.split_once('-').map_or("", |(kind, _)| kind)
     }
 
-    /// What stands after the first hyphen.
+    /// What is after the first hyphen.
     pub fn id(&self) -> &str {
         self.0.split_once('-').map_or("", |(_, id)| id)
     }

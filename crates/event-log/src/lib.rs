@@ -1,7 +1,7 @@
 //! The ports of the log, and everything that every store shares.
 //!
 //! A *log* is a dense sequence of immutable records. This crate says what a
-//! record is, byte for byte ([`Record`]), what a store must do
+//! record is, byte for byte ([`Record`]), what a [`Store`] must do
 //! ([`EventLog`], [`Blobs`], [`ReadModels`]), and proves it: the
 //! [`conformance`] suite runs over every store, beginning with the strictest
 //! one, [`memory::MemoryLog`].
@@ -11,6 +11,7 @@
 
 mod append;
 mod blob;
+mod classified;
 pub mod conformance;
 mod error;
 mod id_secret;
@@ -31,12 +32,13 @@ pub use append::{
     Prepared, limits,
 };
 pub use blob::{Blob, Blobs};
+pub use classified::{Classification, Classified, ErrorClass};
 pub use error::{AppendError, CommitError, ReadError};
 pub use id_secret::IdSecret;
 pub use ids::{
     BatchId, Digest, EventId, InvalidDigest, InvalidStreamName, Position, StreamName, Version,
 };
-pub use log::{Direction, EventLog, Page, Query, Source, Stats, StreamHead, record_at};
+pub use log::{Direction, EventLog, Page, Query, Source, Stats, Store, StreamHead, record_at};
 pub use piece::{BlobReference, Content, Salt};
 pub use read_models::{Epoch, ModelCheckpoint, ReadModels, Row, Rows};
 pub use record::{

@@ -89,7 +89,7 @@ impl Query {
 /// What a read gave.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
-    /// The records, in the order that was asked for.
+    /// The records, in the requested order.
     pub records: Vec<Record>,
     /// The `from` of the next page; `None` when there is nothing more now.
     pub next: Option<u64>,
@@ -126,7 +126,7 @@ pub struct Stats {
 /// ```text
 ///            append ─┐             ┌─ read, above
 /// position  1  2  3  4  5  6 │ 7  8
-///                  watermark ┘ └─┴── staged: not durable, seen by nobody
+///                  watermark ┘ └─┴── staged: not durable, seen by no reader
 /// ```
 ///
 /// The contract, which [`crate::conformance`] checks:
@@ -144,7 +144,7 @@ pub struct Stats {
 /// The futures run on any executor; a store does its blocking work on its own
 /// threads.
 #[async_trait]
-pub trait EventLog: Blobs + ReadModels + Send + Sync {
+pub trait EventLog: Send + Sync {
     /// The log's own id, given when it was created.
     fn log_id(&self) -> Uuid;
 
@@ -244,6 +244,11 @@ pub trait EventLog: Blobs + ReadModels + Send + Sync {
     /// Waits for what was accepted, and releases the log. Repeating it is harmless.
     async fn close(&self);
 }
+
+/// What an open log is: its records, its content, and the rows of its read models.
+pub trait Store: EventLog + Blobs + ReadModels {}
+
+impl<S: EventLog + Blobs + ReadModels + ?Sized> Store for S {}
 
 /// The record at a position, unless the log ends before it.
 ///

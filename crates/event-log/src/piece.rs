@@ -10,7 +10,7 @@ pub type Salt = [u8; 16];
 
 /// One piece of an event's content.
 ///
-/// Whatever becomes of a piece, its salted digest stays the same: it is what
+/// Even when a piece is removed, its salted digest stays the same: it is what
 /// the record's header commits to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {

@@ -11,7 +11,7 @@ use crate::{CommitError, Position, ReadError};
 pub type Row = (Bytes, Bytes);
 
 /// Changed rows: a key with its new value, or with `None` to delete it. Where a
-/// key stands twice, the last one counts.
+/// key occurs twice, the last one counts.
 pub type Rows = Vec<(Bytes, Option<Bytes>)>;
 
 /// Which content of a log there was to fold: the position of the last event that said what
@@ -45,15 +45,15 @@ impl fmt::Display for Epoch {
 /// 4. and so on       expected = what 1 gave, at position 9
 /// ```
 ///
-/// It is asked for *before* the events are read, and handed on as it is: a redaction that
+/// It is read *before* the events are read, and passed on unchanged: a redaction that
 /// comes after it moves the epoch, and rows that were folded from what it removed are then
-/// refused. To ask for it again right before the commit would let them pass.
+/// refused. To read it again right before the commit would let them pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct ModelCheckpoint {
     /// Up to where the log is folded into the rows; [`Position::START`] for a model that
     /// does not exist.
     pub position: Position,
-    /// What content of the log there was when this was asked for.
+    /// Which content the log had when this checkpoint was read.
     pub epoch: Epoch,
 }
 
@@ -88,7 +88,7 @@ pub trait ReadModels: Send + Sync {
     ///
     /// # Errors
     /// [`CommitError::Epoch`] when content was removed from the log since `expected` was
-    /// asked for, [`CommitError::Checkpoint`] when another writer was faster.
+    /// read, [`CommitError::Checkpoint`] when another writer was faster.
     async fn commit(
         &self,
         model: &str,

@@ -30,8 +30,8 @@
 //!           | 4, salted digest (32)                    removed
 //! ```
 //!
-//! What only the store knows (position, version, recorded_at) stands at fixed
-//! places, so that a record can be encoded and hashed before the store's
+//! What only the store knows (position, version, recorded_at) is at fixed
+//! offsets, so that a record can be encoded and hashed before the store's
 //! single writer sees it.
 
 use std::ops::Range;
@@ -78,7 +78,7 @@ const BLOB: u8 = 2;
 const ATTACHMENT: u8 = 3;
 const REMOVED: u8 = 4;
 
-/// Bytes that are no record.
+/// Bytes that are not a valid record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("malformed record: {reason} (at byte {at} of {len})")]
 pub struct MalformedRecord {
@@ -176,7 +176,7 @@ pub(crate) fn names(bytes: &[u8], form: Form) -> Option<(&str, &str)> {
     Some((event_type, stream))
 }
 
-// The casts below cannot lose anything: `append::check_event` refuses whatever
+// The casts below cannot lose anything: `append::check_event` refuses what
 // is longer, before encoding.
 fn put_u16(out: &mut BytesMut, n: usize) {
     out.extend_from_slice(&u16::try_from(n).unwrap_or(u16::MAX).to_be_bytes());
@@ -246,7 +246,7 @@ fn put_reference(out: &mut BytesMut, code: u8, salt: &[u8; 16], digest: &Digest,
 pub struct Record {
     bytes: Bytes,
     form: Form,
-    /// The whole form of a short one, once somebody asked for it.
+    /// The whole form of a short one, once a caller has asked for it.
     whole: OnceLock<Whole>,
     texts: Texts,
     header_end: u32,

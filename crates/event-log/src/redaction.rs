@@ -1,8 +1,11 @@
-//! Removing content for good: what is asked for, and why it is refused.
+//! Removing content for good: the request, and why it is refused.
 
 use std::collections::HashSet;
 
-use crate::{Append, AppendError, Content, Digest, MalformedRecord, Position, ReadError, Record};
+use crate::{
+    Append, AppendError, Classification, Classified, Content, Digest, ErrorClass, MalformedRecord,
+    Position, ReadError, Record,
+};
 
 /// Pieces of one record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,14 +60,13 @@ pub enum RedactError {
     },
 }
 
-impl RedactError {
-    /// Whether the same call may succeed later: after looking again through what was
-    /// appended meanwhile, or after reopening.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for RedactError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Contended, NotFound};
         match self {
-            RedactError::Append(error) => error.is_retryable(),
-            RedactError::StillNamed { .. } => true,
-            RedactError::NoPiece { .. } => false,
+            RedactError::Append(error) => error.classify(),
+            RedactError::NoPiece { .. } => NotFound.code("no_piece"),
+            RedactError::StillNamed { .. } => Contended.code("still_named"),
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     record,
 };
 
-/// The most records, streams or rows that one call gives, whatever was asked.
+/// The most records, streams or rows that one call returns, even when asked for more.
 pub const PAGE_LIMIT: usize = 10_000;
 
 /// The bytes of records that fill a page. A page ends before the record that
@@ -200,7 +200,7 @@ pub fn referenced_blobs(records: &[Record]) -> Vec<Digest> {
 }
 
 /// Checks what copied records say of blobs: each comes with them or is stored, and has the
-/// length that they say. `stored` says the length of one that is stored, and is asked once
+/// length that they say. `stored` returns the length of one that is stored, and is called once
 /// for each blob that does not come with the records.
 ///
 /// # Errors

@@ -15,7 +15,7 @@ mod bulk;
 
 use bulk::Messages;
 
-use crate::{Digest, EventLog, ReadError};
+use crate::{Digest, ReadError, Store};
 
 /// The levels of which the hashes are kept are the multiples of this. A hash of a
 /// level between them is made of at most 128 that are kept.
@@ -35,7 +35,7 @@ const USUAL_HEADER: usize = 319;
 
 /// The hash of a leaf.
 pub fn leaf(header: &[u8]) -> Digest {
-    // Blocks that stand in one place are hashed in one go.
+    // Contiguous blocks are hashed in one go.
     let mut joined = [0x00; 1 + USUAL_HEADER];
     let length = 1 + header.len();
     match joined.get_mut(1..length) {
@@ -117,7 +117,7 @@ impl Headers {
     }
 }
 
-/// The root over a power of two of hashes; none over none.
+/// The root over a power of two of hashes; `None` over no hashes.
 pub fn complete(mut hashes: Vec<Digest>) -> Option<Digest> {
     let mut nodes = Messages::with_room(hashes.len() / 2, 1 + 2 * size_of::<Digest>());
     while hashes.len() > 1 {
@@ -166,7 +166,7 @@ impl Frontier {
         self.size
     }
 
-    /// Adds a leaf. `keep` is told each hash that is to be kept, the leaf's first.
+    /// Adds a leaf. `keep` is called with each hash that is to be kept, the leaf's first.
     pub fn push(&mut self, leaf: Digest, mut keep: impl FnMut(Kept)) {
         keep(Kept {
             level: 0,
@@ -197,7 +197,7 @@ impl Frontier {
     }
 
     /// Adds a complete subtree of a level, where whole subtrees of that level end.
-    /// `keep` is told each hash above it that is to be kept.
+    /// `keep` is called with each hash above it that is to be kept.
     fn push_subtree(&mut self, mut level: u8, top: Digest, mut keep: impl FnMut(Kept)) {
         let (added, mut index, mut hash) = (1 << level, self.size >> level, top);
         while index & 1 == 1 {
@@ -247,7 +247,7 @@ impl Frontier {
 pub fn peaks(size: u64) -> impl Iterator<Item = (u8, u64)> {
     let levels = (0..LEVELS).rev();
     let there = levels.filter(move |level| size & (1 << level) != 0);
-    // What stands before it are whole trees of higher levels.
+    // Before it are whole trees of higher levels.
     there.map(move |level| (level, (size >> level) & !1))
 }
 
@@ -256,7 +256,7 @@ pub fn peaks(size: u64) -> impl Iterator<Item = (u8, u64)> {
 /// # Errors
 /// [`ReadError`], and [`ReadError::Corrupt`] where hashes are missing: also if the
 /// log ends before `size`.
-pub async fn frontier(log: &dyn EventLog, size: u64) -> Result<Frontier, ReadError> {
+pub async fn frontier(log: &dyn Store, size: u64) -> Result<Frontier, ReadError> {
     let mut edge = Frontier {
         size,
         peaks: Vec::new(),
@@ -271,7 +271,7 @@ pub async fn frontier(log: &dyn EventLog, size: u64) -> Result<Frontier, ReadErr
 ///
 /// # Errors
 /// As [`frontier`].
-pub async fn root(log: &dyn EventLog, size: u64) -> Result<Digest, ReadError> {
+pub async fn root(log: &dyn Store, size: u64) -> Result<Digest, ReadError> {
     Ok(frontier(log, size).await?.root())
 }
 
@@ -279,7 +279,7 @@ pub async fn root(log: &dyn EventLog, size: u64) -> Result<Digest, ReadError> {
 ///
 /// # Errors
 /// [`ReadError`], and [`ReadError::Corrupt`] where hashes are missing.
-pub async fn subtree(log: &dyn EventLog, level: u8, index: u64) -> Result<Digest, ReadError> {
+pub async fn subtree(log: &dyn Store, level: u8, index: u64) -> Result<Digest, ReadError> {
     let below = level - level % STEP;
     let count = 1_usize << (level - below);
     let first = index.checked_mul(count as u64);
@@ -289,7 +289,7 @@ pub async fn subtree(log: &dyn EventLog, level: u8, index: u64) -> Result<Digest
     let hashes = log.tree_hashes(below, first, count).await?;
     if hashes.len() != count {
         let reason = format!(
-            "{count} hashes of level {below} from {first} on were asked for, and {} are there",
+            "expected {count} hashes of level {below} from {first} on, found {}",
             hashes.len()
         );
         return Err(ReadError::Corrupt { reason });

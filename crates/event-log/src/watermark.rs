@@ -22,24 +22,24 @@ impl Watermark {
         }
     }
 
-    /// Where it stands.
+    /// The current position.
     pub fn get(&self) -> Position {
         Position(self.position.load(Ordering::Acquire))
     }
 
-    /// Moves it and wakes everyone who waits. It never moves back.
+    /// Moves it and wakes every waiting reader. It never moves back.
     pub fn advance(&self, position: Position) {
         self.position.fetch_max(position.0, Ordering::AcqRel);
         self.moved.notify(usize::MAX);
     }
 
-    /// Wakes everyone who waits, with [`ReadError::Closed`].
+    /// Wakes every waiting reader, with [`ReadError::Closed`].
     pub fn close(&self) {
         self.closed.store(true, Ordering::Release);
         self.moved.notify(usize::MAX);
     }
 
-    /// Waits until the watermark is above `seen`, and says where it stands.
+    /// Waits until the watermark is above `seen`, and returns its position.
     ///
     /// # Errors
     /// [`ReadError::Closed`] when the log is closed before it came there.

@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, Stat};
 
 use crate::other;
 
-/// An open folder. Its path is for messages; what is done goes by the folder itself.
+/// An open folder. Its path is for messages; every operation uses the open folder itself.
 #[derive(Debug)]
 pub struct Dir {
     path: PathBuf,
@@ -27,7 +27,7 @@ pub enum Kind {
     File,
     /// A folder.
     Dir,
-    /// A link, wherever it leads.
+    /// A link, regardless of where it leads.
     Link,
     /// A pipe, a socket or a device.
     Other,
@@ -83,8 +83,8 @@ impl Dir {
         self.path.join(name)
     }
 
-    /// What tells this folder from every other one, by whichever path it is reached: its file system, and
-    /// its number there.
+    /// What tells this folder from every other one, regardless of the path by which it is reached: its
+    /// file system, and its number there.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -153,7 +153,7 @@ impl Dir {
         )?))
     }
 
-    /// What an entry is; none where there is none.
+    /// What an entry is; `None` where it does not exist.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -161,7 +161,7 @@ impl Dir {
         Ok(self.stat(name)?.map(|found| kind_of(found.st_mode)))
     }
 
-    /// When an entry was last written; none where there is none.
+    /// When an entry was last written; `None` where it does not exist.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -174,7 +174,7 @@ impl Dir {
         }))
     }
 
-    /// The length of an entry in bytes; none where there is none.
+    /// The length of an entry in bytes; `None` where it does not exist.
     ///
     /// # Errors
     /// Those of the operating system.
@@ -289,7 +289,7 @@ fn kind_of(mode: RawMode) -> Kind {
     }
 }
 
-/// Refuses what is no name of an entry: a path could lead out of the folder.
+/// Refuses what is not the name of an entry: a path could lead out of the folder.
 fn check(name: &OsStr) -> io::Result<()> {
     let is_name = Path::new(name).file_name() == Some(name) && !name.as_bytes().contains(&b'/');
     match is_name {

@@ -1,11 +1,11 @@
 //! Opening files that strangers may have made: a repository, a folder of recordings, a log that
-//! somebody sent.
+//! was sent by another person.
 //!
 //! What is opened here is a regular file or a folder, and nothing waits: to open a pipe as the
-//! standard library does waits until somebody writes to it. A file that a *person* names
+//! standard library does waits until a process writes to it. A file that a *person* names
 //! ([`open`]) may be a link, as they see where it leads. What lies in a *folder*
 //! ([`Dir`]) may not: each step goes from an open folder to an entry of it, and no link is
-//! followed, so that nothing outside is read, written or removed, whatever is put into the
+//! followed, so that nothing outside is read, written or removed, regardless of what is put into the
 //! folder meanwhile.
 //!
 //! ```
@@ -35,8 +35,8 @@ mod root;
 pub use dir::{Dir, Entry, Kind};
 pub use root::Root;
 
-/// Where a process finds what it was given, by number: a pipe among it is one that somebody just made
-/// for it.
+/// Where a process finds the open files that it was given, by number: a pipe among them was made for
+/// this process by the one that started it.
 const GIVEN: [&str; 2] = ["/dev/fd/", "/proc/self/fd/"];
 
 /// Opens a file for reading that a person named: a regular file, or what they gave this process, as
@@ -61,8 +61,8 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens a file by a path whose last part may be no link, and whatever was found there is a
-/// regular file; `how` says for what, and whether it is made.
+/// Opens a file by a path whose last part must not be a link, and refuses what is not a
+/// regular file; `how` says for what it is opened, and whether it is created.
 ///
 /// # Errors
 /// Those of the operating system; [`io::ErrorKind::InvalidInput`] where there is something else.

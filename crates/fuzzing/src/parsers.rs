@@ -47,7 +47,7 @@ pub(crate) fn wire(data: &[u8]) {
     let written = annals_wire::encode_structure(&event).expect("an event that was read");
     let again =
         annals_wire::decode_structure(*kind, event.event_type(), event.schema_version(), &written);
-    // Bytes are compared, since no number that is none equals itself.
+    // Bytes are compared, since NaN does not equal itself.
     let again = annals_wire::encode_structure(&again.expect("what was written"));
     assert_eq!(again.expect("an event that was read"), written);
 }
@@ -82,7 +82,7 @@ pub(crate) fn proof(data: &[u8]) {
     }
 }
 
-/// A checkpoint: a signed note, which is written as it was read. Where nobody signed it, the empty
+/// A checkpoint: a signed note, which is written as it was read. Where it has no signature, the empty
 /// line behind the text may be missing, and is written.
 pub(crate) fn note(data: &[u8]) {
     if let Ok(checkpoint) = Checkpoint::read(data) {

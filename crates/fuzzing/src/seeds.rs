@@ -115,7 +115,7 @@ pub(crate) fn structures() -> Vec<Vec<u8>> {
             record.schema_version() as u8,
             name.len() as u8,
         ];
-        // Without the record its names are not at hand: they stand in the structure.
+        // Without the record its names are not at hand: they are in the structure.
         let event = annals_wire::decode(record).expect("a record of ours").event;
         let structure = annals_wire::encode_structure(&event).expect("an event that was read");
         [&head, name.as_bytes(), &structure].concat()
@@ -196,7 +196,7 @@ pub(crate) fn notes() -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn keys() -> Vec<Vec<u8>> {
-    // The base point of the curve is nobody's key.
+    // The base point of the curve is not the key of any signer.
     let point = [&[0x58][..], &[0x66; 31]].concat();
     let of = |name: &str, kind: &str| {
         let key = [&[1][..], &point].concat();

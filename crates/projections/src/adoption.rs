@@ -19,7 +19,7 @@ pub fn adopted_view(events: &[Emitted]) -> Option<ObjectView> {
     fold.view()
 }
 
-/// An entry without a place in a log. Where it would stand does not matter to
+/// An entry without a place in a log. Where it would be does not matter to
 /// an object that was adopted, nor when.
 fn entry(emitted: &Emitted) -> Option<Entry> {
     let occurred_at = match emitted.event.adoption()? {

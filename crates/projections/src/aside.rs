@@ -1,4 +1,4 @@
-//! Work for the processors, done beside the task that waits for it.
+//! Work for the processors, done outside of the task that waits for it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -9,8 +9,8 @@ use futures::channel::oneshot;
 pub(crate) struct ThreadLost;
 
 /// Runs a job on the pool of all processors. It begins at the first poll and
-/// goes on whether or not anybody still waits. A panic of the job is one of
-/// whoever waits, as it would be without the pool.
+/// goes on even if the caller stops waiting. A panic of the job is passed on to
+/// the caller, as it would be without the pool.
 ///
 /// # Errors
 /// [`ThreadLost`].
@@ -19,7 +19,7 @@ pub(crate) async fn aside<T: Send + 'static>(
 ) -> Result<T, ThreadLost> {
     let (sender, receiver) = oneshot::channel();
     rayon::spawn(move || {
-        // Nobody may be waiting any more.
+        // The caller may not be waiting any more.
         let _ = sender.send(catch_unwind(AssertUnwindSafe(job)));
     });
     match receiver.await {

@@ -26,10 +26,10 @@ mod layer;
 mod links;
 mod list;
 mod load;
+mod overlay_view;
 mod rebuild;
 mod relation;
 mod row;
-mod sight;
 mod state;
 mod status;
 mod step;
@@ -49,11 +49,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use annals_domain::redaction::Redacted;
 use annals_domain::{Kind, StreamKind, StreamRef};
-use annals_event_log::{CommitError, EventLog, Position, Query, Record};
+use annals_event_log::{CommitError, Position, Query, Record, Store};
 use uuid::Uuid;
 
 use self::load::Source;
-use self::sight::Sight;
+use self::overlay_view::OverlayView;
 use self::state::State;
 use self::step::Step;
 
@@ -78,7 +78,7 @@ const OVERLAY_ROWS: usize = 8_192;
 /// Records beyond which they are written too, however few rows there are: what
 /// the rows lack is folded at every opening.
 const BEHIND_LIMIT: u64 = 10_000;
-/// Records that a writer lets come before it folds them, though nobody asks.
+/// Records that a writer lets come before it folds them without a query.
 const KEEP_UP_FROM: u64 = 1_000;
 /// How often a flush starts again because another writer was faster.
 const FLUSH_ATTEMPTS: u32 = 4;
@@ -109,11 +109,11 @@ impl Catalogue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Folds in whatever the log has by now, and says up to where.
+    /// Folds in everything that the log has by now, and says up to where.
     ///
     /// # Errors
     /// [`CatalogueError`]. What was folded before it stays.
-    pub async fn catch_up(&self, log: &dyn EventLog) -> Result<Position, CatalogueError> {
+    pub async fn catch_up(&self, log: &dyn Store) -> Result<Position, CatalogueError> {
         let target = log.watermark();
         if let Some(folded) = self.state().folded().filter(|folded| *folded >= target) {
             return Ok(folded);
@@ -122,13 +122,13 @@ impl Catalogue {
         self.fold_to(log, target).await
     }
 
-    /// Folds in a part of what the log has by now, if that is much and nobody
-    /// else does. A writer calls this after each append, so that its rows are
-    /// never far behind, whether or not anybody asks for them.
+    /// Folds in a part of what the log has by now, if that is much and no other
+    /// caller does. A writer calls this after each append, so that its rows are
+    /// never far behind, even if they are not queried.
     ///
     /// # Errors
     /// [`CatalogueError`].
-    pub async fn keep_up(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
+    pub async fn keep_up(&self, log: &dyn Store) -> Result<(), CatalogueError> {
         let end = log.watermark();
         let folded = self.state().folded().unwrap_or(Position::START);
         if end.0.saturating_sub(folded.0) < KEEP_UP_FROM {
@@ -149,35 +149,35 @@ impl Catalogue {
     /// [`CatalogueError`].
     pub async fn find(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         id: Uuid,
     ) -> Result<Option<(Kind, StreamRef)>, CatalogueError> {
         let mut attempt = 0;
         loop {
-            let sight = self.sight(log).await?;
-            let row = sight.object(id).await;
+            let view = self.view(log).await?;
+            let row = view.object(id).await;
             // Where an object is never changes, so a row that is found is
-            // right, whatever was written meanwhile.
-            if matches!(row, Ok(Some(_))) || self.is_whole(&sight, &mut attempt).await? {
+            // right, even if rows were written meanwhile.
+            if matches!(row, Ok(Some(_))) || self.is_whole(&view, &mut attempt).await? {
                 return Ok(row?.map(|row| (row.kind, row.stream_ref())));
             }
         }
     }
 
-    /// The stream that has an alias, as of the last [`Catalogue::catch_up`] or later; none where nobody
-    /// has it, or its text was removed.
+    /// The stream that has an alias, as of the last [`Catalogue::catch_up`] or later; none where
+    /// no object has it, or its text was removed.
     ///
     /// # Errors
     /// [`CatalogueError`].
     pub async fn alias_stream(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         alias: &str,
     ) -> Result<Option<StreamRef>, CatalogueError> {
         let key = keys::alias_stream(alias);
-        let found = self.ask(log, |sight| {
+        let found = self.ask(log, |view| {
             let key = key.clone();
-            async move { sight.rows(&[key]).await }
+            async move { view.rows(&[key]).await }
         });
         let Some(row) = found.await?.pop().flatten() else {
             return Ok(None);
@@ -195,7 +195,7 @@ impl Catalogue {
     /// digits, or for other characters.
     pub async fn by_suffix(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         suffix_hex: &str,
         limit: usize,
     ) -> Result<Vec<(Kind, Uuid)>, CatalogueError> {
@@ -205,10 +205,7 @@ impl Catalogue {
             });
         };
         let digits = digits.as_slice();
-        let found = self.ask(
-            log,
-            |sight| async move { sight.ending(digits, limit).await },
-        );
+        let found = self.ask(log, |view| async move { view.ending(digits, limit).await });
         let found = found.await?;
         Ok(found.into_iter().map(|row| (row.kind, row.id)).collect())
     }
@@ -220,10 +217,10 @@ impl Catalogue {
     /// [`CatalogueError`].
     pub async fn row(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         id: Uuid,
     ) -> Result<Option<CatalogueRow>, CatalogueError> {
-        self.ask(log, |sight| async move { view::one(&sight, id).await })
+        self.ask(log, |view| async move { view::one(&view, id).await })
             .await
     }
 
@@ -231,12 +228,8 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`CatalogueError`].
-    pub async fn list(
-        &self,
-        log: &dyn EventLog,
-        query: &ListQuery,
-    ) -> Result<Listed, CatalogueError> {
-        self.ask(log, |sight| async move { list::list(&sight, query).await })
+    pub async fn list(&self, log: &dyn Store, query: &ListQuery) -> Result<Listed, CatalogueError> {
+        self.ask(log, |view| async move { list::list(&view, query).await })
             .await
     }
 
@@ -248,10 +241,10 @@ impl Catalogue {
     /// [`CatalogueError`].
     pub async fn work_items(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         query: &WorkItemsQuery,
     ) -> Result<WorkItems, CatalogueError> {
-        let read = |sight| async move { work_items::work_items(&sight, query).await };
+        let read = |view| async move { work_items::work_items(&view, query).await };
         self.ask(log, read).await
     }
 
@@ -262,14 +255,11 @@ impl Catalogue {
     /// [`CatalogueError`].
     pub async fn inbox(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         query: &InboxQuery,
     ) -> Result<Inbox, CatalogueError> {
-        self.ask(
-            log,
-            |sight| async move { inbox::inbox(&sight, query).await },
-        )
-        .await
+        self.ask(log, |view| async move { inbox::inbox(&view, query).await })
+            .await
     }
 
     /// What an object names and what names it; `None` if there is no such
@@ -279,14 +269,11 @@ impl Catalogue {
     /// [`CatalogueError`].
     pub async fn links(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         query: &LinksQuery,
     ) -> Result<Option<Links>, CatalogueError> {
-        self.ask(
-            log,
-            |sight| async move { links::links(&sight, query).await },
-        )
-        .await
+        self.ask(log, |view| async move { links::links(&view, query).await })
+            .await
     }
 
     /// What an object names in one field, in the order given, at most `limit`;
@@ -297,12 +284,12 @@ impl Catalogue {
     /// [`CatalogueError`].
     pub async fn named(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         source: Uuid,
         relation: Relation,
         limit: usize,
     ) -> Result<Vec<Uuid>, CatalogueError> {
-        let read = |sight| async move { links::named(&sight, source, relation, limit).await };
+        let read = |view| async move { links::named(&view, source, relation, limit).await };
         self.ask(log, read).await
     }
 
@@ -314,12 +301,12 @@ impl Catalogue {
     /// [`CatalogueError`].
     pub async fn naming(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         target: Uuid,
         relation: Relation,
         limit: usize,
     ) -> Result<Vec<Uuid>, CatalogueError> {
-        let read = |sight| async move { links::naming(&sight, target, relation, limit).await };
+        let read = |view| async move { links::naming(&view, target, relation, limit).await };
         self.ask(log, read).await
     }
 
@@ -330,10 +317,10 @@ impl Catalogue {
     /// [`CatalogueError`].
     pub async fn tree(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         query: &TreeQuery,
     ) -> Result<Option<Tree>, CatalogueError> {
-        self.ask(log, |sight| async move { tree::tree(&sight, query).await })
+        self.ask(log, |view| async move { tree::tree(&view, query).await })
             .await
     }
 
@@ -341,7 +328,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`CatalogueError::Read`].
-    pub async fn model(&self, log: &dyn EventLog) -> Result<String, CatalogueError> {
+    pub async fn model(&self, log: &dyn Store) -> Result<String, CatalogueError> {
         Ok(generation::current(log).await?.model())
     }
 
@@ -350,7 +337,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`CatalogueError`]; the overlay stays then.
-    pub async fn flush(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
+    pub async fn flush(&self, log: &dyn Store) -> Result<(), CatalogueError> {
         let _folding = self.folding.lock().await;
         for attempt in 1.. {
             match self.write(log).await {
@@ -368,7 +355,7 @@ impl Catalogue {
 
     /// Begins where the rows end, unless it has begun. The caller holds
     /// `folding`.
-    async fn begin(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
+    async fn begin(&self, log: &dyn Store) -> Result<(), CatalogueError> {
         if self.state().folded().is_none() {
             let since = log.watermark();
             let (generation, checkpoint) = generation::begin(log).await?;
@@ -379,17 +366,17 @@ impl Catalogue {
 
     /// The rows with the overlay over them, as they are now. What was forgotten is folded again
     /// first, so that no answer is of an earlier moment than the one before.
-    async fn sight<'l>(&self, log: &'l dyn EventLog) -> Result<Sight<'l>, CatalogueError> {
+    async fn view<'l>(&self, log: &'l dyn Store) -> Result<OverlayView<'l>, CatalogueError> {
         loop {
-            if let Some(sight) = self.state().sight_to_answer(log) {
-                return Ok(sight);
+            if let Some(view) = self.state().view_to_answer(log) {
+                return Ok(view);
             }
             let _folding = self.folding.lock().await;
             let reached = self.state().reached();
             self.fold_to(log, reached).await?;
             // Of a log that ends before that now, this is all there is.
-            if let Some(sight) = self.state().sight(log) {
-                return Ok(sight);
+            if let Some(view) = self.state().view(log) {
+                return Ok(view);
             }
         }
     }
@@ -398,38 +385,42 @@ impl Catalogue {
     /// again while they are not.
     async fn ask<'l, T, F>(
         &self,
-        log: &'l dyn EventLog,
-        read: impl Fn(Sight<'l>) -> F,
+        log: &'l dyn Store,
+        read: impl Fn(OverlayView<'l>) -> F,
     ) -> Result<T, CatalogueError>
     where
         F: Future<Output = Result<T, CatalogueError>>,
     {
         let mut attempt = 0;
         loop {
-            let sight = self.sight(log).await?;
-            let answer = read(sight.clone()).await;
-            if self.is_whole(&sight, &mut attempt).await? {
+            let view = self.view(log).await?;
+            let answer = read(view.clone()).await;
+            if self.is_whole(&view, &mut attempt).await? {
                 return answer;
             }
         }
     }
 
-    /// Whether what was read through a sight is all of one moment. If not,
+    /// Whether what was read through a view is all of one moment. If not,
     /// the overlay is brought to what the rows are now.
-    async fn is_whole(&self, sight: &Sight<'_>, attempt: &mut u32) -> Result<bool, CatalogueError> {
-        let actual = sight.log.checkpoint(&sight.model).await?;
-        if actual == sight.rows_at {
+    async fn is_whole(
+        &self,
+        view: &OverlayView<'_>,
+        attempt: &mut u32,
+    ) -> Result<bool, CatalogueError> {
+        let actual = view.log.checkpoint(&view.model).await?;
+        if actual == view.rows_at {
             return Ok(true);
         }
         *attempt += 1;
         if *attempt >= READ_ATTEMPTS {
             return Err(CatalogueError::Moving { attempts: *attempt });
         }
-        // Whoever writes rows in this process has finished when this is ours.
+        // A writer of rows in this process has finished once this lock is held.
         let _folding = self.folding.lock().await;
-        let log = sight.log;
-        if self.state().is_as(sight) {
-            let actual = log.checkpoint(&sight.model).await?;
+        let log = view.log;
+        if self.state().is_as(view) {
+            let actual = log.checkpoint(&view.model).await?;
             self.state().rows_moved(actual);
         }
         self.fold_to(log, log.watermark()).await?;
@@ -437,11 +428,7 @@ impl Catalogue {
     }
 
     /// The caller holds `folding`.
-    async fn fold_to(
-        &self,
-        log: &dyn EventLog,
-        target: Position,
-    ) -> Result<Position, CatalogueError> {
+    async fn fold_to(&self, log: &dyn Store, target: Position) -> Result<Position, CatalogueError> {
         loop {
             self.begin(log).await?;
             let folded = self.state().folded().unwrap_or(Position::START);
@@ -462,7 +449,7 @@ impl Catalogue {
     /// Folds a page in. The caller holds `folding`.
     async fn fold(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         records: Vec<Record>,
         last: Position,
     ) -> Result<(), CatalogueError> {
@@ -473,22 +460,22 @@ impl Catalogue {
             return Ok(());
         }
         let loaded = {
-            let Some(sight) = self.state().sight(log) else {
+            let Some(view) = self.state().view(log) else {
                 // It was forgotten since the page was read: the caller begins again.
                 return Ok(());
             };
             let source = Source {
                 log,
-                model: &sight.model,
-                newest: &sight.layer,
+                model: &view.model,
+                newest: &view.layer,
                 writing: None,
                 taken: None,
             };
             let loaded = source.load(&steps).await?;
             // Rows that another process wrote meanwhile have more in them than
             // what is folded here.
-            if !sight.is_whole().await? {
-                let actual = log.checkpoint(&sight.model).await?;
+            if !view.is_whole().await? {
+                let actual = log.checkpoint(&view.model).await?;
                 self.state().rows_moved(actual);
                 return Ok(());
             }
@@ -508,7 +495,7 @@ impl Catalogue {
     /// that memory has it no longer, either. Others fold, write rows and ask meanwhile.
     ///
     /// What keeps removed content out of answers and rows is the epoch, here as in other
-    /// processes: all that was folded goes by the epoch that was asked for before anything of it
+    /// processes: all that was folded belongs to the epoch that was read before anything of it
     /// was read, and is compared with the log's before rows are written
     /// ([`CommitError::Epoch`]), before a page is folded in, and after each answer was read.
     pub async fn forgetting<T>(&self, work: impl Future<Output = T>) -> T {
@@ -521,7 +508,7 @@ impl Catalogue {
     /// are as good as ours, and folding goes on from what they say. Where the
     /// log is open for reading only, what its writer has written meanwhile
     /// needs no place in memory any more.
-    async fn write_if_possible(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
+    async fn write_if_possible(&self, log: &dyn Store) -> Result<(), CatalogueError> {
         match self.write(log).await {
             Err(CatalogueError::Commit(error)) if self.outdone(&error) => Ok(()),
             Ok(()) if self.state().is_read_only() => self.trim(log).await,
@@ -546,7 +533,7 @@ impl Catalogue {
     }
 
     /// Folds again from where the rows are now, if they have moved.
-    async fn trim(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
+    async fn trim(&self, log: &dyn Store) -> Result<(), CatalogueError> {
         let since = log.watermark();
         let (generation, checkpoint) = generation::begin(log).await?;
         self.state().trim(generation, checkpoint, since);
@@ -555,7 +542,7 @@ impl Catalogue {
 
     /// Commits the overlay as rows. The caller holds `folding`, so that the
     /// overlay does not grow meanwhile.
-    async fn write(&self, log: &dyn EventLog) -> Result<(), CatalogueError> {
+    async fn write(&self, log: &dyn Store) -> Result<(), CatalogueError> {
         let Some(pending) = self.state().pending() else {
             return Ok(());
         };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use annals_domain::{
     ActorKind, ActorRef, AnyEvent, Json, Origin, Slot, StoredActor, StreamRef, Timestamp, Touched,
 };
-use annals_event_log::{Content, Digest, Position, Record, Version};
+use annals_event_log::{Classification, Classified, Content, Digest, Position, Record, Version};
 use annals_wire::{DecodeError, Decoded};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -18,7 +18,7 @@ use crate::{JsonText, Removable, Text};
 pub enum PieceValue {
     /// The content.
     Bytes(Bytes),
-    /// Content that is fetched only when it is asked for by its digest.
+    /// Content that is fetched only when it is requested by its digest.
     Attachment {
         /// The content's SHA-256.
         digest: Digest,
@@ -70,7 +70,7 @@ pub struct Entry {
     pub pieces: Vec<PieceValue>,
 }
 
-/// Why a record is no entry.
+/// Why a record cannot be read as an entry.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EntryError {
@@ -92,11 +92,12 @@ pub enum EntryError {
     },
 }
 
-impl EntryError {
-    /// Whether the same call can succeed later. It never can: it depends on
-    /// its arguments alone.
-    pub fn is_retryable(&self) -> bool {
-        false
+impl Classified for EntryError {
+    fn classify(&self) -> Classification {
+        match self {
+            EntryError::Decode { source, .. } => source.classify(),
+            EntryError::MissingBlob { .. } => Classification::CORRUPT,
+        }
     }
 }
 
@@ -175,7 +176,7 @@ impl Entry {
     }
 
     /// A piece as free JSON. A piece that is not at hand counts as removed;
-    /// bytes that are no JSON, or none that can be read, are shown as one JSON text.
+    /// bytes that are not JSON, or not readable JSON, are shown as one JSON text.
     pub fn json(&self, slot: Slot) -> JsonText {
         let Text::Present(text) = self.text(slot) else {
             return JsonText::Removed;

@@ -15,8 +15,8 @@ pub fn is_about(event: &AnyEvent, stream: StreamRef, kind: Kind, id: Uuid) -> bo
         || event.touches(stream.id).contains(&(kind, id))
 }
 
-/// What an event is about that says something beside the object of its stream: it changes nothing of
-/// what git-internal has of it, so that its header and its seal stay as they are.
+/// The kind of the stream's object, of an event that adds to it without changing it: nothing of
+/// what git-internal has of it changes, so that its header and its seal stay as they are.
 pub(crate) fn beside(event: &AnyEvent) -> Option<Kind> {
     use plan::Event::{Assigned, Restored, Revised};
     match event {
@@ -76,7 +76,7 @@ impl Fold {
 
     fn create(&mut self, entry: &Entry) {
         self.view = ObjectView::create(self.kind, self.id, entry);
-        // What was adopted is as it came, whatever was used here before.
+        // What was adopted is as it came, independent of what was used here before.
         let adopted = entry.event.adoption().is_some();
         if let (false, Some(ObjectView::Provenance(view)), Some(early)) =
             (adopted, &mut self.view, self.early_usage)

@@ -56,7 +56,7 @@ pub struct HeaderView {
     /// of the JSON.
     #[serde(skip)]
     pub skew: Option<ClockSkew>,
-    /// When it was sealed, by whoever sealed it; not part of the JSON.
+    /// When it was sealed, in the time that the sealing event says; not part of the JSON.
     #[serde(skip)]
     pub(crate) sealed_at: Option<Timestamp>,
 }
@@ -67,7 +67,7 @@ pub struct HeaderView {
 pub struct ClockSkew {
     /// How many there are.
     pub events: u64,
-    /// Where the first of them stands.
+    /// The position of the first of them.
     #[serde(serialize_with = "crate::history::position")]
     pub position: Position,
     /// When that one is said to have happened.
@@ -144,7 +144,7 @@ impl HeaderView {
         }
     }
 
-    /// Takes note of an entry on the object.
+    /// Records an entry on the object.
     pub(crate) fn touch(&mut self, entry: &Entry) {
         self.advance(entry);
         self.checksum = None;
@@ -166,7 +166,7 @@ impl HeaderView {
         }
     }
 
-    /// Moves `updated_at` on, or takes note that the entry is dated before it.
+    /// Moves `updated_at` on, or records that the entry is dated before it.
     fn advance(&mut self, entry: &Entry) {
         if entry.occurred_at >= self.updated_at {
             self.updated_at = entry.occurred_at;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
 
 use annals_domain::StreamRef;
-use annals_event_log::{EventLog, Position, Query, ReadError, Record, Version};
+use annals_event_log::{Position, Query, ReadError, Record, Store, Version};
 use annals_wire::stream_name;
 
 /// Records that all streams together hold in memory.
@@ -22,7 +22,7 @@ struct Cursor {
 /// The records of several streams by position. Streams can be added on the way;
 /// what they had before is then left out.
 pub struct Merged<'a> {
-    log: &'a dyn EventLog,
+    log: &'a dyn Store,
     cursors: Vec<Cursor>,
     /// The position of the next record of each cursor that has one.
     heads: BinaryHeap<Reverse<(Position, usize)>>,
@@ -32,7 +32,7 @@ pub struct Merged<'a> {
 
 impl<'a> Merged<'a> {
     /// Nothing is read yet.
-    pub fn new(log: &'a dyn EventLog) -> Merged<'a> {
+    pub fn new(log: &'a dyn Store) -> Merged<'a> {
         Merged {
             log,
             cursors: Vec::new(),

@@ -69,7 +69,7 @@ macro_rules! objects {
 
             /// Folds in a later entry that is about the object.
             pub(crate) fn evolve(&mut self, entry: &Entry) {
-                // Going on with an adopted object's lists is no change of it.
+                // Going on with an adopted object's lists is not a change of it.
                 let is_beside = crate::fold::beside(&entry.event).is_some();
                 if !is_beside && entry.event.adoption() != Some(Adoption::Continued) {
                     self.header_mut().touch(entry);

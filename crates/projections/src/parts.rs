@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use crate::{Entry, JsonText, PieceValue, Text};
 
 /// Keys and values, in the order given. It serialises as a JSON object; a key
-/// that was removed stands as `[removed]`, the next one as `[removed 2]`.
+/// that was removed is shown as `[removed]`, the next one as `[removed 2]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Labels(pub Vec<(Text, Text)>);
 
@@ -131,7 +131,7 @@ impl ArtifactView {
 }
 
 /// The machine that a run is executed on (docs/spec/git-internal.md, Run.environment). It
-/// serialises as one JSON object, what is extra beside the rest.
+/// serialises as one JSON object, with the extra members next to the others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EnvironmentView {
     /// The operating system.

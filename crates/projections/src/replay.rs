@@ -2,8 +2,8 @@
 //!
 //! A pipeline's stream has what was pushed and used, and no evictions, so that
 //! its window under any policy is one fold of it. [`replay`] folds it under
-//! several at once, beside what was recorded, in one pass. It reads the log and
-//! changes nothing in it; what it holds is the windows, whatever the history's
+//! several at once, next to what was recorded, in one pass. It reads the log and
+//! changes nothing in it; what it holds in memory is the windows, independent of the history's
 //! length.
 //!
 //! ```
@@ -42,7 +42,10 @@ mod tests;
 
 use annals_domain::pipeline::{EvictionPolicy, Evictor, InvalidPolicy};
 use annals_domain::{PipelineId, StreamKind, StreamRef};
-use annals_event_log::{EventLog, Page, Position, Query, ReadError, Record, Version};
+use annals_event_log::{
+    Classification, Classified, ErrorClass, Page, Position, Query, ReadError, Record, Store,
+    Version,
+};
 use annals_wire::{DecodeError, stream_name};
 use futures::future::join;
 
@@ -78,7 +81,7 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// A policy of one's own, made anew for each window.
+    /// A policy of the caller's own, created again for each window.
     pub fn custom(
         name: impl Into<String>,
         make: &'a (dyn Fn() -> Box<dyn Evictor + Send> + Sync),
@@ -128,7 +131,7 @@ pub struct ReplayOptions<'a> {
     /// Is given each policy's window at each use by a plan's step, before it,
     /// and at the end.
     pub windows: Option<&'a mut (dyn FnMut(WindowAt<'_>) + Send)>,
-    /// Is told how far the replay is: how many records of how many.
+    /// Receives the replay's progress: how many records of how many.
     pub progress: Option<&'a mut (dyn FnMut(u64, u64) + Send)>,
 }
 
@@ -152,8 +155,8 @@ pub enum ReplayError {
         /// The pipeline.
         pipeline: PipelineId,
     },
-    /// A candidate makes no sense.
-    #[error("the policy {name} makes no sense: {source}")]
+    /// A candidate is not valid.
+    #[error("invalid policy {name}: {source}")]
     InvalidPolicy {
         /// The candidate's name.
         name: String,
@@ -173,10 +176,15 @@ pub enum ReplayError {
     },
 }
 
-impl ReplayError {
-    /// Whether the same replay can succeed later.
-    pub fn is_retryable(&self) -> bool {
-        matches!(self, ReplayError::Read(error) if error.is_retryable())
+impl Classified for ReplayError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Invalid, NotFound};
+        match self {
+            ReplayError::NoPipeline { .. } => NotFound.code("not_yet"),
+            ReplayError::InvalidPolicy { .. } => Invalid.code("invalid_policy"),
+            ReplayError::Read(error) => error.classify(),
+            ReplayError::Decode { source, .. } => source.classify(),
+        }
     }
 }
 
@@ -187,7 +195,7 @@ impl ReplayError {
 /// # Errors
 /// [`ReplayError`].
 pub async fn replay(
-    log: &dyn EventLog,
+    log: &dyn Store,
     pipeline: PipelineId,
     candidates: &[Candidate<'_>],
     mut options: ReplayOptions<'_>,
@@ -236,7 +244,7 @@ pub async fn replay(
 
 /// Gives every step of a pipeline's history to `each`.
 async fn each_step<'o>(
-    log: &dyn EventLog,
+    log: &dyn Store,
     pipeline: PipelineId,
     options: &mut ReplayOptions<'o>,
     history: &mut History,

@@ -64,7 +64,7 @@ pub(crate) fn recorded_checksum(event: &Sealed, entry: &Entry) -> Option<Integri
     read.or(event.old_checksum.filter(|_| !is_content))
 }
 
-/// The checksum of an object as it will stand once it is sealed at `at`:
+/// The checksum of an object as it will be once it is sealed at `at`:
 /// SHA-256 of its JSON with the keys sorted at every level, `updated_at` being
 /// `at`, unless that is before what it is already, and `checksum` null.
 ///

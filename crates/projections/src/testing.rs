@@ -222,7 +222,7 @@ impl Story {
         Entry::new(record, &blobs).expect("the record is decoded")
     }
 
-    /// An object as it stands now.
+    /// An object as it is now.
     pub(crate) fn view(&self, kind: Kind, id: Uuid) -> Option<ObjectView> {
         fold(kind, id, &self.entries())
     }

@@ -6,7 +6,7 @@ use annals_domain::Json;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-/// What stands where a text is expected and nothing else can.
+/// What is written instead of a removed text where only a text is possible.
 pub(crate) const REMOVED: &str = "[removed]";
 
 /// A text of an object.

@@ -1,8 +1,8 @@
 //! Tickets of other systems, as sessions read them (docs/spec/contracts.md, WorkItemSummary
 //! and WorkItemDetails).
 //!
-//! Only what was read is shown. A command that moved a ticket or gave it to
-//! somebody does not change what was read of it before.
+//! Only what was read is shown. A command that moved or assigned a ticket
+//! does not change what was read of it before.
 
 use annals_domain::session::{Event, ItemStatus, WorkItemDetails, WorkItemSummary};
 use annals_domain::{AnyEvent, SessionId, Timestamp};
@@ -20,7 +20,7 @@ pub struct WorkItemView {
     pub title: Text,
     /// The state that it was in, in its own system's words.
     pub status: String,
-    /// Who works on it; null if nobody does.
+    /// Who works on it; null if it is not assigned.
     pub assignee: Removable<Option<String>>,
     /// The session that read it.
     pub session: SessionId,
@@ -29,7 +29,7 @@ pub struct WorkItemView {
     pub position: Position,
     /// When it was read, by the reader's clock.
     pub as_of: Timestamp,
-    /// What only a query of this very ticket tells; none if nobody made one. It
+    /// What only a query of this very ticket tells; none if there was none. It
     /// may be older than the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<WorkItemDetailsView>,

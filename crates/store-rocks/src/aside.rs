@@ -1,13 +1,13 @@
 //! Putting a log aside as it is, before something is removed of it, and putting it back.
 //!
-//! The folder beside the log has everything of it: tables and blob files, which never change,
+//! The folder next to the log has everything of it: tables and blob files, which never change,
 //! as links, and the rest as copies. So it is the log as it was, and can be looked at as one.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use annals_event_log::Position;
+use annals_event_log::{Classification, Classified, ErrorClass, Position};
 use rustix::fs::{CWD, RenameFlags};
 
 use crate::columns::Role;
@@ -31,7 +31,7 @@ const NOTE: &str = "ASIDE";
 /// What was put back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PutBackReport {
-    /// Where the log is now that was in the place of the one that was put back; none, where
+    /// Where the log is now that was in the place of the one that was put back; `None` where
     /// there was none.
     pub replaced: Option<PathBuf>,
 }
@@ -91,12 +91,15 @@ pub enum PutBackError {
     },
 }
 
-impl PutBackError {
-    /// Whether the same call may succeed later without anything being mended.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for PutBackError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Failed, Refused};
         match self {
-            PutBackError::Open(error) => error.is_retryable(),
-            _ => false,
+            PutBackError::Open(error) => error.classify().of("put_back_failed"),
+            PutBackError::NotAside { .. }
+            | PutBackError::Unknown { .. }
+            | PutBackError::Appended { .. } => Refused.code("put_back_failed"),
+            PutBackError::Io { .. } => Failed.code("put_back_failed"),
         }
     }
 }
@@ -123,7 +126,7 @@ pub(crate) fn put(path: &Path, last: Position) -> Result<PathBuf, TruncateError>
     }
 }
 
-/// A name beside a directory that is not taken.
+/// A name next to a directory that is not taken.
 fn free_name(directory: &Path, word: &str) -> io::Result<PathBuf> {
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     let mut names =
@@ -172,7 +175,7 @@ pub(crate) fn put_back(path: &Path, aside: &Path) -> Result<PutBackReport, PutBa
         Position(ended.ok_or_else(|| not_aside(format!("its file {NOTE} has no position")))?);
     let log_id = identity::read(aside)?;
     let aside = aside.canonicalize().map_err(io(aside))?;
-    // Whoever looks into it may be writing to it.
+    // A process that looks into it may be writing to it.
     let _held = identity::lock(&aside)?;
     let mut replaced = None;
     let mut target = std::path::absolute(path).map_err(io(path))?;
@@ -211,7 +214,7 @@ pub(crate) fn put_back(path: &Path, aside: &Path) -> Result<PutBackReport, PutBa
     Ok(PutBackReport { replaced })
 }
 
-/// Puts one folder in the place of another, which gets a name beside it; the name.
+/// Puts one folder in the place of another, which gets `name` next to it; returns that name.
 fn replace(target: &Path, by: &Path, name: PathBuf) -> io::Result<PathBuf> {
     // Both at once, where the file system can: there is a log in the place at all times.
     if rustix::fs::renameat_with(CWD, by, CWD, target, RenameFlags::EXCHANGE).is_ok() {
@@ -238,7 +241,7 @@ fn end(path: &Path, aside: &Path) -> Result<Position, PutBackError> {
     });
     match (read, acknowledged) {
         (Ok(last), acknowledged) => Ok(last.max(acknowledged.unwrap_or_default())),
-        // It stays beside the one that is put back.
+        // It stays next to the one that is put back.
         (Err(OpenError::Corrupt { .. } | OpenError::MissingColumnFamily { .. }), Some(last)) => {
             Ok(last)
         }

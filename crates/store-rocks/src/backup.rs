@@ -1,8 +1,8 @@
-//! Backups: a copy of the log that is a log of its own, made while writers run.
+//! Backups: a copy of the log that is a separate log, made while writers run.
 //!
 //! A writer's log is copied by RocksDB's checkpoint, which links the tables that
 //! never change and copies the rest. A reader cannot make one, so its view is
-//! copied key by key. Either way the copy is made beside its destination, opened
+//! copied key by key. Either way the copy is made next to its destination, opened
 //! once to prove that it can be, and moved into place at the end.
 
 use std::fs;
@@ -25,7 +25,7 @@ use crate::secondary::Follower;
 use crate::watermark_file::WatermarkFile;
 use crate::{identity, mutants, tree};
 
-/// How the folder begins in which a copy is made, beside its destination.
+/// How the name of the folder begins in which a copy is made, next to its destination.
 pub(crate) const WORK: &str = ".annals-backup-";
 /// Bytes of one write of a copy that is made key by key.
 const WRITE_BYTES: usize = 4 * 1024 * 1024;
@@ -35,7 +35,7 @@ const WRITE_BYTES: usize = 4 * 1024 * 1024;
 pub struct BackupReport {
     /// The copy's last position.
     pub position: Position,
-    /// The root of the Merkle tree over its records; none, where an older program wrote
+    /// The root of the Merkle tree over its records; `None` where an older program wrote
     /// the log and its hashes are not all there.
     pub root: Option<Digest>,
     /// Bytes of the copy, those shared with the log included.
@@ -71,7 +71,7 @@ pub(crate) fn backup(
             path: dest.to_owned(),
         });
     }
-    // Removed when it is dropped, and with it whatever was half made.
+    // Removed when it is dropped, together with a half-made copy.
     let work = identity::temporary_folder(WORK, parent).map_err(io)?;
     let copy = work.path().join("log");
     match access {

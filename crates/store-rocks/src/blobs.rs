@@ -35,7 +35,7 @@ pub(crate) fn take(
     let mut blobs = Vec::new();
     while let Some((key, value)) = iterator.item() {
         let digest = key.try_into().map(Digest);
-        let digest = digest.map_err(|_| corrupt("the key of a blob is no digest"))?;
+        let digest = digest.map_err(|_| corrupt("the key of a blob is not a digest"))?;
         blobs.push(StoredBlob {
             digest,
             size: value.len() as u64,

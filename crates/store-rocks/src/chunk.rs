@@ -8,11 +8,11 @@
 //! ```
 //!
 //! The short form of a record has 4 bytes of each digest of its header, which follow from structure and
-//! content: the other 56 are what nothing makes smaller. They are made when somebody asks for the header or
-//! for the whole record.
+//! content: the other 56 are bytes that no compression makes smaller. They are computed when a caller needs the
+//! header or the whole record.
 //!
-//! A chunk holds at least one record and at most 4 KiB (8 or 64 KiB in older logs), but for a record that
-//! is larger than that: it has a chunk of its own.
+//! A chunk holds at least one record and at most 4 KiB (8 or 64 KiB in older logs), except for a record that
+//! is larger than that: it has its own chunk.
 
 use std::ops::Range;
 
@@ -31,12 +31,12 @@ const SHORT: u8 = 2;
 /// It was 64 KiB, and then 8 KiB. To read one record is to read and to decompress its chunk, and a stream among
 /// a thousand others has one record in each of a thousand chunks: what that costs goes with the size. It is a block
 /// of RocksDB, too, so that no other chunk is read with it. With less than this, zstd finds too little in a block that
-/// is like what stands before it.
+/// is like what is before it.
 pub(crate) const TARGET_BYTES: usize = 4 * 1024;
 /// Bytes of a record's length.
 const LENGTH: usize = size_of::<u32>();
 
-/// Bytes that are no chunk.
+/// Bytes that are not a valid chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("malformed chunk: {reason} (at byte {at} of {len})")]
 pub(crate) struct MalformedChunk {
@@ -127,12 +127,12 @@ impl Place {
         decode_form(chunk.slice(self.at.clone()), self.form)
     }
 
-    /// The record, with bytes of its own.
+    /// The record, with its own copy of the bytes.
     pub(crate) fn copied(&self, chunk: &[u8]) -> Result<Record, MalformedRecord> {
         decode_form(Bytes::copy_from_slice(self.stored(chunk)), self.form)
     }
 
-    /// The event type and the stream that the record names; none if its bytes are not a record.
+    /// The event type and the stream that the record names; `None` if its bytes are not a record.
     pub(crate) fn names<'a>(&self, chunk: &'a [u8]) -> Option<(&'a str, &'a str)> {
         names_of(self.stored(chunk), self.form)
     }

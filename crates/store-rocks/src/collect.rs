@@ -8,8 +8,8 @@
 //!           rest is deleted in one synced write
 //! ```
 //!
-//! An append that brings such a blob along, or refers to it, stands before the sweep
-//! or behind it: behind it the blob is no longer there, and is stored again or
+//! An append that brings such a blob along, or refers to it, is written before the sweep
+//! or after it: after it the blob is no longer there, and is stored again or
 //! refused like any that is not.
 
 use std::collections::BTreeMap;
@@ -59,8 +59,8 @@ pub(crate) fn after(
     Ok(behind.map(|blob| (blob.digest, blob.size)).collect())
 }
 
-/// Takes out what records behind `seen` refer to, up to `end`; `progress` is told
-/// each chunk's last position.
+/// Takes out what records behind `seen` refer to, up to `end`; `progress` is called
+/// with each chunk's last position.
 pub(crate) fn mark(
     db: &Db,
     blobs: &mut BTreeMap<Digest, u64>,
@@ -98,7 +98,7 @@ pub(crate) fn mark(
 }
 
 impl Groups<'_> {
-    /// Deletes blobs that no record up to `seen` refers to, but for those that later
+    /// Deletes blobs that no record up to `seen` refers to, except for those that later
     /// ones do; those that were deleted. Nothing is staged when it begins.
     pub(crate) fn sweep(
         &mut self,

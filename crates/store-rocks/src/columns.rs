@@ -76,7 +76,7 @@ pub(crate) enum Role {
 pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
     // Or every short-lived writer would leave a table in each column family, and
     // tables that do not overlap are never merged. This option has no setter; a
-    // test of the readers counts the tables. Whoever truncates wants just that: the
+    // test of the readers counts the tables. Truncating needs just that: the
     // damaged write-ahead log goes once all before the damage is in tables.
     let keeps_wal = match role {
         Role::Truncator | Role::Salvager => "avoid_flush_during_recovery=false",
@@ -100,7 +100,7 @@ pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
     });
     // Where a full disk kept a write-ahead log from being synced, RocksDB writes what it has in
     // memory to tables as soon as there is room, one column family after the other, and gives the
-    // log up. A power cut in between would leave counts without their records.
+    // log up. A power cut between two of them would leave counts without their records.
     db.set_atomic_flush(true);
     db.set_recycle_log_file_num(0);
     db.set_max_total_wal_size(256 * MIB as u64);
@@ -129,7 +129,7 @@ pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
     db.set_keep_log_file_num(2);
     db.set_log_level(LogLevel::Warn);
     // RocksDB's words go where the program's own go. This also keeps an open
-    // that is refused from renaming its log files in somebody else's directory.
+    // that is refused from renaming its log files in another process's directory.
     db.set_info_logger(InfoLogger::new_callback_logger(LogLevel::Warn, forward));
     if options.statistics {
         db.enable_statistics();
@@ -226,7 +226,7 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
             let mut levels = [DBCompressionType::Lz4; LEVELS];
             levels[0] = DBCompressionType::None;
             family.set_compression_per_level(&levels);
-            // Rows are written anew often and read often, so what is cheap to
+            // Rows are overwritten often and read often, so what is cheap to
             // read and write goes before what is small.
             family.set_bottommost_compression_type(DBCompressionType::Lz4);
             family.set_level_zero_file_num_compaction_trigger(MODELS_TABLES);
@@ -247,7 +247,7 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
     family
 }
 
-/// The options of a table of rows that is written beside the database and then
+/// The options of a table of rows that is written next to the database and then
 /// taken over by it.
 pub(crate) fn table_of_rows() -> DbOptions {
     let mut family = DbOptions::default();
@@ -347,7 +347,7 @@ mod tests {
         }
     }
 
-    /// Who reads one record of a chunk would read and decompress other chunks with it.
+    /// Otherwise reading one record of a chunk would read and decompress other chunks with it.
     #[test]
     fn a_block_of_records_is_no_larger_than_a_chunk() {
         let home = tempfile::tempdir().unwrap();

@@ -78,7 +78,7 @@ fn walk(db: &Db, columns: &Columns<'_>) -> Result<Walked, ReadError> {
     };
     iterator.seek(keys::record(expected));
     while let Some((key, value)) = iterator.item() {
-        let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;
+        let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is not a position"))?;
         if first != expected.0 {
             let found = Some(Position(first));
             return Ok(Walked { expected, found });
@@ -94,7 +94,7 @@ fn walk(db: &Db, columns: &Columns<'_>) -> Result<Walked, ReadError> {
     })
 }
 
-/// Where the last chunk begins that is in a table; none, where all are in memory.
+/// Where the last chunk begins that is in a table; `None` where all are in memory.
 fn last_in_tables(db: &Db) -> Result<Option<Position>, ReadError> {
     let tables = db
         .rocks

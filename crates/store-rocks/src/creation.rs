@@ -1,5 +1,5 @@
 //! Where a log may be created: where nothing is, or only what an interrupted creation left. What
-//! somebody else put there is not ours to remove, and a log that lost its file ANNALS still is one.
+//! another program put there is not ours to remove, and a log that lost its file ANNALS still is one.
 
 use std::fs;
 use std::io;
@@ -79,12 +79,12 @@ fn lost_name(path: &Path) -> OpenError {
 }
 
 /// Removes what an interrupted creation left of its database, which a power cut may have torn.
-/// Whoever calls this has looked at the place, and holds the lock.
+/// The caller has looked at the place, and holds the lock.
 pub(crate) fn clear(path: &Path) -> Result<(), OpenError> {
     let failed = |error| OpenError::io(path, error);
     match look(path).map_err(failed)? {
         Found::Nothing | Found::Begun => {}
-        // Another process has come to the end in between.
+        // Another process has finished a creation meanwhile.
         Found::Log | Found::Other => {
             return Err(OpenError::NotEmpty {
                 path: path.to_owned(),

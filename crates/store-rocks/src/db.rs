@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use annals_event_log::{Position, ReadError, Record};
 use rocksdb::{
-    ColumnFamily, DB, DBPinnableSlice, DBRawIterator, Options as DbOptions, ReadOptions,
+    ColumnFamily, DB, DBPinnableSlice, DBRawIterator, Options as DbOptions, ReadOptions, ReadTier,
 };
 use tempfile::TempDir;
 
@@ -32,7 +32,7 @@ pub(crate) struct Db {
     pub(crate) folder: Arc<Folder>,
     /// [`Options::redaction_step_bytes`](crate::Options::redaction_step_bytes).
     pub(crate) redaction_step_bytes: usize,
-    /// Where a reader's RocksDB keeps files of its own.
+    /// Where a reader's RocksDB keeps its own files.
     pub(crate) _scratch: Option<TempDir>,
     /// The writer's lock.
     pub(crate) _lock: Option<File>,
@@ -109,7 +109,22 @@ impl Db {
             .map_err(|error| self.read_error(&error))
     }
 
-    /// Whether there may be a value: as far as that is known without reading from the disk.
+    /// One value, as far as memory shows without reading from the disk; `None` where the disk would be needed.
+    pub(crate) fn get_from_memory(
+        &self,
+        column: &ColumnFamily,
+        key: &[u8],
+    ) -> Result<Option<Option<DBPinnableSlice<'_>>>, ReadError> {
+        let mut options = ReadOptions::default();
+        options.set_read_tier(ReadTier::BlockCache);
+        match self.rocks.get_pinned_cf_opt(column, key, &options) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if error.kind() == rocksdb::ErrorKind::Incomplete => Ok(None),
+            Err(error) => Err(self.read_error(&error)),
+        }
+    }
+
+    /// Whether there may be a value: as far as memory shows without reading from the disk.
     pub(crate) fn may_have(&self, column: &ColumnFamily, key: &[u8]) -> bool {
         self.rocks.key_may_exist_cf(column, key)
     }
@@ -168,7 +183,7 @@ impl Db {
             self.check(&iterator)?;
             return Ok(None);
         };
-        let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;
+        let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is not a position"))?;
         for (at, place) in (first..).zip(chunk::places(value)?) {
             let place = place?;
             if at == position.0 {
@@ -196,7 +211,7 @@ impl Db {
             self.check(&iterator)?;
             return Ok(None);
         };
-        let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;
+        let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is not a position"))?;
         let mut last = None;
         let mut count = 0;
         for place in chunk::places(value)? {

@@ -16,7 +16,7 @@ use crate::mutants;
 use crate::settle;
 use crate::watermark_file::WatermarkFile;
 
-/// What is known of a writer's database.
+/// The state of a writer's database.
 #[derive(Debug)]
 pub(crate) struct Durability {
     file: Arc<WatermarkFile>,
@@ -48,8 +48,8 @@ impl Durability {
         self.opened.store(true, Ordering::Release);
     }
 
-    /// Something was written without a sync. To be called behind the write: a sync that
-    /// came in between has covered it, and one more does no harm.
+    /// Something was written without a sync. To be called behind the write: a sync
+    /// between the write and this call has covered it, and one more does no harm.
     pub(crate) fn unsynced(&self) {
         self.unsynced.store(true, Ordering::Release);
     }

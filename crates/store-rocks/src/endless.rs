@@ -54,7 +54,7 @@ pub(crate) fn is_in(directory: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Opens a write-ahead log; none, where a writer has deleted it since it was listed.
+/// Opens a write-ahead log; `None` where a writer has deleted it since it was listed.
 fn open_if_there(path: &Path) -> io::Result<Option<File>> {
     match annals_files::open_with(path, OpenOptions::new().read(true)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -153,7 +153,7 @@ mod tests {
             let mut damaged = content.clone();
             damaged[at + HEADER - 1] = OF_USED_AGAIN[n % OF_USED_AGAIN.len()];
             fs::write(path.join(&name), &damaged).unwrap();
-            // The first one of a file is what RocksDB goes by.
+            // RocksDB uses the first one of a file.
             assert_eq!(is_in(&path).unwrap(), n > 0, "{at}");
             mend(&path).unwrap();
             assert!(!is_in(&path).unwrap());

@@ -1,11 +1,14 @@
-//! What can go wrong beside the ports' own errors: opening, backing up, and
+//! What can go wrong in addition to the ports' own errors: opening, backing up, and
 //! the store's failures as the ports report them.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use annals_event_log::{AppendError, CommitError, Position, ReadError, RedactError};
+use annals_event_log::{
+    AppendError, Classification, Classified, CommitError, ErrorClass, Position, ReadError,
+    RedactError,
+};
 
 use crate::folder::named;
 use crate::ingest;
@@ -84,10 +87,10 @@ pub enum OpenError {
         /// The column family's name.
         name: String,
     },
-    /// Making the indexes anew has not come to its end. The records are all there.
+    /// Rebuilding the indexes has not come to its end. The records are all there.
     #[error(
-        "the indexes of the log at {path} are being made anew, or that was interrupted; \
-         `annals rebuild --indexes` does it again",
+        "the indexes of the log at {path} are being rebuilt, or a rebuild was interrupted; \
+         `annals rebuild --indexes` repeats it",
         path = .path.display()
     )]
     RebuildInterrupted {
@@ -157,14 +160,6 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Whether the same call may succeed later without anything being mended.
-    pub fn is_retryable(&self) -> bool {
-        matches!(
-            self,
-            OpenError::Locked { .. } | OpenError::DiskFull { .. } | OpenError::Rebuilding { .. }
-        )
-    }
-
     pub(crate) fn io(path: &Path, source: io::Error) -> OpenError {
         let (path, detail) = (path.to_owned(), source.to_string());
         match source.kind() {
@@ -220,28 +215,53 @@ impl OpenError {
     }
 }
 
-/// Why the indexes were not made anew.
+impl Classified for OpenError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Contended, Failed, NotFound, Refused, Unavailable, Unsupported};
+        match self {
+            OpenError::NotFound { .. } => NotFound.code("no_log"),
+            OpenError::AlreadyExists { .. } => Refused.code("log_exists"),
+            OpenError::NotEmpty { .. } => Refused.code("not_empty"),
+            OpenError::NotALog { .. } => Failed.code("not_a_log"),
+            OpenError::Locked { .. } => Contended.code("locked"),
+            OpenError::NewerFormat { .. } => Unsupported.code("newer_format"),
+            OpenError::MissingColumnFamily { .. } | OpenError::Corrupt { .. } => {
+                Classification::CORRUPT
+            }
+            OpenError::RebuildInterrupted { .. } => Failed.code("rebuild_interrupted"),
+            OpenError::Rebuilding { .. } => Contended.code("rebuilding"),
+            OpenError::NoPermission { .. } => Failed.code("no_permission"),
+            OpenError::TooManyFiles { .. } => Failed.code("too_many_files"),
+            OpenError::DiskFull { .. } => Unavailable.code("disk_full"),
+            OpenError::CreationInterrupted { .. }
+            | OpenError::Io { .. }
+            | OpenError::Rocks { .. } => Failed.code("open_failed"),
+        }
+    }
+}
+
+/// Why the indexes were not rebuilt.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RebuildError {
     /// The log cannot be opened. Nothing was altered.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// Its records or its blobs cannot be read. They are not made anew from anything.
-    #[error("the indexes were not made anew: {0}; restore the log from a backup")]
+    /// Its records or its blobs cannot be read. They cannot be rebuilt from anything.
+    #[error("index rebuild failed: {0}; restore the log from a backup")]
     Read(#[from] ReadError),
     /// It could not be written.
-    #[error("the indexes were not made anew: {0}; run it again")]
+    #[error("index rebuild failed: {0}; run it again")]
     Store(#[from] StoreFailure),
 }
 
-impl RebuildError {
-    /// Whether the same call may succeed later without anything being mended.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for RebuildError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::Unavailable;
         match self {
-            RebuildError::Open(error) => error.is_retryable(),
-            RebuildError::Read(error) => error.is_retryable(),
-            RebuildError::Store(_) => true,
+            RebuildError::Open(error) => error.classify(),
+            RebuildError::Read(error) => error.classify().of("rebuild_failed"),
+            RebuildError::Store(_) => Unavailable.code("rebuild_failed"),
         }
     }
 }
@@ -297,10 +317,18 @@ pub enum BackupError {
     Read(#[from] ReadError),
 }
 
-impl BackupError {
-    /// Whether the same backup may succeed later.
-    pub fn is_retryable(&self) -> bool {
-        matches!(self, BackupError::Io { .. } | BackupError::Rocks { .. })
+impl Classified for BackupError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Failed, Refused, Unavailable};
+        match self {
+            BackupError::NotEmpty { .. } | BackupError::Inside { .. } => {
+                Refused.code("backup_failed")
+            }
+            BackupError::Io { .. } | BackupError::Rocks { .. } => Unavailable.code("backup_failed"),
+            BackupError::Closed => Failed.code("backup_failed"),
+            BackupError::Unusable { source, .. } => source.classify().of("backup_failed"),
+            BackupError::Read(error) => error.classify().of("backup_failed"),
+        }
     }
 }
 
@@ -319,13 +347,12 @@ pub enum CollectError {
     Purge(#[from] PurgeError),
 }
 
-impl CollectError {
-    /// Whether it may succeed later.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for CollectError {
+    fn classify(&self) -> Classification {
         match self {
-            CollectError::Read(error) => error.is_retryable(),
-            CollectError::Write(error) => error.is_retryable(),
-            CollectError::Purge(error) => error.is_retryable(),
+            CollectError::Read(error) => error.classify().of("collection_failed"),
+            CollectError::Write(error) => error.classify().of("collection_failed"),
+            CollectError::Purge(error) => error.classify().of("collection_failed"),
         }
     }
 }

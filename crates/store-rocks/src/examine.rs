@@ -21,10 +21,10 @@ pub struct Examined {
     /// The log's id as the file ANNALS has it, or why there is no log that this program
     /// reads. Nothing else is looked at then.
     pub identity: Result<Uuid, OpenError>,
-    /// Up to where records were acknowledged, as the file WATERMARK has it; none, where
+    /// Up to where records were acknowledged, as the file WATERMARK has it; `None` where
     /// it is missing or damaged.
     pub acknowledged: Option<Position>,
-    /// Whether somebody has the log open for writing now.
+    /// Whether a process has the log open for writing now.
     pub written: Written,
     /// How the log ends.
     pub tail: Tail,
@@ -36,12 +36,12 @@ pub struct Examined {
     pub leftovers: Vec<Leftover>,
 }
 
-/// Whether somebody has a log open for writing.
+/// Whether a process has a log open for writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
-    /// Somebody has.
+    /// A process has.
     Now,
-    /// Nobody has.
+    /// No process has.
     No,
     /// It cannot be known: the file ANNALS may not be opened.
     Unknown,
@@ -50,7 +50,7 @@ pub enum Written {
 /// How a log ends.
 #[derive(Debug)]
 pub enum Tail {
-    /// It was not looked at: somebody writes, or there is no log.
+    /// It was not looked at: a process writes, or there is no log.
     Unknown,
     /// All of the write-ahead log can be read; the log ends there.
     Sound(Position),
@@ -160,10 +160,10 @@ fn leftovers(path: &Path, written: Written) -> Vec<Leftover> {
     };
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     let (aside, replaced) = (format!("{name}{ASIDE}"), format!("{name}{REPLACED}"));
-    let beside = directory
+    let siblings = directory
         .parent()
         .and_then(|parent| fs::read_dir(parent).ok());
-    for entry in beside.into_iter().flatten().flatten() {
+    for entry in siblings.into_iter().flatten().flatten() {
         let found = entry.file_name();
         let found = found.to_string_lossy();
         let what = if found.starts_with(backup::WORK) {

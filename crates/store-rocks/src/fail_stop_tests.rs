@@ -1,4 +1,4 @@
-//! Fail-stop, with a disk that fails when it is told to: nothing is acknowledged
+//! Fail-stop, with a disk that fails on command: nothing is acknowledged
 //! on a failed write or sync, and nothing is accepted behind it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use annals_event_log::Classified;
 use annals_event_log::{
     Append, AppendError, Appended, Blob, Blobs, CommitError, Content, EventLog, Expectation,
     Expected, ModelCheckpoint, PiecesOf, Position, Query, ReadModels, Redaction, Version,

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use chrono::DateTime;
 use uuid::Uuid;
 
-/// An event without a payload, with an id of its own.
+/// An event without a payload, with its own id.
 pub(crate) fn event(stream: &str) -> NewEvent {
     NewEvent {
         stream: stream.parse().unwrap(),

@@ -2,8 +2,8 @@
 //!
 //! A folder that is moved away, or another one that is put in its place, must not make a writer
 //! add or delete files in a log that is not its own. So RocksDB works in the directory that was
-//! opened, whatever its name leads to by then, and nothing is acknowledged any more once the
-//! name leads elsewhere: whoever asks for the log by its name would not find it.
+//! opened, regardless of where its name leads by then, and nothing is acknowledged any more once the
+//! name leads elsewhere: a process that opens the log by its name would not find it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
@@ -32,7 +32,7 @@ impl Folder {
         Ok(Arc::new(Folder { place, handle }))
     }
 
-    /// A path that leads to it under whatever name it has.
+    /// A path that leads to it under any name that it has.
     pub(crate) fn held(&self) -> PathBuf {
         let held = PathBuf::from(format!("{HELD}{}", self.handle.as_raw_fd()));
         // Not every container shows it.
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_reached_by_whatever_name_it_has() {
+    fn a_folder_is_reached_by_any_name_that_it_has() {
         let home = tempfile::tempdir().unwrap();
         let (one, other) = (home.path().join("one"), home.path().join("other"));
         fs::create_dir(&one).unwrap();

@@ -15,7 +15,7 @@ const GENERATION: usize = 64 * 1024;
 /// generation here, and of those that events are staged by.
 pub(crate) const SAMPLE: u64 = 256;
 
-/// Compares what is known of a stream with what the index says, where nothing of it is staged.
+/// Compares a stream's remembered head with what the index says, where nothing of it is staged.
 ///
 /// # Errors
 /// [`ReadError::Corrupt`]: its next version would be a wrong one.
@@ -29,7 +29,7 @@ pub(crate) fn check(stream: &StreamName, known: Head, stored: u64) -> Result<(),
     }
 }
 
-/// Where a stream stands, staged records included.
+/// The current end of a stream, staged records included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Head {
     /// The version of the last record; 0 for no stream.
@@ -40,7 +40,7 @@ pub(crate) struct Head {
     pub(crate) run: usize,
 }
 
-/// The cache. It has two generations: who is used moves to the young one; when
+/// The cache. It has two generations: a head that is used moves to the young one; when
 /// that is full it becomes the old one, and the old one is forgotten.
 #[derive(Debug)]
 pub(crate) struct Heads {

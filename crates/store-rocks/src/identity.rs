@@ -31,11 +31,11 @@ pub(crate) const NAME: &str = "ANNALS";
 /// Its name while the log is being created.
 pub(crate) const NEW_NAME: &str = "ANNALS.new";
 const FIRST_WORDS: &str = "annals log, format ";
-/// How often the lock is asked for before somebody else has it.
+/// How often taking the lock is tried before it counts as held by another process.
 const LOCK_ATTEMPTS: u32 = 5;
 const BETWEEN_LOCK_ATTEMPTS: Duration = Duration::from_millis(4);
 
-/// Who may do what with a folder of ours, whatever the user's mask is: its owner alone.
+/// Who may do what with a folder of ours, regardless of the user's mask: its owner alone.
 const OWN_FOLDER: u32 = 0o700;
 /// What an owner may do with a file.
 const OWN_FILE: u32 = 0o600;
@@ -149,7 +149,7 @@ fn take_lock(file: File, directory: &Path) -> Result<File, OpenError> {
     for _ in 0..LOCK_ATTEMPTS {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            // Who asks whether the log is written to holds it for a moment.
+            // A process that checks whether the log is written to holds it for a moment.
             Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_LOCK_ATTEMPTS),
             Err(TryLockError::Error(error)) => return Err(OpenError::io(directory, error)),
         }
@@ -168,7 +168,7 @@ pub(crate) fn begin(directory: &Path, log_id: Uuid) -> Result<File, OpenError> {
     let opening = opening.mode(file_mode(directory));
     let opened = annals_files::open_with(&path, opening).map_err(failed)?;
     let mut file = take_lock(opened, directory)?;
-    // Whoever held the lock before us may have come to the end.
+    // The process that held the lock before us may have finished the creation.
     if directory.join(NAME).exists() {
         let _ = fs::remove_file(&path);
         return Err(OpenError::AlreadyExists {
@@ -222,8 +222,8 @@ pub(crate) fn sync_names(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates the folder of a log, which nobody but its owner may look into, and what is missing above
-/// it. One that is there keeps its permissions: somebody chose them.
+/// Creates the folder of a log, which only its owner may look into, and what is missing above
+/// it. One that is there keeps its permissions: a user chose them.
 pub(crate) fn create_log_folder(folder: &Path) -> io::Result<()> {
     if let Some(parent) = folder.parent() {
         fs::create_dir_all(parent)?;
@@ -235,7 +235,7 @@ pub(crate) fn create_log_folder(folder: &Path) -> io::Result<()> {
     create_directory(folder)
 }
 
-/// Creates a folder that nobody but its owner may look into.
+/// Creates a folder that only its owner may look into.
 pub(crate) fn create_own_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(OWN_FOLDER).create(folder)
 }
@@ -247,12 +247,12 @@ pub(crate) fn file_mode(folder: &Path) -> u32 {
     OWN_FILE | (found.unwrap_or_default() & OTHERS)
 }
 
-/// Makes a folder that is there one that nobody but its owner may look into.
+/// Makes a folder that is there one that only its owner may look into.
 pub(crate) fn make_own(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, fs::Permissions::from_mode(OWN_FOLDER))
 }
 
-/// A folder for what does not last; nobody but its owner may look into it.
+/// A folder for what does not last; only its owner may look into it.
 pub(crate) fn temporary_folder(prefix: &str, within: &Path) -> io::Result<TempDir> {
     let mut made = tempfile::Builder::new();
     made.prefix(prefix);

@@ -53,8 +53,8 @@ pub(crate) fn version_up_to(
     Ok(0)
 }
 
-/// The entry of the stream index that an iterator stands at: the first version
-/// of a run, and the run. `None` where it stands nowhere.
+/// The entry of the stream index that an iterator is at: the first version
+/// of a run, and the run. `None` where the iterator has no entry.
 fn stream_entry(iterator: &DBRawIterator<'_>) -> Result<Option<(u64, Run)>, ReadError> {
     let Some((key, value)) = iterator.item() else {
         return Ok(None);

@@ -1,7 +1,7 @@
 //! Many rows in one commit: as a sorted table of their own, which RocksDB takes
 //! over whole. It costs a third of what the same rows cost by way of the WAL
 //! and the memtable, and a table is taken over all or nothing too, with the
-//! checkpoint that stands in it.
+//! checkpoint that is in it.
 //!
 //! Such a commit is synced. All records that it was folded from are on the disk
 //! already, and a commit to the same model that is only in the WAL is written
@@ -27,10 +27,10 @@ use crate::{columns, identity, keys};
 /// From this many rows on a table pays for its files and their syncs, where a model begins.
 const INGEST_FROM: usize = 10_000;
 /// The same where it goes on. Rows that it has in memory are written to tables before one is taken over, and
-/// everything else with them: so many small tables, and everybody waits.
+/// everything else with them: so many small tables, and all callers wait.
 const INGEST_MORE_FROM: usize = 50_000;
 
-/// Whether a commit is worth a table of its own.
+/// Whether a commit is worth a separate table.
 pub(crate) fn is_for(commit: &Commit) -> bool {
     let from = match commit.expected.position {
         Position::START => INGEST_FROM,
@@ -41,7 +41,7 @@ pub(crate) fn is_for(commit: &Commit) -> bool {
 
 /// How the name of a table begins and ends before RocksDB takes it over.
 ///
-/// Each has a name of its own. RocksDB takes a table over by a second name for the same
+/// Each has its own name. RocksDB takes a table over by a second name for the same
 /// file, and removes the first one then; where it could not, the first name is still one
 /// of a live table, which writing to it again would destroy.
 const BEGIN: &str = "rows";
@@ -173,7 +173,7 @@ fn write_table(path: &Path, commit: Commit) -> Result<(), rocksdb::Error> {
     let options = columns::table_of_rows();
     let mut table = SstFileWriter::create(&options);
     table.open(path)?;
-    // The checkpoint's key stands before those of all rows.
+    // The checkpoint's key is before those of all rows.
     table.put(keys::model_checkpoint(&model), position.0.to_be_bytes())?;
     // One key's room serves them all.
     let mut full = keys::model_row(&model, &[]);

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Names have no control characters, so 0x00 ends them and no name's keys can
-//! stand among another's.
+//! be between another's.
 
 use annals_event_log::Position;
 
@@ -22,7 +22,7 @@ use annals_event_log::Position;
 pub(crate) const NUMBER: usize = size_of::<u64>();
 /// What ends a name.
 pub(crate) const END: u8 = 0x00;
-/// The byte above [`END`]: a name with it stands behind all of the name's keys.
+/// The byte above [`END`]: a name with it sorts behind all of the name's keys.
 pub(crate) const BEYOND: u8 = 0x01;
 
 const _: () = assert!(NUMBER == 8, "numbers in keys have 8 bytes");
@@ -53,7 +53,7 @@ pub(crate) const ROWS_SYNCED: [u8; 1] = [1];
 /// `meta`: counts, see [`crate::rows::Counts`].
 pub(crate) const META_COUNTS: &[u8] = b"counts";
 
-/// `meta`: there while the indexes are made anew, see [`crate::rebuild`].
+/// `meta`: there while the indexes are rebuilt, see [`crate::rebuild`].
 pub(crate) const META_REBUILDING: &[u8] = b"rebuilding";
 /// `meta`: how often that was begun, u64.
 pub(crate) const META_REBUILT: &[u8] = b"rebuilt";
@@ -137,7 +137,7 @@ pub(crate) fn bounds(name: &str) -> (Vec<u8>, Vec<u8>) {
     (with(END), with(BEYOND))
 }
 
-/// What stands behind a model's name in the key of its checkpoint.
+/// What follows a model's name in the key of its checkpoint.
 const MODEL_CHECKPOINT: u8 = b'c';
 /// The same, of a row.
 pub(crate) const MODEL_ROW: u8 = b'r';
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_models_rows_stand_together() {
+    fn a_models_rows_are_adjacent() {
         let keys = [
             model_checkpoint("a"),
             model_row("a", b""),

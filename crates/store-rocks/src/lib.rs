@@ -1,9 +1,9 @@
 //! The embedded store: the three ports on one RocksDB.
 //!
 //! A [`RocksLog`] is a directory. One process writes to it and any number read
-//! beside it. An append is answered once it is on the disk; all appends that
+//! at the same time. An append is answered once it is on the disk; all appends that
 //! wait at the same time are synced together, so the cost of a sync is shared
-//! by those who are there.
+//! by those callers.
 //!
 //! ```text
 //! append ─▶ prepare ─▶ queue ─▶ writer: stage ─▶ one synced write ─▶ publish ─▶ answer

@@ -30,7 +30,7 @@ const DROP_WAIT: Duration = Duration::from_secs(5);
 
 /// A log in a directory, on RocksDB.
 ///
-/// One process writes ([`RocksLog::open`]), any number may read beside it
+/// One process writes ([`RocksLog::open`]), any number may read at the same time
 /// ([`RocksLog::open_reader`]). Clones are handles of the same log. When the
 /// last one is dropped, what was accepted is written and the directory is
 /// released; [`EventLog::close`](annals_event_log::EventLog::close) does the same and
@@ -140,7 +140,7 @@ impl RocksLog {
         let readers = ThreadPoolBuilder::new()
             .num_threads(options.read_threads.max(1))
             .thread_name(|n| format!("annals-reader-{n}"))
-            // Whoever waits for the answer is told that the thread was lost.
+            // The caller that waits for the answer gets the error that the thread was lost.
             .panic_handler(|_| tracing::error!("a read ended in a panic"))
             .build()
             .map_err(|error| OpenError::io(path, std::io::Error::other(error)))?;
@@ -168,30 +168,30 @@ impl Inner {
 
     /// The newest watermark; a reader catches up with the writer first.
     pub(crate) fn refresh(&self) -> Result<(Arc<Db>, Position), ReadError> {
-        self.sight().refresh(self.db()?)
+        self.visibility().refresh(self.db()?)
     }
 
-    fn sight(&self) -> Sight {
+    fn visibility(&self) -> Visibility {
         match &self.access {
-            Access::Write(_) => Sight::Own(Arc::clone(&self.watermark)),
-            Access::Follow(follower) => Sight::Followed(Arc::clone(follower)),
+            Access::Write(_) => Visibility::Own(Arc::clone(&self.watermark)),
+            Access::Follow(follower) => Visibility::Followed(Arc::clone(follower)),
         }
     }
 }
 
 /// How a read learns the watermark, and from which database. Reads hold this and
 /// not the log itself, so that the last handle is never dropped by one of them.
-enum Sight {
+enum Visibility {
     Own(Arc<Watermark>),
     Followed(Arc<Follower>),
 }
 
-impl Sight {
+impl Visibility {
     /// The watermark and the database that has all of it in view.
     fn refresh(&self, db: Arc<Db>) -> Result<(Arc<Db>, Position), ReadError> {
         match self {
-            Sight::Own(watermark) => Ok((db, watermark.get())),
-            Sight::Followed(follower) => {
+            Visibility::Own(watermark) => Ok((db, watermark.get())),
+            Visibility::Followed(follower) => {
                 drop(db);
                 follower.refresh()
             }
@@ -201,33 +201,33 @@ impl Sight {
     /// Where the files end, if that is behind the watermark and no writer publishes it.
     fn unpublished(&self) -> Option<Position> {
         match self {
-            Sight::Own(_) => None,
-            Sight::Followed(follower) => follower.unpublished(),
+            Visibility::Own(_) => None,
+            Visibility::Followed(follower) => follower.unpublished(),
         }
     }
 }
 
-impl Sight {
+impl Visibility {
     /// Which rows of read models are shown.
     fn rows(&self, db: &Db) -> Result<Shown, ReadError> {
         match self {
-            Sight::Own(_) => Ok(Shown::All),
-            Sight::Followed(follower) => follower.rows(db),
+            Visibility::Own(_) => Ok(Shown::All),
+            Visibility::Followed(follower) => follower.rows(db),
         }
     }
 
     /// The view as a read finds it; nothing, where it is ours.
     fn began(&self) -> Option<Began> {
         match self {
-            Sight::Own(_) => None,
-            Sight::Followed(follower) => Some(follower.began()),
+            Visibility::Own(_) => None,
+            Visibility::Followed(follower) => Some(follower.began()),
         }
     }
 
     /// Whether what was read since can be answered.
     fn confirm(&self, began: Option<Began>) -> Result<(), ReadError> {
         match (self, began) {
-            (Sight::Followed(follower), Some(began)) => follower.confirm(began),
+            (Visibility::Followed(follower), Some(began)) => follower.confirm(began),
             _ => Ok(()),
         }
     }
@@ -260,21 +260,21 @@ where
 {
     let db = inner.db()?;
     let (answer, answered) = oneshot::channel();
-    let sight = inner.sight();
+    let visibility = inner.visibility();
     inner.readers.spawn(move || {
         if answer.is_canceled() {
             return;
         }
         let result = (|| {
-            let (db, watermark) = sight.refresh(db)?;
-            let began = sight.began();
+            let (db, watermark) = visibility.refresh(db)?;
+            let began = visibility.began();
             let answer = read(&View {
                 db: &db,
                 columns: db.columns()?,
                 watermark,
-                rows: sight.rows(&db)?,
+                rows: visibility.rows(&db)?,
             });
-            sight.confirm(began)?;
+            visibility.confirm(began)?;
             answer
         })();
         let _ = answer.send(result);
@@ -284,15 +284,23 @@ where
         .unwrap_or_else(|_| Err(ReadError::from(StoreFailure::ThreadLost).into()))
 }
 
-/// Whether a writer's log has nothing of a batch, as far as that is known without the disk. An importer asks this of
-/// each batch before it decides it; nearly all are new, and to ask another thread would take longer than the answer.
+/// Whether a writer's log has nothing of a batch, as far as memory shows without the disk. An importer
+/// asks this of each batch before it decides it; nearly all are new, and to ask another thread would take longer
+/// than the answer.
 fn is_new(inner: &Inner, batch: BatchId) -> Result<bool, ReadError> {
-    let Access::Write(_) = &inner.access else {
+    let Some(db) = writers(inner)? else {
         return Ok(false);
     };
-    let db = inner.db()?;
     let columns = db.columns()?;
     Ok(!db.may_have(columns.batches, batch.as_bytes()))
+}
+
+/// The database of a log that is open for writing here: all that it has is in view.
+fn writers(inner: &Inner) -> Result<Option<Arc<Db>>, ReadError> {
+    match &inner.access {
+        Access::Write(_) => inner.db().map(Some),
+        Access::Follow(_) => Ok(None),
+    }
 }
 
 /// Hashes and encodes an append: a large one on the store's own threads, so

@@ -32,7 +32,7 @@ impl Index<'_> {
         }
     }
 
-    /// The run that an iterator stands at; `None` where it stands nowhere.
+    /// The run that an iterator is at; `None` where the iterator has no entry.
     fn run(&self, iterator: &DBRawIterator<'_>) -> Result<Option<Run>, ReadError> {
         let Some((key, value)) = iterator.item() else {
             return Ok(None);
@@ -136,7 +136,7 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// The next ones, with about as many records as a page has room for; none at the end.
+    /// The next ones, with about as many records as a page has room for; empty at the end.
     fn next_part(&mut self, room: usize) -> Result<Vec<Run>, ReadError> {
         let (mut part, mut records) = (Vec::new(), 0);
         while part.len() < RUNS_AT_A_TIME && records <= room {
@@ -216,7 +216,7 @@ fn are_scattered(runs: &[Run]) -> bool {
 /// going on to the next one costs less than looking it up.
 struct Chunks<'a> {
     view: &'a View<'a>,
-    /// It stands at the last run's chunk.
+    /// It is at the last run's chunk.
     iterator: Option<DBRawIterator<'a>>,
     /// Where the chunk behind the last run begins, if that run ends its chunk.
     next: Option<Position>,

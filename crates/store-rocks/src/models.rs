@@ -1,6 +1,6 @@
 //! The read models: rows and their checkpoint in one write.
 //!
-//! The write is not synced. It stands in the write-ahead log behind the records that it was
+//! The write is not synced. It is in the write-ahead log behind the records that it was
 //! folded from, so a power cut can take the newest commits back, but never one
 //! without those behind it, and never rows without their checkpoint. What no later group has
 //! synced is synced when the log is closed ([`crate::durability`]). Where the rows are many,
@@ -30,7 +30,7 @@ pub(crate) struct Commit {
 }
 
 /// Commits to all models take turns: each looks at its checkpoint and at the epoch and then
-/// writes. Who moves the epoch takes the turn, too.
+/// writes. A writer that moves the epoch takes the turn, too.
 #[derive(Debug, Default)]
 pub(crate) struct Turns(Mutex<()>);
 
@@ -43,7 +43,7 @@ impl Turns {
 
 /// How far a model has come, and the log's epoch.
 pub(crate) fn checkpoint(view: &View<'_>, model: &str) -> Result<ModelCheckpoint, ReadError> {
-    // The epoch first: of a redaction that comes in between, it then is the older one.
+    // The epoch first: if a redaction comes between the two reads, it is the older one.
     let epoch = epoch(view.db, &view.columns)?;
     let stored = stored_position(view, model)?;
     let position = match is_shown(view, stored) {
@@ -53,13 +53,48 @@ pub(crate) fn checkpoint(view: &View<'_>, model: &str) -> Result<ModelCheckpoint
     Ok(ModelCheckpoint { position, epoch })
 }
 
+/// How far a model of a writer's log has come, and the log's epoch, where memory shows both without the
+/// disk. Every answer of a catalogue asks this, and to ask another thread would take longer than the answer.
+pub(crate) fn checkpoint_from_memory(
+    db: &Db,
+    model: &str,
+) -> Result<Option<ModelCheckpoint>, ReadError> {
+    let columns = db.columns()?;
+    // The epoch first, as in `checkpoint`.
+    let Some(epoch) = db.get_from_memory(columns.meta, keys::META_EPOCH)? else {
+        return Ok(None);
+    };
+    let epoch = epoch_of(epoch.as_deref())?;
+    if check_model_name(model).is_err() {
+        let position = Position::START;
+        return Ok(Some(ModelCheckpoint { position, epoch }));
+    }
+    let position = db.get_from_memory(columns.models, &keys::model_checkpoint(model))?;
+    let Some(position) = position else {
+        return Ok(None);
+    };
+    let position = position_of(model, position.as_deref())?;
+    Ok(Some(ModelCheckpoint { position, epoch }))
+}
+
+/// Whether memory shows without the disk that a model has none of these rows.
+pub(crate) fn has_none_of(db: &Db, model: &str, keys: &[Bytes]) -> Result<bool, ReadError> {
+    let columns = db.columns()?;
+    let may_have = |key: &Bytes| db.may_have(columns.models, &keys::model_row(model, key));
+    Ok(!keys.iter().any(may_have))
+}
+
 /// What content there is to fold. Older programs did not say it.
 pub(crate) fn epoch(db: &Db, columns: &Columns<'_>) -> Result<Epoch, ReadError> {
-    let Some(value) = db.get(columns.meta, keys::META_EPOCH)? else {
+    epoch_of(db.get(columns.meta, keys::META_EPOCH)?.as_deref())
+}
+
+fn epoch_of(value: Option<&[u8]>) -> Result<Epoch, ReadError> {
+    let Some(value) = value else {
         return Ok(Epoch::NONE);
     };
     let malformed = || corrupt("the epoch of the log's content is malformed");
-    keys::number(&value).map(Epoch).ok_or_else(malformed)
+    keys::number(value).map(Epoch).ok_or_else(malformed)
 }
 
 /// Whether a model has rows that are to be seen: one without a valid name has none, and those
@@ -87,13 +122,16 @@ fn stored_position(view: &View<'_>, model: &str) -> Result<Position, ReadError> 
     if check_model_name(model).is_err() {
         return Ok(Position::START);
     }
-    let Some(value) = view
-        .db
-        .get(view.columns.models, &keys::model_checkpoint(model))?
-    else {
+    let key = keys::model_checkpoint(model);
+    let value = view.db.get(view.columns.models, &key)?;
+    position_of(model, value.as_deref())
+}
+
+fn position_of(model: &str, value: Option<&[u8]>) -> Result<Position, ReadError> {
+    let Some(value) = value else {
         return Ok(Position::START);
     };
-    match keys::number(&value) {
+    match keys::number(value) {
         Some(position) => Ok(Position(position)),
         None => Err(corrupt(format!("the checkpoint of {model} is malformed"))),
     }

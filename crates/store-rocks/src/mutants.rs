@@ -53,7 +53,7 @@ mutants! {
     HEAD_AGED = "head-aged", 300, "heads are forgotten within a group";
     SYNC_ERROR_IGNORED = "sync-error-ignored", 300, "the error of a write or sync is ignored";
     POSITION_REUSED = "position-reused", 500, "after a failed write the writer goes on at the same position (RocksDB itself would not go on, so that now and then a write is said to have failed that has not)";
-    REDACT_BESIDE_COMMIT = "redact-beside-commit", 1000, "rows are committed beside a redaction, whatever epoch they were folded under";
+    REDACT_BESIDE_COMMIT = "redact-beside-commit", 1000, "rows are committed during a redaction, regardless of the epoch that they were folded under";
     CHECKPOINT_EARLY = "checkpoint-early", 500, "the watermark moves, and checkpoints are signed, before the tree is durable";
     REDACTION_FORGOTTEN = "redaction-forgotten", 500, "what is left to do of a redaction is not stored";
     TRUNCATES_ANYTHING = "truncates-anything", 500, "doctor removes what it cannot show to be unacknowledged";

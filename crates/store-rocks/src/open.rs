@@ -297,7 +297,7 @@ fn read_tail(db: &Db) -> Result<Tail, ReadError> {
 }
 
 /// What WATERMARK says was synced before anyone was answered. A log that ends
-/// before it has lost acknowledged records, whatever RocksDB made of its files.
+/// before it has lost acknowledged records, regardless of what RocksDB recovered from its files.
 pub(crate) fn check_watermark(
     path: &Path,
     file: &WatermarkFile,
@@ -353,7 +353,7 @@ pub(crate) fn check_columns(path: &Path, options: &Options) -> Result<(), OpenEr
 pub(crate) enum Purpose {
     /// To read or to write records.
     Use,
-    /// To make its indexes anew.
+    /// To rebuild its indexes.
     Rebuild,
 }
 

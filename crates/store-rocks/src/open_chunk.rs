@@ -101,7 +101,7 @@ impl OpenChunk {
         Position((self.first.0 + u64::from(self.count)).saturating_sub(1))
     }
 
-    /// Whether it may be stored: it is not larger than chunks are, but for one record.
+    /// Whether it may be stored: it is not larger than chunks are, except for one record.
     pub(crate) fn is_bounded(&self) -> bool {
         self.count == 1 || self.content.len() <= chunk::TARGET_BYTES
     }
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_count_records_that_stand_among_others() {
+    fn runs_count_records_that_are_among_others() {
         let mut open = OpenChunk::default();
         let names = ["a-1", "b-1"].map(|name| name.parse::<StreamName>().unwrap());
         let mut heads = [

@@ -1,4 +1,4 @@
-//! Opening for reading: beside whoever writes, or where nobody does.
+//! Opening for reading: next to a process that writes, or where no process does.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,16 +24,16 @@ use crate::slot::Slot;
 use crate::watermark_file::{self, WatermarkFile};
 use crate::{endless, identity, index};
 
-/// How often opening a reader must fail while the log stands still.
+/// How often opening a reader must fail while the log does not change.
 const STILL_ATTEMPTS: u32 = 5;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 /// How many tables RocksDB keeps open: all of them, which it then opens at once, or as few as it can.
 const ALL_TABLES: i32 = -1;
 const FEW_TABLES: i32 = 1;
-/// For how long it is tried while the log does not stand still.
+/// For how long it is tried while the log changes.
 const RESTLESS: Duration = Duration::from_secs(10);
 
-/// Opens an existing log for reading, beside whoever writes to it.
+/// Opens an existing log for reading, while another process may write to it.
 pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     let log_id = identity::read(path)?;
     let file = WatermarkFile::open(path).map_err(|error| match error.kind() {
@@ -72,8 +72,8 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, Open
     })
 }
 
-/// Repeats what can fail beside a writer that replaces files at that moment. It
-/// is true damage where the log stands still and the attempt fails again.
+/// Repeats what can fail while a writer replaces files at that moment. It
+/// is true damage where the log does not change and the attempt fails again.
 fn settled<T>(
     path: &Path,
     mut attempt: impl FnMut() -> Result<T, OpenError>,
@@ -101,7 +101,7 @@ fn settled<T>(
     }
 }
 
-/// What changes while somebody writes: which manifest there is, how long it is,
+/// What changes while a process writes: which manifest there is, how long it is,
 /// and the watermark.
 fn signs_of_life(path: &Path) -> (Manifest, Vec<u8>) {
     let watermark = folder::read_file(&path.join(watermark_file::NAME));
@@ -165,7 +165,7 @@ pub(crate) fn open_secondary(
     Ok(db)
 }
 
-/// Opens a log that nobody writes to, as this role would find it, and alters nothing.
+/// Opens a log that no process writes to, as this role would find it, and alters nothing.
 /// The write-ahead log is read into memory.
 pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
     let options = small();
@@ -284,7 +284,7 @@ fn small() -> Options {
 
 fn no_watermark(path: &Path) -> OpenError {
     let reason = format!(
-        "its file {} is missing or damaged; opening the log once for writing makes it anew, as \
+        "its file {} is missing or damaged; opening the log once for writing creates it again, as \
          `annals apply /dev/null` does",
         watermark_file::NAME
     );

@@ -1,14 +1,14 @@
 //! Giving up the bytes of what was removed: tables and blob files are rewritten, and
 //! write-ahead logs emptied into them.
 //!
-//! RocksDB deletes nothing where it stands. What was overwritten or deleted is gone
+//! RocksDB deletes nothing in place. What was overwritten or deleted is gone
 //! from the disk once every file that held it has been rewritten.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use annals_event_log::{Position, ReadError};
+use annals_event_log::{Classification, Classified, ErrorClass, Position, ReadError};
 use rocksdb::{BottommostLevelCompaction, CompactOptions};
 
 use crate::columns;
@@ -40,7 +40,7 @@ const REWRITE_BLOBS: [(&str, &str); 2] = [
 /// And no longer.
 const LEAVE_BLOBS: [(&str, &str); 1] = [("enable_blob_garbage_collection", "false")];
 
-/// How long files that nobody needs any more may take to go.
+/// How long files that are not needed any more may take to go.
 const PATIENCE: Duration = Duration::from_secs(10);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
@@ -64,8 +64,7 @@ pub enum PurgeError {
     /// Files are still there that should have been rewritten.
     #[error(
         "{count} files still hold what was removed, {example} among them; a read in this process that uses \
-         them keeps them, the disk is full, or a file is damaged (`annals verify` says so): `annals redact --finish` \
-         tries it again",
+         them keeps them, the disk is full, or a file is damaged (`annals verify` says so)",
         count = .files.len(),
         example = .files.first().map_or("", String::as_str)
     )]
@@ -75,14 +74,15 @@ pub enum PurgeError {
     },
 }
 
-impl PurgeError {
-    /// Whether it may succeed later.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for PurgeError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Failed, Unavailable};
         match self {
-            PurgeError::ReadOnly => false,
-            PurgeError::Unfinished => true,
-            PurgeError::Read(error) => error.is_retryable(),
-            PurgeError::Store(_) | PurgeError::StillThere { .. } => true,
+            PurgeError::ReadOnly => Failed.code("bytes_left"),
+            PurgeError::Read(error) => error.classify().of("bytes_left"),
+            PurgeError::Unfinished | PurgeError::Store(_) | PurgeError::StillThere { .. } => {
+                Unavailable.code("bytes_left")
+            }
         }
     }
 }
@@ -179,8 +179,8 @@ fn no_background_error(db: &Db) -> Result<(), PurgeError> {
     }
 }
 
-/// Lets the bytes of a redaction lie until somebody asks for it. Those of another one
-/// are none of its business.
+/// Leaves the bytes of a redaction in the files until a caller has them removed. Those of another
+/// redaction are not touched.
 pub(crate) fn put_off(db: &Db, turns: &Turns, said: Position) -> Result<(), PurgeError> {
     let _turn = turns.take();
     match redaction::pending(db)? {

@@ -90,7 +90,7 @@ impl<T> Queue<T> {
     /// `answered` is how many jobs came the last time. Those clients have just
     /// been answered and are about to come again, so the processor is offered
     /// to them while the queue grows by that number. Without it the first one
-    /// would be synced alone, or half of them beside the other half, and every
+    /// would be synced alone, or half of them and then the other half, and every
     /// sync costs the same.
     pub(crate) fn take(&self, jobs: &mut Vec<T>, answered: usize) -> bool {
         let mut waiting = self.lock();

@@ -1,9 +1,9 @@
-//! Making the indexes, the counts and the tree anew from the records.
+//! Rebuilding the indexes, the counts and the tree from the records.
 //!
 //! Records and blobs are only read. The log is read twice: first to see that all of its
 //! records can be read, while nothing is altered; then to make of them what follows from
-//! them. A word in `meta` says that this has begun, and goes in the write that ends it: in
-//! between the log is refused to everybody but this. So where it is interrupted it is done
+//! them. A word in `meta` says that this has begun, and goes in the write that ends it: until
+//! then only a rebuild can open the log. So where it is interrupted it is done
 //! again from the beginning.
 
 use std::path::Path;
@@ -30,7 +30,7 @@ const WRITE_BYTES: usize = 4 * 1024 * 1024;
 /// Headers whose hashes are compared with those of the tree at a time.
 const COMPARED: usize = 16 * 1024;
 
-/// What was made anew.
+/// What was rebuilt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RebuildReport {
@@ -55,11 +55,11 @@ pub struct RebuildReport {
 pub enum RebuildStep {
     /// Whether all records can be read. Nothing is altered yet.
     Checking,
-    /// Making everything anew.
+    /// Rebuilding everything.
     Making,
 }
 
-/// Makes everything anew that follows from the records of a log.
+/// Rebuilds everything that follows from the records of a log.
 pub(crate) fn rebuild(
     path: &Path,
     options: &Options,
@@ -153,7 +153,7 @@ fn wrong(at: Position, altered: Altered) -> ReadError {
     corrupt(format!("the record at {at}: {altered}"))
 }
 
-/// The hashes of headers beside those that are left of the tree.
+/// The hashes of headers, compared with those that are left of the tree.
 struct Headers<'a> {
     view: View<'a>,
     frontier: Frontier,
@@ -238,8 +238,9 @@ fn check_tables(db: &Db) -> Result<(), RebuildError> {
         }
         if let Err(error) = db.check(&iterator) {
             let reason = format!(
-                "files of {name} are damaged, which cannot be made anew in place ({error}); restore the \
-                 log from a backup, or write it out with `annals export annals` and import that anew"
+                "files of {name} are damaged and cannot be rebuilt in place ({error}); restore the \
+                 log from a backup, or write it out with `annals export annals` and import that \
+                 into a new log"
             );
             return Err(corrupt(reason).into());
         }
@@ -303,7 +304,7 @@ impl Rebuilding<'_> {
         Ok(())
     }
 
-    /// Makes everything that a record has beside it.
+    /// Rebuilds everything that is stored in addition to a record.
     fn records(&mut self, progress: &mut dyn FnMut(Position)) -> Result<(), RebuildError> {
         let mut batch: Option<OpenBatch> = None;
         let db = self.db;
@@ -345,7 +346,7 @@ impl Rebuilding<'_> {
         self.flush()
     }
 
-    /// Keeps the row of a batch, or makes it anew.
+    /// Keeps the row of a batch, or rebuilds it.
     fn end_batch(&mut self, batch: &OpenBatch) -> Result<(), RebuildError> {
         self.report.batches += 1;
         let stored = match self.db.get(self.columns.batches, batch.id.as_bytes()) {

@@ -243,7 +243,7 @@ impl Groups<'_> {
             std::mem::take(&mut removal.blobs),
         );
         let mut steps = Steps::new(last, removed, blobs);
-        // What is written about files and rows meanwhile must not come in between.
+        // What others write about files and rows must not come between these steps.
         let _turn = waiting.turns.take();
         let stepped = steps.rewrite(self.db, &columns, &mut write);
         stepped.map_err(|error| self.give_up(&error))?;

@@ -116,7 +116,7 @@ pub(crate) fn write_batch(out: &mut Vec<u8>, batch: BatchId, row: &BatchRow) {
     out.extend_from_slice(&check);
 }
 
-/// Reads the row of `batch`; nothing, where it is no row or another one's.
+/// Reads the row of `batch`; `None` where it is not a valid row or another one's.
 pub(crate) fn read_batch(batch: BatchId, value: &[u8]) -> Option<BatchRow> {
     let bare = match value.first()? {
         1 => REQUESTED,
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(
             Run::decode_stream(&[0; STREAM_RUN]),
             None,
-            "no records is no run"
+            "a run of no records is invalid"
         );
         assert_eq!(Run::decode_stream(&run.encode_stream()[1..]), None);
         assert_eq!(Run::decode_type(run.chunk, &[1; TYPE_RUN + 1]), None);

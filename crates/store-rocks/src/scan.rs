@@ -14,7 +14,7 @@ use crate::{chunk, keys};
 
 /// From this limit on a page is read by several threads.
 const PARALLEL_FROM: usize = 2_000;
-/// Records that one thread reads after another, at most: enough that to begin costs little beside them,
+/// Records that one thread reads after another, at most: enough that to begin costs little compared to them,
 /// and four such parts are the largest page with the record behind it.
 const PART: u64 = PAGE_LIMIT as u64 / 4 + 1;
 
@@ -172,7 +172,7 @@ fn gather(
     }
     iterator.seek_for_prev(keys::record(Position(from)));
     while let Some((key, value)) = iterator.item() {
-        let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;
+        let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is not a position"))?;
         if first > view.watermark.0 {
             break;
         }

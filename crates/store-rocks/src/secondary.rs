@@ -1,4 +1,4 @@
-//! A reader beside a live writer: a RocksDB secondary that follows the file
+//! A reader next to a live writer: a RocksDB secondary that follows the file
 //! WATERMARK and serves nothing above it.
 
 use std::fs::{OpenOptions, TryLockError};
@@ -31,7 +31,7 @@ const BEGINNINGS: u32 = 10;
 /// How often it looks whether what it sees was published: about two seconds.
 const PUBLICATIONS: u32 = 400;
 
-/// For how long RocksDB is not opened anew again, after that failed once: beside a
+/// For how long RocksDB is not reopened again, after that failed once: with a
 /// busy writer it may. After each further time it is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -39,7 +39,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// What follows the writer.
 pub(crate) struct Follower {
     db: Arc<Slot>,
-    /// What it takes to open the database anew.
+    /// What it takes to reopen the database.
     opening: (Options, Uuid),
     file: WatermarkFile,
     served: Arc<Watermark>,
@@ -50,7 +50,7 @@ pub(crate) struct Follower {
     /// Where the files end, if that is behind what is served and no writer is there to
     /// publish it; 0 otherwise.
     unpublished: AtomicU64,
-    /// Whether it is known that the rows of read models were synced by who wrote them.
+    /// Whether the rows of read models are known to be synced by the process that wrote them.
     rows_synced: AtomicBool,
     /// Odd while the view is being brought forward. It changes under `catching_up`.
     moves: AtomicU64,
@@ -74,11 +74,11 @@ pub(crate) struct Began {
     indexes: Indexes,
 }
 
-/// What whoever catches up knows of earlier attempts.
+/// What the thread that catches up knows of earlier attempts.
 #[derive(Debug, Default)]
 struct Attempted {
-    /// When RocksDB was opened anew in vain, and for how long it is not again.
-    anew: Option<(Instant, Duration)>,
+    /// When reopening RocksDB failed, and for how long it is not tried again.
+    failed_reopen: Option<(Instant, Duration)>,
 }
 
 /// A view that does not move for as long as this lives.
@@ -123,8 +123,8 @@ impl Follower {
     /// read may meet indexes that a rebuild had emptied, also where that was done
     /// long before.
     pub(crate) fn confirm(&self, began: Began) -> Result<(), ReadError> {
-        let stood_still = began.moves.is_multiple_of(2) && !began.indexes.is_rebuilding;
-        if stood_still && self.moves.load(Ordering::SeqCst) == began.moves {
+        let was_still = began.moves.is_multiple_of(2) && !began.indexes.is_rebuilding;
+        if was_still && self.moves.load(Ordering::SeqCst) == began.moves {
             return Ok(());
         }
         // What moves the view now must have come to its end, to know what it came upon.
@@ -185,7 +185,7 @@ impl Follower {
         if self.stands_still.load(Ordering::Acquire) {
             return Ok(());
         }
-        // Somebody else may have caught up while this one waited.
+        // Another thread may have caught up while this one waited.
         let published = match self.published()? {
             Some(published) => published,
             // Nothing is new, but what is in view cannot be served.
@@ -249,7 +249,7 @@ impl Follower {
         }
         // It ends when that is served.
         self.unpublished.store(last.0, Ordering::Release);
-        // Asked for only here: it is the writer's own lock that is looked at.
+        // Checked only here: it is the writer's own lock that is looked at.
         if examine::written(&db.path) == Written::Now {
             return Ok(()); // It is being opened, and will publish it.
         }
@@ -294,48 +294,49 @@ impl Follower {
     ///
     /// A table that the writer deletes just when RocksDB is about to open it
     /// ends RocksDB's following for good: it keeps that error and answers every
-    /// later attempt with it. So the database is opened anew where it fails twice.
+    /// later attempt with it. So the database is reopened where it fails twice.
     fn catch_up(&self, attempt: u32, turn: &mut Attempted) -> Result<Position, ReadError> {
         let db = self.db.get()?;
         let error = match self.move_to_newest(&db) {
             Err(CatchUp::Failed(error)) if attempt > 1 => error,
             seen => return seen.map_err(CatchUp::into_error),
         };
-        if turn.anew.is_some_and(|(at, pause)| at.elapsed() < pause) {
+        let failed = turn.failed_reopen;
+        if failed.is_some_and(|(at, pause)| at.elapsed() < pause) {
             return Err(error);
         }
-        match self.open_anew(&db) {
+        match self.reopen(&db) {
             Ok(seen) => {
-                turn.anew = None;
+                turn.failed_reopen = None;
                 Ok(seen)
             }
             Err(second) => {
-                tracing::warn!(%second, "the reader's database cannot be opened anew");
-                let pause = turn.anew.map_or(FIRST_PAUSE, |(_, pause)| 2 * pause);
-                turn.anew = Some((Instant::now(), pause.min(LONGEST_PAUSE)));
+                tracing::warn!(%second, "the reader's database cannot be reopened");
+                let pause = failed.map_or(FIRST_PAUSE, |(_, pause)| 2 * pause);
+                turn.failed_reopen = Some((Instant::now(), pause.min(LONGEST_PAUSE)));
                 Err(error)
             }
         }
     }
 
-    /// Opens the database anew, in the place of one that cannot follow; the last
+    /// Reopens the database, in the place of one that cannot follow; returns the last
     /// position in view.
-    fn open_anew(&self, db: &Db) -> Result<Position, AnewError> {
+    fn reopen(&self, db: &Db) -> Result<Position, ReopenError> {
         let (options, log_id) = &self.opening;
-        let anew = open_reader::open_secondary(
+        let opened = open_reader::open_secondary(
             &db.path,
             &db.folder,
             options,
             *log_id,
             Arc::clone(&db.released),
         )?;
-        let seen = self.move_to_newest(&anew).map_err(CatchUp::into_error)?;
+        let seen = self.move_to_newest(&opened).map_err(CatchUp::into_error)?;
         let served = self.served.get();
         if seen < served {
             return Err(corrupt(lost(served, seen)).into());
         }
-        self.db.replace(anew)?;
-        tracing::debug!("the reader's database was opened anew");
+        self.db.replace(opened)?;
+        tracing::debug!("the reader's database was reopened");
         Ok(seen)
     }
 
@@ -408,9 +409,9 @@ impl Follower {
 /// Catches up once; the last position in view.
 ///
 /// RocksDB reads the manifest and then opens the tables that it names. A table
-/// that the writer merged into another one and deleted in between is left out
+/// that the writer merged into another one and deleted between these two steps is left out
 /// without an error, so that the view has a gap. No table is deleted before the
-/// manifest says so: where that stood still, all were there.
+/// manifest says so: where that did not change, all were there.
 fn catch_up(db: &Db) -> Result<Position, CatchUp> {
     let folder = db.folder.held();
     let mut before = open_reader::manifest(&folder);
@@ -471,9 +472,9 @@ pub(crate) fn beside_rebuild(error: OpenError) -> OpenError {
     }
 }
 
-/// Why a database was not opened anew.
+/// Why a database was not reopened.
 #[derive(Debug, thiserror::Error)]
-enum AnewError {
+enum ReopenError {
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error(transparent)]

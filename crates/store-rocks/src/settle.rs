@@ -2,7 +2,7 @@
 //!
 //! What RocksDB reads out of a write-ahead log when it opens may be in the operating
 //! system's memory only: its writer may have been killed inside the sync, or before it. RocksDB
-//! itself never syncs such a file again, so whoever went on from there would acknowledge
+//! itself never syncs such a file again, so a writer that went on from there would acknowledge
 //! events that rest on bytes which the next power cut takes away.
 //!
 //! To sync the old files once more would not be enough. After a sync that failed, the
@@ -28,7 +28,7 @@ pub(crate) const UNFINISHED: &str = "settling";
 /// Bytes that are copied at once.
 const PIECE: usize = 1024 * 1024;
 
-/// The newest write-ahead log of a directory; none where there is none.
+/// The newest write-ahead log of a directory; `None` where there is none.
 pub(crate) fn newest_log(directory: &Path) -> io::Result<Option<Closed>> {
     let names = files(directory, "log")?;
     let newest = names
@@ -164,6 +164,6 @@ mod tests {
         assert_eq!(inode("000010.log"), before, "it is known to be durable");
         write("000011.log", "");
         settle(path, &file).unwrap();
-        assert_ne!(inode("000010.log"), before, "somebody was there since");
+        assert_ne!(inode("000010.log"), before, "another process wrote since");
     }
 }

@@ -8,7 +8,7 @@ use crate::db::Db;
 use crate::latch::Latch;
 use crate::sync::{PoisonError, RwLock};
 
-/// The open database; nothing once the log is closed. A reader's is opened anew
+/// The open database; nothing once the log is closed. A reader's is opened again
 /// where RocksDB can no longer follow the writer, see [`crate::secondary`].
 pub(crate) struct Slot {
     db: RwLock<Option<Arc<Db>>>,
@@ -47,7 +47,7 @@ impl Slot {
         let open = place.as_mut().ok_or(ReadError::Closed)?;
         let before = std::mem::replace(open, Arc::new(db));
         drop(place);
-        // It closes when whoever reads from it lets it go, and not at the lock.
+        // It closes when its last reader drops it, and not under the lock.
         drop(before);
         Ok(())
     }

@@ -80,8 +80,8 @@ pub(crate) struct Staging<'a> {
     chunked: Position,
     /// Events that were staged, for one in so many is looked at more closely.
     staged: u64,
-    /// Blobs that go when the redaction under way is over; none, where there is none. They
-    /// are not there any more for who refers to them.
+    /// Blobs that go when the redaction under way is over; `None` where none is under way. An
+    /// append that refers to one of them is answered as if it were not there any more.
     going: Option<HashSet<Digest>>,
 }
 
@@ -321,7 +321,7 @@ impl<'a> Staging<'a> {
         Ok(stored.map(|content| content.len() as u64))
     }
 
-    /// The blobs of the redaction that is under way, but for those that were brought along
+    /// The blobs of the redaction that is under way, except for those that were brought along
     /// again since.
     pub(crate) fn going(&self) -> Option<&HashSet<Digest>> {
         self.going.as_ref()

@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use annals_event_log::Classified;
 use annals_event_log::{
     Append, AppendError, Appended, Blob, Blobs, CommitError, Content, EventLog, PiecesOf, Position,
     Query, ReadModels, Record, RedactError, Redaction,

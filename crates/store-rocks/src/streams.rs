@@ -1,4 +1,4 @@
-//! Listing streams: one or two seeks a stream, whatever its length.
+//! Listing streams: one or two seeks a stream, regardless of its length.
 
 use annals_event_log::store_support::clamp_limit;
 use annals_event_log::{ReadError, StreamHead, StreamName, Version};

@@ -21,7 +21,7 @@ use crate::{chunk, keys};
 const RUN: usize = 1_024;
 
 /// Headers that are hashed together: many, and not more than stay in the cache of one
-/// processor beside what the writer needs.
+/// processor together with what the writer needs.
 const TOGETHER: usize = 256;
 
 /// Records whose hashes are made in one write, where they are made afterwards.
@@ -140,7 +140,7 @@ pub(crate) fn open(db: &Db, last: Position) -> Result<OpenTree, Failure> {
         Some(Some(frontier)) => frontier,
         None => Frontier::default(),
         Some(None) => {
-            tracing::warn!("the right edge of the tree cannot be read; the tree is made anew");
+            tracing::warn!("the right edge of the tree cannot be read; the tree is rebuilt");
             let mut write = WriteBatch::default();
             let beyond = [u8::MAX; 1 + keys::NUMBER];
             write.delete_range_cf(columns.tree, [].as_slice(), beyond.as_slice());
@@ -211,7 +211,7 @@ fn one_chunk(first: u64, content: &Bytes, tree: &mut OpenTree) -> Result<(), Rea
                 record.position()
             )));
         }
-        // A leaf of what was altered would stand for what was appended from then on.
+        // A leaf of what was altered would pass for what was appended from then on.
         if record.verify().is_err() {
             return Err(wrong(Altered::Payload.to_string()));
         }
@@ -256,7 +256,7 @@ fn missing(level: u8, number: u64) -> ReadError {
     ))
 }
 
-/// So many hashes of a level, from number `first` on; none for each that is not
+/// So many hashes of a level, from number `first` on; `None` for each that is not
 /// there.
 pub(crate) fn stored(
     view: &View<'_>,

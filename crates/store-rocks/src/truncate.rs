@@ -17,7 +17,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use annals_event_log::{EventLog, Position, ReadError};
+use annals_event_log::{Classification, Classified, ErrorClass, EventLog, Position, ReadError};
 use rocksdb::{DB, WriteBatch};
 
 use crate::columns::{self, Role};
@@ -39,7 +39,7 @@ pub struct TruncateReport {
     pub last: Position,
     /// Up to where the file WATERMARK says that records were acknowledged.
     pub acknowledged: Position,
-    /// What was removed; none, where nothing had to be.
+    /// What was removed; `None` where nothing had to be.
     pub removed: Option<RemovedTail>,
 }
 
@@ -82,14 +82,14 @@ pub enum TruncateError {
         acknowledged: Position,
         /// Where the log would end.
         last: Position,
-        /// What is wrong behind it; none, where the records are just missing.
+        /// What is wrong behind it; `None` where the records are just missing.
         damage: Option<String>,
     },
     /// Something whole is behind the damage: it is not where writing stopped.
     #[error(
         "the write-ahead log of {path} is damaged behind position {last} ({damage}), and what was written \
-         later is whole: acknowledged records are missing in between. Nothing was removed; restore the log from a \
-         backup", path = .path.display()
+         later is whole: acknowledged records between them are missing. Nothing was removed; restore the \
+         log from a backup", path = .path.display()
     )]
     WholeBehind {
         /// The log's directory.
@@ -120,15 +120,21 @@ pub enum TruncateError {
     },
 }
 
-impl TruncateError {
-    /// Whether the same call may succeed later without anything being mended.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for TruncateError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Corrupt, Failed, Unavailable};
         match self {
             TruncateError::Open(error) | TruncateError::Interrupted { source: error, .. } => {
-                error.is_retryable()
+                error.classify().of("truncate_failed")
             }
-            TruncateError::Aside { source, .. } => source.kind() == io::ErrorKind::StorageFull,
-            _ => false,
+            TruncateError::AcknowledgedLost { .. } | TruncateError::WholeBehind { .. } => {
+                Corrupt.code("acknowledged_lost")
+            }
+            TruncateError::AcknowledgedUnknown { .. } => Classification::CORRUPT,
+            TruncateError::Aside { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                Unavailable.code("truncate_failed")
+            }
+            TruncateError::Aside { .. } => Failed.code("truncate_failed"),
         }
     }
 }
@@ -164,7 +170,7 @@ pub(crate) fn look(path: &Path) -> Result<End, OpenError> {
         Err(OpenError::Corrupt { reason, .. }) => reason,
         Err(error) => return Err(error),
     };
-    // A damaged table is no end of the log, and nothing that is removed there mends it.
+    // A damaged table is not the end of the log, and removing something at the end does not repair it.
     check_readable_tables(path)?;
     let damage = damage
         .trim_end_matches("; restore it from a backup")

@@ -166,7 +166,7 @@ impl<'a> Verifier<'a> {
     }
 
     /// Whether the log ends where this verification does: a writer may have gone on
-    /// meanwhile. What was read before this was asked is then all of one moment.
+    /// meanwhile. What was read before this call is then all of one moment.
     fn is_at_end(&self) -> Result<bool, ReadError> {
         match self.view.db.last_position() {
             Ok(last) => Ok(last <= self.view.watermark),
@@ -190,7 +190,7 @@ impl<'a> Verifier<'a> {
                     at_a_time.push((first, Bytes::copy_from_slice(value)));
                 }
                 None => {
-                    let reason = "a chunk's key is no position".to_owned();
+                    let reason = "a chunk's key is not a position".to_owned();
                     self.find(None, None, Fault::Malformed { reason });
                 }
             }
@@ -228,7 +228,7 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// What is to be said of a chunk beside the others.
+    /// Checks a chunk against the ones before it.
     fn one_chunk(&mut self, chunk: Checked) -> Result<(), ReadError> {
         let first = chunk.first;
         if first != self.last.next() {

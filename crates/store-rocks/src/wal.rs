@@ -1,6 +1,6 @@
 //! Reading RocksDB's write-ahead logs by ourselves, to see what is whole behind a damage.
 //!
-//! RocksDB gives up a block of 32 KiB at its first damaged record, whatever follows in it. A
+//! RocksDB gives up a block of 32 KiB at its first damaged record, regardless of what follows in it. A
 //! tool that removes the end of a log must know whether something whole follows: then the
 //! damage is not where writing stopped, and what is damaged had been synced.
 //!

@@ -12,13 +12,13 @@
 //! ```
 //!
 //! The writer overwrites the position in place after each group, without waiting for a
-//! sync: readers on this machine see it at once. A thread of its own syncs the file at most
+//! sync: readers on this machine see it at once. A separate thread syncs the file at most
 //! [`LAG`] later, and closing the log syncs it before it returns, so that after a power cut
 //! it is never older than that. The check bytes let a reader notice a half-written value.
 //!
 //! A power cut may leave a value half-written on the disk. So each sync takes a copy of the
 //! position along, in turns one of the two rested ones: the other was synced before and is
-//! not touched. Where the position cannot be read, the greater of them is what is known.
+//! not touched. Where the position cannot be read, the greater of them is used.
 //!
 //! The second half is the *closing mark*. It is valid for exactly this position, newest
 //! write-ahead log and length, so each later opening, which begins another write-ahead log,
@@ -56,7 +56,7 @@ pub(crate) struct WatermarkFile {
     turn: Mutex<usize>,
 }
 
-/// How the write-ahead logs of a log stood when it was closed: all of them were synced, by
+/// The state of a log's write-ahead logs when it was closed: all of them were synced, by
 /// the process that wrote them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Closed {
@@ -117,7 +117,7 @@ impl WatermarkFile {
             }
             std::thread::yield_now();
         }
-        // Nobody is writing it: a power cut has torn it.
+        // No process is writing it: a power cut has torn it.
         Ok(self.rested()?.into_iter().max().flatten())
     }
 
@@ -206,7 +206,7 @@ impl WatermarkFile {
     }
 }
 
-/// Syncs the file a moment after it was written, on a thread of its own, so that no append
+/// Syncs the file a moment after it was written, on a separate thread, so that no append
 /// waits for that.
 #[derive(Debug)]
 pub(crate) struct Syncer {
@@ -281,7 +281,7 @@ fn sync_until_ended(file: &WatermarkFile, shared: &Shared) {
         if state.ended {
             return;
         }
-        // Whatever is written meanwhile goes with the same sync.
+        // What is written meanwhile goes with the same sync.
         let waiting = shared
             .changed
             .wait_timeout_while(state, LAG, |state| !state.ended);

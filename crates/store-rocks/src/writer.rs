@@ -1,10 +1,10 @@
-//! The single writer: one thread that takes whatever waits, stages it as one
+//! The single writer: one thread that takes all jobs that wait, stages them as one
 //! group, writes it synced, publishes the watermark and answers.
 //!
 //! There is no timer. While a group is being synced the next one gathers in the
 //! queue, so groups grow with the load by themselves.
 //!
-//! **Fail-stop**: after a write that failed nobody knows what is on the disk.
+//! **Fail-stop**: after a write that failed it is unknown what is on the disk.
 //! Everything in that group, in the queue and later is answered `Unavailable`
 //! until the log is reopened, which finds out.
 
@@ -38,7 +38,7 @@ const FLUSH_BYTES: u64 = 4 * 1024 * 1024;
 /// writes tables, too: to open many files takes time.
 const FLUSH_FILES: usize = 64;
 
-/// What a caller is told.
+/// What a caller gets.
 type Answer = Result<Appended, AppendError>;
 
 /// What the writer is asked to do.
@@ -77,14 +77,14 @@ impl Work {
 }
 
 /// What the writer does between two groups, alone. Where the log has failed it is
-/// told so instead.
+/// called with that failure instead.
 pub(crate) type Alone = Box<dyn FnOnce(Result<&mut Groups<'_>, StoreFailure>) + Send>;
 
 /// What waits for the writer.
 pub(crate) enum Job {
     /// Work for a group, and who waits for its answer.
     Grouped(Work, oneshot::Sender<Answer>),
-    /// Work that shares its write with nobody.
+    /// Work that has a write for itself.
     Alone(Alone),
 }
 
@@ -151,7 +151,7 @@ impl Writer {
             .push(Job::Grouped(work, answer), bytes)
             .await
             .map_err(|_| self.refusal())?;
-        // Who took the job answers it, unless its thread is lost.
+        // The thread that took the job answers it, unless that thread is lost.
         answered
             .await
             .unwrap_or_else(|_| Err(self.thread_lost().into()))
@@ -267,7 +267,7 @@ impl Drop for Guard {
             let _ = self.failed.set(StoreFailure::ThreadLost);
         }
         self.queue.close();
-        // Whoever is still in the queue learns that the thread is lost.
+        // The callers still in the queue learn that the thread is lost.
         self.queue.take(&mut Vec::new(), 0);
     }
 }
@@ -438,7 +438,7 @@ impl Groups<'_> {
     }
 
     pub(crate) fn publish(&mut self, last: Position) {
-        // The file first: who was answered may ask a reader in another process.
+        // The file first: a caller that was answered may ask a reader in another process.
         if let Err(error) = self.publish.file.write(last) {
             tracing::warn!(%error, "WATERMARK cannot be written; readers in other processes lag");
         }
@@ -448,7 +448,7 @@ impl Groups<'_> {
 
     fn fail(&mut self, failure: StoreFailure) {
         tracing::error!(error = %failure, "the log accepts nothing more until it is reopened");
-        // First, so that no caller is told of it and then finds the log in order.
+        // First, so that no caller gets the failure and then finds the log in order.
         let _ = self.failed.set(failure.clone());
         self.db.failed();
         for (caller, _) in self.answers.drain(..) {

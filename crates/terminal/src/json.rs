@@ -1,6 +1,6 @@
-//! JSON that means the same and hides nothing: what has no shape of its own becomes an escape.
+//! JSON that means the same and hides nothing: a character without a visible shape becomes an escape.
 //!
-//! Outside of its strings JSON is ASCII, so that whatever is beyond stands in a string and may be
+//! Outside of its strings JSON is ASCII, so that any other character is in a string and may be
 //! written as `\uXXXX`.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 use crate::is_hidden;
 
-/// Whether it is written as an escape. What is below U+0020 is one already where it stands in a
+/// Whether it is written as an escape. What is below U+0020 is one already inside of a
 /// string, and white space elsewhere.
 fn is_escaped(c: char) -> bool {
     let is_space = |c: char| c.general_category() == GeneralCategory::SpaceSeparator;

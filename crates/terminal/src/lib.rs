@@ -1,14 +1,14 @@
 //! Text from anywhere, made harmless for a terminal and for JSON that people read.
 //!
 //! What a log holds comes from strangers: names of files, keys of tags, what a tool printed. Shown
-//! as it is, it could move the cursor, hide or reorder what stands around it, or begin a line that
+//! as it is, it could move the cursor, hide or reorder the text around it, or begin a line that
 //! looks like one of ours. Everything that a program prints passes through one of the functions
 //! here:
 //!
 //! | Function | For | What becomes of hidden characters |
 //! | --- | --- | --- |
 //! | [`line()`] | one line of ours with foreign text in it | escapes, line breaks too |
-//! | [`lines()`] | foreign text of many lines | escapes, but for line breaks and tabs |
+//! | [`lines()`] | foreign text of many lines | escapes, except for line breaks and tabs |
 //! | [`json()`] | JSON | JSON's own escapes: it means the same as before |
 //!
 //! [`Writer`] does the same for text that comes in pieces.
@@ -40,7 +40,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     shown(text, |c| matches!(c, '\t' | '\n'))
 }
 
-/// The text with all that is hidden as escapes, but for what is kept.
+/// The text with all that is hidden as escapes, except for what is kept.
 fn shown(text: &str, keep: fn(char) -> bool) -> Cow<'_, str> {
     let changes = |c: char| !keep(c) && (is_hidden(c) || is_odd_space(c));
     // Most text is plain ASCII; there only control characters are of interest.
@@ -60,7 +60,7 @@ fn shown(text: &str, keep: fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a character has no shape of its own, or acts on what stands around it: Unicode's
+/// Whether a character has no visible shape, or acts on the text around it: Unicode's
 /// control and format characters, its line and paragraph separators, and what else is left out
 /// where it cannot be shown (`Default_Ignorable_Code_Point`). The selectors of emoji and of
 /// glyph variants stay: they choose between shapes.

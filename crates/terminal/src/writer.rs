@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use crate::{json, lines};
 
-/// A writer that passes on what [`lines()`] or [`json()`] makes of it, whatever pieces it comes in.
-/// What is no UTF-8 is written as U+FFFD.
+/// A writer that passes on what [`lines()`] or [`json()`] makes of it, regardless of how it is split.
+/// What is not valid UTF-8 is written as U+FFFD.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_writer_escapes_the_same_whatever_pieces_it_is_given() {
+    fn a_writer_escapes_the_same_for_any_split_of_its_input() {
         let text = "{\"é\u{9b}🦀\": [1, \"\u{e0041}\u{200b}日\u{2028}\u{7f}\"]}\n";
         for size in 1..=text.len() {
             let mut writer = Writer::json(Vec::new());

@@ -17,12 +17,12 @@
 //!
 //! impl Harness for MyStore {
 //!     // A new, empty log with every call.
-//!     fn open(&self) -> Arc<dyn EventLog> {
+//!     fn open(&self) -> Arc<dyn Store> {
 //!         self.0.open()
 //!     }
 //!
 //!     // The same log, as another process would find it: close it, open it again.
-//!     fn reopen(&self, log: Arc<dyn EventLog>) -> Arc<dyn EventLog> {
+//!     fn reopen(&self, log: Arc<dyn Store>) -> Arc<dyn Store> {
 //!         self.0.reopen(log)
 //!     }
 //! }

@@ -2,8 +2,8 @@
 //!
 //! # Annals' own objects
 //!
-//! [`given`] tells what has happened. What the decision needs is loaded from it, of
-//! whichever objects it looks at; what is not told is not there.
+//! [`given`] tells what has happened. What the decision needs is loaded from it, for
+//! all objects that it looks at; what is not told is not there.
 //!
 //! ```
 //! use annals_domain::task::{self, CancelTask, CreateTask};

@@ -1,5 +1,5 @@
 //! What holds of every log at every moment, as functions over any
-//! [`EventLog`].
+//! [`Store`].
 //!
 //! [`check_all`] reads the whole log and answers with a [`Report`] of what it saw,
 //! or with the first [`Violation`]. Run it after anything that may have harmed a
@@ -38,7 +38,7 @@
 //! assert_eq!((report.records, report.streams, report.batches), (3, 1, 1));
 //! invariants::acknowledged(&log, &append, answer)?;
 //!
-//! // An answer that the log does not stand by is a violation that says so.
+//! // An answer that the log does not confirm is a violation that says so.
 //! let wrong = annals_event_log::Appended::new(Position(2), Position(4));
 //! let violation = invariants::acknowledged(&log, &append, wrong).unwrap_err();
 //! assert_eq!(violation.invariant, invariants::Invariant::Acknowledged);
@@ -50,7 +50,7 @@ pub(crate) mod read;
 mod record;
 mod whole;
 
-use annals_event_log::{Digest, EventLog, Position};
+use annals_event_log::{Digest, Position, Store};
 
 pub use acknowledged::acknowledged;
 
@@ -93,7 +93,7 @@ pub enum Invariant {
 pub struct Violation {
     /// What is violated.
     pub invariant: Invariant,
-    /// The first record where that shows; `None` where it is no single record's.
+    /// The first record where that shows; `None` where no single record shows it.
     pub position: Option<Position>,
     /// What should be there.
     pub expected: String,
@@ -108,7 +108,7 @@ fn at(position: &Option<Position>) -> String {
 /// What [`check_all`] saw of a sound log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Report {
-    /// Records, up to the watermark as it stood at the beginning.
+    /// Records, up to the watermark at the beginning.
     pub records: u64,
     /// Streams.
     pub streams: u64,
@@ -131,11 +131,11 @@ trait Check {
     fn record(&mut self, record: &annals_event_log::Record) -> Result<(), Violation>;
 
     /// After the last record: what is asked of the log as a whole.
-    fn end(&mut self, log: &dyn EventLog, end: Position) -> Result<(), Violation>;
+    fn end(&mut self, log: &dyn Store, end: Position) -> Result<(), Violation>;
 }
 
 /// Reads the log once, up to the watermark, and feeds all checks.
-fn run(log: &dyn EventLog, checks: &mut [&mut dyn Check]) -> Result<Position, Violation> {
+fn run(log: &dyn Store, checks: &mut [&mut dyn Check]) -> Result<Position, Violation> {
     let end = log.watermark();
     let mut from = Position(1);
     while from <= end {
@@ -164,7 +164,7 @@ fn run(log: &dyn EventLog, checks: &mut [&mut dyn Check]) -> Result<Position, Vi
 ///
 /// # Errors
 /// The first [`Violation`]; [`Invariant::Readable`] also where a read fails.
-pub fn check_all(log: &dyn EventLog) -> Result<Report, Violation> {
+pub fn check_all(log: &dyn Store) -> Result<Report, Violation> {
     let (mut dense, mut batches) = (Dense::default(), Batches::default());
     let (mut tree, mut blobs) = (Tree::default(), Blobs::default());
     let (mut indexes, mut stats) = (Indexes::default(), Stats::default());
@@ -199,7 +199,7 @@ macro_rules! alone {
             ///
             /// # Errors
             /// The first [`Violation`].
-            pub fn $name(log: &dyn EventLog) -> Result<(), Violation> {
+            pub fn $name(log: &dyn Store) -> Result<(), Violation> {
                 run(log, &mut [&mut $check]).map(|_| ())
             }
         )+

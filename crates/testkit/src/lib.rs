@@ -3,7 +3,7 @@
 //! For three kinds of users: services that embed Annals and decide with its objects
 //! ([`mod@given`] begins there), services that write [projections](#a-projection-of-your-own)
 //! of their own on its log, and [stores](#a-store-of-your-own) behind its ports. What it
-//! offers works with any [`EventLog`](annals_event_log::EventLog); it has no RocksDB in it,
+//! offers works with any [`Store`](annals_event_log::Store); it has no RocksDB in it,
 //! so it compiles quickly.
 //!
 //! ```toml
@@ -53,7 +53,7 @@
 //! const MODEL: &str = "event_counts";
 //!
 //! /// The projection under test: one row a type of event, a page at a time.
-//! fn catch_up(log: &dyn EventLog) -> Result<(), CommitError> {
+//! fn catch_up(log: &dyn Store) -> Result<(), CommitError> {
 //!     block_on(async {
 //!         loop {
 //!             // Before the events, and only once: see "Content that is removed".
@@ -118,7 +118,7 @@
 //!
 //! # A store of your own
 //!
-//! A store implements [`EventLog`](annals_event_log::EventLog) and its supertraits, whose
+//! A store implements the three traits of [`Store`](annals_event_log::Store), whose
 //! documentation is the contract. Its tests implement
 //! [`Harness`](conformance::Harness), which opens a new log and opens a log again; the rest
 //! is here. Begin with the conformance suite, whose cases each show one rule, and go on when
@@ -137,16 +137,16 @@
 //! struct MyStore(MemoryHarness);
 //!
 //! impl Harness for MyStore {
-//!     fn open(&self) -> Arc<dyn EventLog> {
+//!     fn open(&self) -> Arc<dyn Store> {
 //!         self.0.open()
 //!     }
 //!
-//!     fn reopen(&self, log: Arc<dyn EventLog>) -> Arc<dyn EventLog> {
+//!     fn reopen(&self, log: Arc<dyn Store>) -> Arc<dyn Store> {
 //!         self.0.reopen(log)
 //!     }
 //! }
 //!
-//! // 1. The cases that somebody thought of, one `#[test]` each.
+//! // 1. The cases that were written by hand, one `#[test]` each.
 //! mod conformance {
 //!     annals_testkit::conformance_suite!(super::MyStore::default());
 //! }

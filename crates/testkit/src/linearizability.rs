@@ -11,7 +11,7 @@
 //! use annals_testkit::generators::appends::Sample;
 //! use annals_testkit::linearizability::{Recorder, check};
 //!
-//! let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new(uuid::Uuid::from_u128(1)));
+//! let log: Arc<dyn Store> = Arc::new(MemoryLog::new(uuid::Uuid::from_u128(1)));
 //! let recorder = Recorder::new();
 //! std::thread::scope(|scope| {
 //!     for seed in 0..4 {
@@ -60,7 +60,7 @@
 //!
 //! A reader in another process may be behind. What it promises is less, and is checked
 //! just as exactly: what it shows is a state that the log had; that state holds what
-//! was acknowledged before the handle was opened, and nothing that was not asked for
+//! was acknowledged before the handle was opened, and nothing whose append was not called
 //! yet when the read returned; and of two reads, one after the other, the second does
 //! not show an earlier state. In the terms above: the moment of a read lies between the
 //! handle's opening and the read's return, and moments keep the order of the reads.
@@ -71,7 +71,8 @@ mod exercise;
 mod recorder;
 
 use annals_event_log::{
-    Appended, BatchId, EventId, Expectation, Expected, Position, ReadError, StreamName, Version,
+    Appended, BatchId, Classification, Classified, ErrorClass, EventId, Expectation, Expected,
+    Position, ReadError, StreamName, Version,
 };
 
 use crate::invariants::Violation;
@@ -115,7 +116,7 @@ pub enum AppendAnswer {
     Mismatch,
     /// It was refused for what it is itself; nothing was stored.
     Refused,
-    /// There was no answer, or one that leaves open what became of it.
+    /// There was no answer, or one that leaves open whether it was stored.
     Unknown,
 }
 
@@ -212,12 +213,12 @@ pub enum NotFinished {
     },
 }
 
-impl NotFinished {
-    /// Whether the log may be readable later. The recording is gone all the same.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for NotFinished {
+    fn classify(&self) -> Classification {
+        use ErrorClass::Failed;
         match self {
-            NotFinished::Read { source } => source.is_retryable(),
-            NotFinished::Pages { .. } => false,
+            NotFinished::Read { source } => source.classify(),
+            NotFinished::Pages { .. } => Failed.code("unreadable"),
         }
     }
 }

@@ -20,8 +20,8 @@
 //! model::check_random(&MemoryHarness::default(), 5, 30);
 //! ```
 //!
-//! The conformance suite ([`crate::conformance`]) has the cases that somebody thought
-//! of; run both over a store of your own. Neither says anything about power cuts.
+//! The conformance suite ([`crate::conformance`]) has the cases that were written by
+//! hand; run both over a store of your own. Neither says anything about power cuts.
 //!
 //! After each step the model is asked what is right to answer, and the watermark and
 //! the counts are compared; after the last one everything else: the bytes of every

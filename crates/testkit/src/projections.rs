@@ -20,7 +20,7 @@
 //! # What the projection under test must do
 //!
 //! - Return when the log says that it is closed. A killed process makes no further calls,
-//!   and what stands for it here is that each call is answered `Closed` (of
+//!   and the test simulates that by answering each call with `Closed` (of
 //!   [`ReadError`], [`CommitError`](annals_event_log::CommitError) and the others), which
 //!   no retry helps. One that goes on calling all the same panics after a while.
 //! - Pass over events that it does not know. A redaction is an event, too: of Annals'
@@ -43,7 +43,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use annals_event_log::store_support::PAGE_LIMIT;
-use annals_event_log::{Append, EventLog, Position, ReadError, Row};
+use annals_event_log::{Append, Position, ReadError, Row, Store};
 use futures::executor::block_on;
 
 use crate::through::{Hook, Through};
@@ -170,7 +170,7 @@ pub struct Resumed {
 pub fn check_resumable<E: Display>(
     model: &str,
     history: &[Append],
-    catch_up: impl Fn(&dyn EventLog) -> Result<(), E>,
+    catch_up: impl Fn(&dyn Store) -> Result<(), E>,
 ) -> Result<Resumed, NotResumable> {
     let original = original::empty();
     for append in history {
@@ -200,12 +200,12 @@ pub fn check_resumable<E: Display>(
 struct Trial<'a> {
     model: &'a str,
     original: Original,
-    catch_up: &'a dyn Fn(&dyn EventLog) -> Result<(), String>,
+    catch_up: &'a dyn Fn(&dyn Store) -> Result<(), String>,
 }
 
 impl Trial<'_> {
     /// Catches up, with nothing in the way.
-    fn run(&self, log: &dyn EventLog, when: &str) -> Result<Vec<Row>, NotResumable> {
+    fn run(&self, log: &dyn Store, when: &str) -> Result<Vec<Row>, NotResumable> {
         (self.catch_up)(log).map_err(|error| failed(when, &error))?;
         rows_at_end(log, self.model, when)
     }
@@ -300,7 +300,7 @@ fn failed(when: &str, error: &impl Display) -> NotResumable {
     }
 }
 
-fn rows_at_end(log: &dyn EventLog, model: &str, when: &str) -> Result<Vec<Row>, NotResumable> {
+fn rows_at_end(log: &dyn Store, model: &str, when: &str) -> Result<Vec<Row>, NotResumable> {
     let unread = |error| failed(when, &error);
     let checkpoint = block_on(log.checkpoint(model)).map_err(unread)?.position;
     let end = log.watermark();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
     EventLog, IdSecret, Link, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels,
-    Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    Record, RedactError, Redaction, Row, Rows, Stats, Store, StreamHead, StreamName, Version,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -113,13 +113,13 @@ pub trait Hook: Send + Sync {
 /// assert!(annals_testkit::invariants::check_all(&log).is_err());
 /// ```
 pub struct Through<H> {
-    log: Arc<dyn EventLog>,
+    log: Arc<dyn Store>,
     hook: H,
 }
 
 impl<H: Hook> Through<H> {
     /// Puts a hook before a log.
-    pub fn new(log: Arc<dyn EventLog>, hook: H) -> Through<H> {
+    pub fn new(log: Arc<dyn Store>, hook: H) -> Through<H> {
         Through { log, hook }
     }
 

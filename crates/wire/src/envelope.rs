@@ -35,7 +35,7 @@ pub struct Encoded {
 
 /// Encodes an event.
 ///
-/// Every piece gets a salt of its own. Attachments, and pieces larger than
+/// Every piece gets its own salt. Attachments, and pieces larger than
 /// [`limits::INLINE`], become blobs. The event's names ([`AnyEvent::each_name`](annals_domain::AnyEvent::each_name)),
 /// and the actor's display name and auth context,
 /// are content and follow the event's own pieces; the event says where.

@@ -1,7 +1,7 @@
 //! Why an event cannot be written, or bytes cannot be read.
 
 use annals_domain::UnknownStream;
-use annals_event_log::InvalidStreamName;
+use annals_event_log::{Classification, Classified, ErrorClass, InvalidStreamName};
 
 use crate::FormatError;
 
@@ -53,16 +53,20 @@ pub enum EncodeError {
         /// What the encoding says.
         source: FormatError,
     },
-    /// The aggregate's name is no name of a stream.
+    /// The aggregate's name is not a valid stream name.
     #[error(transparent)]
     Stream(#[from] InvalidStreamName),
 }
 
-impl EncodeError {
-    /// Whether the same call can succeed later. It never can: encoding depends
-    /// on its arguments alone.
-    pub fn is_retryable(&self) -> bool {
-        false
+impl Classified for EncodeError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::Invalid;
+        match self {
+            EncodeError::TooLarge { .. }
+            | EncodeError::NamesTooLarge { .. }
+            | EncodeError::TooManyPieces { .. } => Invalid.code("too_large"),
+            EncodeError::Unencodable { .. } | EncodeError::Stream(_) => Invalid.code("unencodable"),
+        }
     }
 }
 
@@ -89,7 +93,7 @@ pub enum DecodeError {
     },
     /// The stream's kind has no event of this type.
     #[error(
-        "there is no event type {event_type:?} in this kind of stream; it was written by a newer \
+        "unknown event type {event_type:?} in this kind of stream: it was written by a newer \
          version of Annals, or by another program"
     )]
     UnknownType {
@@ -106,7 +110,7 @@ pub enum DecodeError {
         event_type: String,
         /// The shape's version.
         found: u16,
-        /// The newest version that is known.
+        /// The newest version that this program knows.
         known: u16,
     },
     /// No upcaster leads from this shape to today's.
@@ -158,10 +162,20 @@ pub enum DecodeError {
     Stream(#[from] UnknownStream),
 }
 
-impl DecodeError {
-    /// Whether the same call can succeed later. It never can: decoding depends
-    /// on its arguments alone.
-    pub fn is_retryable(&self) -> bool {
-        false
+impl Classified for DecodeError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::Unsupported;
+        match self {
+            DecodeError::Empty { .. }
+            | DecodeError::Malformed { .. }
+            | DecodeError::TooLarge { .. }
+            | DecodeError::TrailingBytes { .. } => Classification::CORRUPT,
+            DecodeError::UnknownFormat { .. }
+            | DecodeError::UnknownType { .. }
+            | DecodeError::NewerVersion { .. }
+            | DecodeError::UnknownVersion { .. }
+            | DecodeError::Names { .. }
+            | DecodeError::Stream(_) => Unsupported.code("unreadable"),
+        }
     }
 }

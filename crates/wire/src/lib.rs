@@ -10,17 +10,17 @@
 //! - [`encode_row`] and [`decode_row`] do it for the rows of read models, in
 //!   the same format.
 //! - [`upcast`] turns the shapes of older versions into today's.
-//! - [`sample`] has one full example of every event, [`catalogue`] describes
-//!   every field, and [`catalogue_markdown`] writes `docs/events.md` from both.
+//! - [`sample`] has one full example of every event, [`event_docs`] describes
+//!   every field, and [`events_markdown`] writes `docs/events.md` from both.
 //!
 //! Of the content a fold sees the names alone, texts that rules compare: [`decode`] puts them
 //! into the event, and a stand-in where they were removed. All else decodes the same whether the
-//! pieces beside the structure are there or removed.
+//! pieces next to the structure are there or removed.
 
 mod bincode_format;
-pub mod catalogue;
 mod envelope;
 mod error;
+pub mod event_docs;
 mod names;
 mod record;
 mod row;
@@ -30,9 +30,9 @@ mod structure;
 pub mod upcast;
 
 pub use bincode_format::FormatError;
-pub use catalogue::markdown::catalogue_markdown;
 pub use envelope::{Encoded, Envelope, encode};
 pub use error::{DecodeError, EncodeError};
+pub use event_docs::markdown::events_markdown;
 pub use record::{Decoded, decode, decode_event_of, names_of, stream_name};
 pub use row::{decode_row, encode_row, encode_row_into};
 pub use salt::random_salt;

@@ -1,10 +1,10 @@
-//! Format 2 of a structure: names stand among the content.
+//! Format 2 of a structure: names are part of the content.
 //!
 //! ```text
 //! 2 | first piece (u16) | how many pieces (u16) | fields as in format 1
 //! ```
 //!
-//! The pieces are JSON lists of texts, one after the other, each small enough to stand in the record.
+//! The pieces are JSON lists of texts, one after the other, each small enough to be stored in the record.
 //! In the fields, a name is `#p.n`: text n of list p, both from 0; or `#p.n+m`, where it is long:
 //! that text and the m behind it, together, which go on in the next list. An event without names
 //! is written in format 1, in which older versions wrote names as they are.
@@ -26,7 +26,7 @@ pub(crate) const NAMED: u8 = 2;
 /// brackets, it still fits into a piece.
 const PART: usize = 512;
 
-/// Bytes of all names of an event, at most, each as often as it stands in it. Older versions had
+/// Bytes of all names of an event, at most, each as often as it occurs in it. Older versions had
 /// them in the structure, which was smaller.
 const NAMES: usize = 1 << 20;
 
@@ -36,7 +36,7 @@ pub(crate) struct Apart {
     pub(crate) pieces: Vec<String>,
 }
 
-/// Takes the names out of an event; none where it has none.
+/// Takes the names out of an event; `None` where it has no names.
 pub(crate) fn take(event: &AnyEvent) -> Result<Option<Apart>, EncodeError> {
     if !event.may_have_names() {
         return Ok(None);
@@ -86,7 +86,7 @@ impl Apart {
     }
 }
 
-/// The lists while names are added; the same name stands in them once.
+/// The lists while names are added; the same name is in them once.
 #[derive(Default)]
 struct Lists {
     known: HashMap<String, String>,
@@ -97,7 +97,7 @@ struct Lists {
 }
 
 impl Lists {
-    /// Adds a name; what stands for it.
+    /// Adds a name, and returns its reference, as `#p.n`.
     fn add(&mut self, name: String) -> String {
         if let Some(known) = self.known.get(&name) {
             return known.clone();
@@ -111,12 +111,12 @@ impl Lists {
             rest = behind;
             more += 1;
         }
-        let stands = match more {
+        let reference = match more {
             0 => format!("#{list}.{place}"),
             more => format!("#{list}.{place}+{more}"),
         };
-        self.known.insert(name, stands.clone());
-        stands
+        self.known.insert(name, reference.clone());
+        reference
     }
 
     /// Adds a text; its list and its place in that.
@@ -153,7 +153,7 @@ pub(crate) struct Parted<'a> {
 }
 
 impl Parted<'_> {
-    /// The same structure in format 1, with what stands for the names.
+    /// The same structure in format 1, with the references of the names.
     pub(crate) fn plain(&self) -> Vec<u8> {
         let mut plain = Vec::with_capacity(self.fields.len() + 1);
         plain.push(bincode_format::FORMAT);
@@ -162,7 +162,7 @@ impl Parted<'_> {
     }
 }
 
-/// Reads the beginning of a structure; none where its names, if any, stand in it.
+/// Reads the beginning of a structure; `None` where its names, if any, are in it.
 pub(crate) fn part<'a>(
     event_type: &str,
     bytes: &'a [u8],
@@ -229,11 +229,11 @@ fn list(piece: &Content) -> Option<List> {
     }
 }
 
-/// The name that stands in a field as `#p.n` or `#p.n+m`, unless it has more than `room` bytes.
-fn whole(stands: &str, lists: &[List], room: usize) -> Option<String> {
-    let (place, more) = match stands.strip_prefix('#')?.split_once('+') {
+/// The name that a field refers to as `#p.n` or `#p.n+m`, unless it has more than `room` bytes.
+fn whole(reference: &str, lists: &[List], room: usize) -> Option<String> {
+    let (place, more) = match reference.strip_prefix('#')?.split_once('+') {
         Some((place, more)) => (place, more.parse().ok()?),
-        None => (stands.strip_prefix('#')?, 0),
+        None => (reference.strip_prefix('#')?, 0),
     };
     let (list, text) = place.split_once('.')?;
     let (mut list, mut text): (usize, usize) = (list.parse().ok()?, text.parse().ok()?);

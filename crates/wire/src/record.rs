@@ -41,7 +41,7 @@ pub fn decode(record: &Record) -> Result<Decoded, DecodeError> {
     })
 }
 
-/// As [`decode`], for those who have the record.
+/// As [`decode`], for callers that have the record.
 ///
 /// # Errors
 /// [`DecodeError`].
@@ -60,7 +60,7 @@ pub fn decode_event_of(record: &Record) -> Result<(StreamRef, AnyEvent), DecodeE
     Ok((stream, event))
 }
 
-/// The numbers of the pieces that have a record's names; none where it has no names, or an older
+/// The numbers of the pieces that have a record's names; empty where it has no names, or an older
 /// version wrote them into the structure, from which no redaction removes them.
 ///
 /// # Errors

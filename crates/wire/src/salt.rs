@@ -3,8 +3,8 @@
 use annals_event_log::Salt;
 
 /// 16 bytes from the thread's cryptographic generator, which the operating
-/// system seeds. Whoever knows a salt can test guesses of a removed text, so
-/// no two pieces share one and none can be foretold.
+/// system seeds. With a salt, guesses of a removed text can be tested, so
+/// no two pieces share one and none can be predicted.
 pub fn random_salt() -> Salt {
     rand::random()
 }

@@ -39,7 +39,7 @@ pub fn encode_structure(event: &AnyEvent) -> Result<Bytes, EncodeError> {
     }
 }
 
-/// The event that a structure holds, in whatever version of its shape that
+/// The event that a structure holds, in any version of its shape that
 /// Annals ever wrote: older ones go through [`Upcasters::standard`].
 ///
 /// # Errors
@@ -128,7 +128,7 @@ pub fn decode_event<E: EventSet>(
     read(seed, event_type, &current)?.ok_or_else(unknown)
 }
 
-/// Any value as a structure, with the format byte, whatever its size.
+/// Any value as a structure, with the format byte, regardless of its size.
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, crate::FormatError> {
     let mut out = Vec::with_capacity(USUAL_SIZE);
     out.push(bincode_format::FORMAT);

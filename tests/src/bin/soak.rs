@@ -172,7 +172,7 @@ fn print(arguments: &Arguments, summary: &Summary) -> Result<(), serde_json::Err
     Ok(())
 }
 
-/// The arguments that a cycle depends on beside its seed.
+/// The arguments that a cycle depends on in addition to its seed.
 fn repeats(arguments: &Arguments) -> String {
     let mut words: Vec<String> = Vec::new();
     for only in &arguments.only {

@@ -1,4 +1,4 @@
-//! A cycle as it runs: the rounds of its plan on a disk, with a witness beside them.
+//! A cycle as it runs: the rounds of its plan on a disk, with a witness next to them.
 
 use std::collections::BTreeMap;
 use std::path::Path;

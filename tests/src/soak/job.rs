@@ -29,7 +29,7 @@ pub struct Job {
 pub enum Task {
     /// Does these steps.
     Work(Vec<Step>),
-    /// Opens the log for reading beside a writer, and reads until it is ended.
+    /// Opens the log for reading next to a writer, and reads until it is ended.
     Read,
     /// Checks the log.
     Check(Check),

@@ -26,7 +26,7 @@ pub enum Run {
 pub struct Round {
     /// The processes.
     pub runs: Vec<Run>,
-    /// Whether a reader is beside them.
+    /// Whether a reader runs at the same time.
     pub reader: bool,
     /// The fault.
     pub fault: Fault,

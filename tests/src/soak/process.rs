@@ -30,8 +30,8 @@ pub struct Programs {
 pub const MUTANT: &str = "ANNALS_MUTANT";
 
 impl Programs {
-    /// Those beside this program, or where the environment says: `ANNALS_BIN` and
-    /// `ANNALS_SOAK_WORKER`.
+    /// Those in this program's folder or the one above it, or where the environment says:
+    /// `ANNALS_BIN` and `ANNALS_SOAK_WORKER`.
     ///
     /// # Errors
     /// What is missing.
@@ -39,7 +39,7 @@ impl Programs {
         let here = std::env::current_exe().map_err(|error| error.to_string())?;
         // A test's program is one folder below the others.
         let folders = here.ancestors().skip(1).take(2);
-        let beside = |name: &str| {
+        let nearby = |name: &str| {
             folders
                 .clone()
                 .map(|at| at.join(name))
@@ -47,11 +47,11 @@ impl Programs {
         };
         let named = |variable: &str, name: &str| match std::env::var_os(variable) {
             Some(path) => Some(PathBuf::from(path)),
-            None => beside(name),
+            None => nearby(name),
         };
         let worker = named("ANNALS_SOAK_WORKER", "soak-worker");
         Ok(Programs {
-            worker: worker.ok_or("soak-worker is not beside this program")?,
+            worker: worker.ok_or("no soak-worker in this program's folder or the one above it")?,
             annals: named("ANNALS_BIN", "annals").filter(|path| path.exists()),
             mutant: None,
         })

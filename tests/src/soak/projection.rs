@@ -2,7 +2,7 @@
 //! the other is a fold of the records' texts, as a service has them.
 
 use annals_event_log::{
-    CommitError, Content, EventLog, Position, Query, ReadError, ReadModels, Record, Row, Rows,
+    CommitError, Content, Position, Query, ReadError, ReadModels, Record, Row, Rows, Store,
 };
 use bytes::Bytes;
 use futures::executor::block_on;
@@ -55,7 +55,7 @@ pub fn text_row(record: &Record) -> Option<Row> {
 ///
 /// # Errors
 /// [`CommitError`], but for a checkpoint or an epoch that moved.
-pub fn fold(log: &dyn EventLog, slowly: bool) -> Result<(), CommitError> {
+pub fn fold(log: &dyn Store, slowly: bool) -> Result<(), CommitError> {
     let unreadable = |error: ReadError| CommitError::Unavailable {
         source: Box::new(error),
     };

@@ -3,7 +3,7 @@
 use annals::Annals;
 use annals::projections::ListQuery;
 use annals_event_log::tree::{Frontier, leaf};
-use annals_event_log::{Digest, EventLog, Position, Query, ReadError, Record};
+use annals_event_log::{Digest, Position, Query, ReadError, Record, Store};
 use futures::executor::block_on;
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use super::said::{Invariant, Said, Violation, say};
 ///
 /// # Errors
 /// [`ReadError`].
-pub fn records(log: &dyn EventLog, end: Position) -> Result<Vec<Record>, ReadError> {
+pub fn records(log: &dyn Store, end: Position) -> Result<Vec<Record>, ReadError> {
     let mut records = Vec::new();
     let mut next = Some(1);
     while let Some(from) = next.filter(|from| *from <= end.0) {
@@ -37,7 +37,7 @@ pub fn root(records: &[Record]) -> Digest {
 ///
 /// # Errors
 /// [`ReadError`].
-pub fn read_all(log: &dyn EventLog) -> Result<Vec<Record>, ReadError> {
+pub fn read_all(log: &dyn Store) -> Result<Vec<Record>, ReadError> {
     let end = log.watermark();
     let records = records(log, end)?;
     let read = records.len() as u64;

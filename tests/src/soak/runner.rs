@@ -18,7 +18,7 @@ use super::process::Programs;
 use super::said::{Invariant, Violation};
 use super::workload::Workload;
 
-/// Violations after which there is no use in going on.
+/// Violations after which the run stops.
 const ENOUGH: usize = 40;
 
 /// Violations of one cycle that are kept: one is followed by others.
@@ -45,7 +45,7 @@ pub struct Plan {
     pub until_found: bool,
     /// Whether what happens is noted, and logs with violations are left where they are.
     pub verbose: bool,
-    /// Whether progress is told on standard error.
+    /// Whether progress is written to standard error.
     pub progress: bool,
 }
 

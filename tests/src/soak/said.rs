@@ -1,7 +1,7 @@
 //! What the processes under test say, line by line, and what the witness keeps of it.
 //!
 //! A line goes out before an operation and after it, on a pipe that is outside of the
-//! faulty disk. What stands in a line that was cut off was not said.
+//! faulty disk. What is in a line that was cut off was not said.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -21,7 +21,7 @@ pub enum Said {
     Acknowledged {
         /// The batch.
         batch: Batch,
-        /// Its first position; 0 where only its last one was told.
+        /// Its first position; 0 where only its last one was reported.
         first: u64,
         /// Its last position.
         last: u64,
@@ -59,7 +59,7 @@ pub enum Said {
         /// The event.
         position: u64,
     },
-    /// No file has anything of what had been removed when this was asked for.
+    /// No file has anything of what had been removed when this was requested.
     Purged {
         /// The events that had lost their content.
         positions: Vec<u64>,
@@ -91,7 +91,7 @@ pub enum Said {
         /// The error.
         error: String,
     },
-    /// Something is wrong whatever happened to the disk.
+    /// Something is wrong, regardless of what happened to the disk.
     Violation(Violation),
     /// The log needed `annals doctor --truncate-tail` before it opened.
     NeededDoctor(String),

@@ -211,7 +211,7 @@ pub(super) fn rocks(annals: &Annals) -> Result<&RocksLog, Failure> {
     Ok(rocks.as_ref())
 }
 
-/// Reads beside a writer until this process is ended, or the log cannot be read.
+/// Reads next to a writer until this process is ended, or the log cannot be read.
 pub fn read_beside(job: &Job) {
     let options = OpenOptions::new().read_only(true);
     let options = options.store(job.options());

@@ -59,19 +59,19 @@ pub enum Workload {
     Program,
     /// Everything else that the program does to a log.
     Keeping,
-    /// Rows of read models, few and many, beside appends.
+    /// Rows of read models, few and many, together with appends.
     Rows,
-    /// Redaction through the port, with each of its steps, beside appends and rows.
+    /// Redaction through the port, with each of its steps, together with appends and rows.
     Redact,
     /// Redaction of objects through the facade.
     Forget,
-    /// Backups and restores beside appends.
+    /// Backups and restores together with appends.
     Copies,
     /// Making indexes and catalogue from the records.
     Rebuild,
-    /// Truncation of whatever end there is.
+    /// Truncation of an end that cannot be read.
     Truncate,
-    /// Checkpoints that are signed beside appends.
+    /// Checkpoints that are signed during appends.
     Checkpoints,
     /// Content in blobs, and collecting what nothing refers to.
     Blobs,

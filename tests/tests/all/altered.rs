@@ -45,7 +45,7 @@ fn alter(url: &str, is_it: impl Fn(&[u8]) -> bool) {
     db.put_cf(records, key, chunk).unwrap();
 }
 
-/// A file that an import refuses is not called an export: nobody may notice before the log is gone.
+/// A file that an import refuses is not called an export: it may go unnoticed until the log is gone.
 #[test]
 fn an_altered_payload_is_not_exported() {
     let (_home, url) = log();

@@ -1,4 +1,4 @@
-//! The bulk writer: what it stores is what one batch after the other stores, whatever comes between.
+//! The bulk writer: it stores what one batch after the other stores, regardless of other writers.
 
 mod contention;
 mod interference;
@@ -13,7 +13,7 @@ use annals::domain::pipeline::{CreatePipeline, FrameKind, PushFrame};
 use annals::domain::run::{CreateRun, RecordToolInvocation, StartPatching, ToolStatus};
 use annals::domain::task::CreateTask;
 use annals::domain::{PipelineId, RunId, TaskId, Timestamp, ToolInvocationId};
-use annals::event_log::{Content, EventLog, Position, Query, Record};
+use annals::event_log::{Content, Position, Query, Record, Store};
 use chrono::DateTime;
 use futures::executor::block_on;
 use uuid::Uuid;
@@ -91,7 +91,7 @@ fn unit(n: u128) -> Vec<Request> {
     vec![call(n), push(PIPELINE, format!("call {n}"))]
 }
 
-fn records(log: &dyn EventLog) -> Vec<Record> {
+fn records(log: &dyn Store) -> Vec<Record> {
     let (mut records, mut next) = (Vec::new(), Some(1));
     while let Some(from) = next {
         let page = block_on(log.read(Query::all(Position(from)))).expect("a page");
@@ -102,7 +102,7 @@ fn records(log: &dyn EventLog) -> Vec<Record> {
 }
 
 /// The batches of a log in their order, each once.
-fn batches(log: &dyn EventLog) -> Vec<Uuid> {
+fn batches(log: &dyn Store) -> Vec<Uuid> {
     let mut batches: Vec<Uuid> = records(log).iter().map(Record::batch_id).collect();
     batches.dedup();
     batches

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use annals_event_log::Classified;
 use annals_event_log::{AppendError, EventLog, Position, Query};
 use annals_store_rocks::{Options, RocksLog};
 use futures::executor::block_on;

@@ -11,7 +11,8 @@ use annals::domain::session::{
 use annals::domain::{ActorRef, Command, CommandId, Ordered, SessionId, Timestamp};
 use annals::event_log::memory::MemoryLog;
 use annals::{Annals, ExecuteError, Outcome, Request};
-use annals_event_log::{EventLog, Position, Query};
+use annals_event_log::Classified;
+use annals_event_log::{Position, Query, Store};
 use chrono::{DateTime, TimeDelta, Utc};
 use futures::executor::block_on;
 use futures::{StreamExt, pin_mut};
@@ -75,7 +76,7 @@ fn on_disk() -> (tempfile::TempDir, Arc<Annals>) {
 
 fn in_memory() -> (Arc<MemoryLog>, Annals) {
     let log = Arc::new(MemoryLog::new(Uuid::nil()));
-    let port: Arc<dyn EventLog> = log.clone();
+    let port: Arc<dyn Store> = log.clone();
     (log, Annals::over(port))
 }
 
@@ -177,7 +178,7 @@ fn recorded(annals: &Annals, command: CommandId) -> Vec<&'static str> {
 }
 
 /// The same command from sixteen callers at once, by every way in: one is judged,
-/// the others are told what was said.
+/// the others get the same answer.
 #[test]
 fn one_command_from_sixteen_callers_is_judged_once() {
     const CALLERS: usize = 16;
@@ -406,7 +407,7 @@ fn a_rejected_command_names_its_rule_also_when_it_is_given_again() {
 }
 
 /// Subscribers read the whole prefix and then the tail, in order, while others
-/// write; one that does not read at all holds nobody back.
+/// write; one that does not read at all does not block the others.
 #[test]
 fn subscribers_get_the_whole_stream_in_order_each_at_its_own_pace() {
     const COMMANDS: usize = 300;
@@ -502,7 +503,7 @@ fn verdicts_go_by_the_times_of_the_commands() {
 }
 
 /// What is compared stays in the structure of events, which have little room:
-/// whatever passes the checks can be stored, and what does not names its place.
+/// everything that passes the checks can be stored, and what does not names its place.
 #[test]
 fn the_largest_plan_and_the_longest_names_fit_and_larger_ones_are_refused_by_name() {
     let (_, annals) = in_memory();
@@ -546,8 +547,8 @@ fn node(number: usize) -> TaskNode {
     }
 }
 
-/// Whoever was not there when a keyed command was made learns from the append, or
-/// from what it is refused for, that it was made.
+/// A process that did not see a keyed command learns from the append, or
+/// from the refusal, that it was made.
 #[test]
 fn a_repeat_is_known_where_nobody_remembers_it() {
     let (log, annals) = in_memory();

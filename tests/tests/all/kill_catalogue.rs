@@ -1,7 +1,7 @@
 //! The process is killed at random moments while the catalogue's rows are being
-//! written, or made anew.
+//! written, or rebuilt.
 //!
-//! A child executes commands and now and then makes the rows anew. The parent
+//! A child executes commands and now and then rebuilds the rows. The parent
 //! kills it (SIGKILL) and opens the log again: the rows must be those of their
 //! checkpoint, byte for byte, as another log with the records up to there makes
 //! them.
@@ -13,9 +13,10 @@ use std::time::Duration;
 use annals::Annals;
 use annals::domain::run::ToolStatus;
 use annals::event_log::memory::MemoryLog;
-use annals::event_log::{EventLog, Position, Query, ReadModels, Row};
+use annals::event_log::{Position, Query, ReadModels, Row, Store};
 use annals::projections::Catalogue;
 use annals::store_rocks::{Options, RocksLog};
+use annals_event_log::EventLog;
 use futures::executor::block_on;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -79,7 +80,7 @@ fn run_and_kill(directory: &Path, lifetime: Duration) {
     process.wait().expect("the child's end");
 }
 
-fn dump(log: &dyn EventLog, model: &str) -> Vec<Row> {
+fn dump(log: &dyn Store, model: &str) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     loop {
         let after = rows.last().map(|(key, _)| key.clone());
@@ -93,7 +94,7 @@ fn dump(log: &dyn EventLog, model: &str) -> Vec<Row> {
 }
 
 /// The rows that the log's records up to a position make.
-fn made_of(log: &dyn EventLog, end: Position) -> Vec<Row> {
+fn made_of(log: &dyn Store, end: Position) -> Vec<Row> {
     let copy = MemoryLog::new(log.log_id());
     let mut next = Some(1);
     while let Some(from) = next.filter(|from| *from <= end.0) {

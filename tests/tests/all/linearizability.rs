@@ -1,9 +1,9 @@
 //! What the store on RocksDB answers to threads of its own process, and to readers
-//! beside the writer, is explained by one order of events.
+//! next to the writer, is explained by one order of events.
 
 use std::sync::Arc;
 
-use annals_event_log::EventLog;
+use annals_event_log::Store;
 use annals_store_rocks::{Options, RocksLog};
 use annals_testkit::linearizability::{Recorder, check, exercise};
 use futures::executor::block_on;
@@ -18,7 +18,7 @@ fn record(writers: u64, readers: u64, seed: u64) -> usize {
         sync: false,
         ..Options::default()
     };
-    let log: Arc<dyn EventLog> = Arc::new(RocksLog::create(&path, &options).expect("a new log"));
+    let log: Arc<dyn Store> = Arc::new(RocksLog::create(&path, &options).expect("a new log"));
     let recorder = Recorder::new();
     let mut handles: Vec<_> = (0..writers)
         .map(|_| recorder.handle(Arc::clone(&log)))

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use annals_event_log::EventLog;
+use annals_event_log::Store;
 use annals_store_rocks::{Options, RocksLog};
 use annals_testkit::conformance::Harness;
 use annals_testkit::model::check_random;
@@ -25,14 +25,14 @@ impl Rocks {
 }
 
 impl Harness for Rocks {
-    fn open(&self) -> Arc<dyn EventLog> {
+    fn open(&self) -> Arc<dyn Store> {
         let mut made = self.made.lock().expect("no test panicked with it");
         let _ = std::fs::remove_dir_all(self.path(*made));
         *made += 1;
         Arc::new(RocksLog::create(&self.path(*made), &self.options).expect("a new log"))
     }
 
-    fn reopen(&self, log: Arc<dyn EventLog>) -> Arc<dyn EventLog> {
+    fn reopen(&self, log: Arc<dyn Store>) -> Arc<dyn Store> {
         block_on(log.close());
         let made = self.made.lock().expect("no test panicked with it");
         Arc::new(RocksLog::open(&self.path(*made), &self.options).expect("it opens again"))

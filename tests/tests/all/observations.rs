@@ -1,4 +1,4 @@
-//! Observations through the library: what is noticed becomes one intent, whoever
+//! Observations through the library: what is noticed becomes one intent, regardless of who
 //! else acts on it at the same time.
 
 use std::sync::{Arc, Barrier};
@@ -49,7 +49,7 @@ fn an_observation_that_is_acted_on_is_open_no_more_and_names_its_intent() {
     assert_eq!(forge.source, Source::Reflection);
     assert_eq!(forge.title.as_str(), Some("キャッシュが増え続ける"));
     assert_eq!(forge.observation, Some(noticed));
-    block_on(by.put_aside(other, Some("it is meant so".into()))).expect("it is put aside");
+    block_on(by.process(other, Some("it is meant so".into()))).expect("it is put aside");
     assert_eq!(open(), [] as [Uuid; 0]);
     let seen: ObservationView = block_on(annals.get(noticed)).expect("a view");
     assert_eq!(

@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use annals_event_log::Classified;
 use annals_event_log::{EventLog, ModelCheckpoint, Position, ReadModels};
 use annals_store_rocks::{Options, RocksLog};
 use annals_testkit::fault_fs::{
@@ -177,7 +178,7 @@ fn older_rows_are_not_lost_behind_newer_ones() {
     assert_sound(&log);
 }
 
-/// `doctor --truncate-tail` goes by WATERMARK, so that must not be old.
+/// `doctor --truncate-tail` relies on WATERMARK, so that must not be old.
 #[test]
 fn watermark_is_durable_a_moment_after_an_acknowledgement() {
     let Some((_home, disk)) = disk() else { return };

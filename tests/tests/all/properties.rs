@@ -269,7 +269,7 @@ fn a_request_can_be_repeated_at_once() {
                 let again = block_on(history.annals.execute(later)).expect("the same answer");
                 assert_eq!(
                     again, *outcome,
-                    "the time is no part of what a key stands for"
+                    "the time is not a part of the request that a key stands for"
                 );
                 assert_eq!(history.annals.position(), outcome.position);
             }

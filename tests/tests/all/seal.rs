@@ -1,4 +1,4 @@
-//! Sealing: the checksum is that of the object as it stands, and any later
+//! Sealing: the checksum is that of the object as it is then, and any later
 //! event breaks it.
 
 use annals::domain::intent::CreateIntent;

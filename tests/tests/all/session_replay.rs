@@ -17,7 +17,7 @@ use annals::projections::session_replay::{Class, SessionReplayOptions, SessionsR
 use annals::{Annals, Request};
 use annals_dialects::contracts;
 use annals_dialects::secrets::Secrets;
-use annals_event_log::{EventLog, Position, Query};
+use annals_event_log::{EventLog, Position, Query, Store};
 use chrono::{DateTime, TimeDelta};
 use futures::executor::block_on;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ use uuid::Uuid;
 
 use crate::gate::{create, repo};
 
-/// What somebody does in a session.
+/// What a user or an agent does in a session.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "made once and passed on")]
 enum Act {
@@ -175,7 +175,7 @@ struct World {
 impl World {
     fn new(profiles: [&PolicyProfile; 2]) -> World {
         let log = Arc::new(MemoryLog::new(Uuid::nil()));
-        let port: Arc<dyn EventLog> = log.clone();
+        let port: Arc<dyn Store> = log.clone();
         let mut world = World {
             log,
             annals: Annals::over(port),
@@ -226,7 +226,7 @@ impl World {
                     files,
                     submit: body.clone(),
                 };
-                assert!(self.execute(submit.into()), "a verdict is no refusal");
+                assert!(self.execute(submit.into()), "a verdict is not a refusal");
                 self.done.push(true);
                 return;
             }
@@ -408,7 +408,7 @@ proptest! {
         prop_assert_eq!(all, world.given.len() as u64);
     }
 
-    /// Beside a log in which the same was done under the other profile.
+    /// Compared with a log in which the same was done under the other profile.
     #[test]
     fn what_flips_is_what_a_session_under_the_other_profile_says(
         profile in profile(),
@@ -416,13 +416,13 @@ proptest! {
         steps in steps(false),
     ) {
         let mut world = World::new([&profile, &profile]);
-        let mut beside = World::new([&other, &other]);
+        let mut compared = World::new([&other, &other]);
         for (number, step) in steps.iter().enumerate() {
             world.step(step, true);
-            beside.step(step, world.done[number]);
+            compared.step(step, world.done[number]);
         }
         let replayed = world.replay(&[], &other);
-        let (was, is) = (world.verdicts(), beside.verdicts());
+        let (was, is) = (world.verdicts(), compared.verdicts());
         let flips: BTreeMap<CommandId, (Class, Class)> = was
             .iter()
             .map(|(id, was)| (*id, (*was, is[id])))

@@ -1,4 +1,4 @@
-//! Snapshots of states, as a program that begins again takes them: what a long run is told does not
+//! Snapshots of states, as a restarted program reads them: the answers that a long run gets do not
 //! depend on them, and they are what the folds of this version give.
 
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ fn a_process_that_begins_takes_a_long_run_from_a_snapshot() {
     assert_eq!(snapshots(&annals), 1, "the run's; its task is short");
     close(annals);
 
-    // Who reads beside a writer takes it as well, and keeps none.
+    // A reader next to a writer uses it as well, and keeps none.
     let reader = OpenOptions::new().read_only(true).open(&url).unwrap();
     let report = block_on(reader.verify_states()).unwrap();
     assert_eq!(

@@ -1,5 +1,5 @@
-//! Commands at the same time: what one caller is told must be what the log has,
-//! whoever else was there first.
+//! Commands at the same time: what one caller gets as an answer must be what the log has,
+//! regardless of which caller came first.
 
 use std::pin::pin;
 use std::sync::{Arc, Barrier};

@@ -1,4 +1,4 @@
-//! A redaction whose process was killed between its steps: what is not rewritten yet is no damage,
+//! A redaction whose process was killed between its steps: what is not rewritten yet is not damage,
 //! and what is damaged is found all the same.
 
 use std::path::Path;
@@ -75,7 +75,7 @@ fn fill(annals: &Annals) {
         };
         block_on(annals.execute_batch(None, vec![by(created), by(tagged)])).unwrap();
     }
-    // It stands in a stream of its own; the object loses nothing else.
+    // It is in a stream of its own; the object loses nothing else.
     let reserved = ReserveAlias {
         object: other().0,
         alias: format!("{SECRET}-of-ada"),

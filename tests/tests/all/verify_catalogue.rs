@@ -1,4 +1,4 @@
-//! The catalogue's rows are compared with what the whole log gives: whatever is altered in
+//! The catalogue's rows are compared with what the whole log gives: everything that is altered in
 //! them is found, and nothing else.
 
 use annals::event_log::Position;
@@ -101,7 +101,7 @@ fn a_row_that_is_missing_altered_or_should_not_be_there_is_named() {
             row: "'z' 7a".into()
         }
     );
-    // Rows that are made anew are right.
+    // Rebuilt rows are right.
     let annals = block_on(Annals::open(&url)).unwrap();
     block_on(annals.rebuild(&mut |_| {})).unwrap();
     block_on(annals.close());

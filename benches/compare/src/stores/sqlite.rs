@@ -17,7 +17,7 @@ const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS events (
     payload BLOB NOT NULL,
     UNIQUE (stream, version))";
 
-/// Behind whatever the stream has.
+/// Behind the last event of the stream.
 const APPEND: &str = "INSERT INTO events (stream, version, type, payload)
     VALUES (?1, 1 + (SELECT COALESCE(MAX(version), 0) FROM events WHERE stream = ?1), ?2, ?3)";
 

@@ -26,7 +26,7 @@ pub struct Uma {
     database: UmaDb,
     requests: mpsc::Sender<WriterThreadRequest>,
     writer: JoinHandle<()>,
-    /// The writer tells of every group here; somebody must listen.
+    /// The writer reports every group here; the receiver must exist.
     _head: watch::Receiver<Option<u64>>,
 }
 

@@ -24,7 +24,7 @@ pub(super) fn append(
     Ok(timed.figures(""))
 }
 
-/// To an open store, whatever is in it.
+/// To an open store with any content.
 pub(super) fn appends(
     store: &dyn Store,
     workload: &Workload,

@@ -10,7 +10,7 @@ use crate::workload::Layout;
 #[derive(Clone, Copy, PartialEq)]
 enum Lie {
     None,
-    /// Takes every append, whatever its condition.
+    /// Takes every append, regardless of its condition.
     NoCondition,
     /// Forgets every hundredth event when it reads everything.
     ForgetsInScans,

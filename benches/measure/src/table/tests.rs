@@ -67,7 +67,7 @@ fn a_table_has_medians_and_the_ratio_to_the_best_peer() {
 }
 
 #[test]
-fn what_stands_beside_is_not_what_ours_is_compared_with() {
+fn a_store_that_is_only_shown_is_not_what_ours_is_compared_with() {
     let results = results(&[
         ("annals", "batch-10", "rate", 300, &[10.0]),
         ("file", "batch-10", "rate", 300, &[1_000.0]),

@@ -1,13 +1,14 @@
-//! Batches that are decided again after their callers were told what became of them.
+//! Batches that are decided again after their callers were given an outcome.
 
 use annals_event_log::{Position, Query};
 
 use crate::batch::{Batch, principal};
-use crate::lanes::Turn;
+use crate::keyed_locks::Turn;
 use crate::{Annals, BatchOutcome, ExecuteError, LoadError};
 
 impl Annals {
-    /// Executes a batch that was on its way and did not arrive as it was decided, if what its caller was told holds.
+    /// Executes a batch that was on its way and did not arrive as it was decided, if the outcome that its
+    /// caller has still holds.
     pub(super) async fn execute_as_told(
         &self,
         batch: &mut Batch,
@@ -20,7 +21,7 @@ impl Annals {
         }
     }
 
-    /// Whether a batch that the log has, up to a position, is what its caller was told.
+    /// Whether a batch that the log has, up to a position, has the outcome that its caller was given.
     async fn is_as_told(&self, batch: &Batch, last: Position) -> Result<bool, LoadError> {
         let told = batch.told.as_deref().unwrap_or_default();
         let count: usize = told.iter().map(|told| told.events).sum();

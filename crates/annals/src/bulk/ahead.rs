@@ -23,8 +23,8 @@ pub(crate) struct Ahead {
 struct Written {
     /// The number of the last batch that does.
     by: u64,
-    /// Its state after that batch; none where the decision did not depend on it, or where one has it that did
-    /// not give it back.
+    /// Its state after that batch; `None` where the decision did not depend on it, or where a decision has it
+    /// that did not give it back.
     state: Option<Loaded>,
 }
 
@@ -36,7 +36,7 @@ struct Placed {
     stream: StreamRef,
 }
 
-/// Whether something is known that a decision needs.
+/// Whether the batches on their way supply what a decision needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Supplied {
     /// It was given to the world.
@@ -78,8 +78,8 @@ impl Ahead {
         let Some(written) = self.states.get_mut(&stream) else {
             return Supplied::NotHere;
         };
-        // Who will change it holds the only copy, and changing it copies nothing.
-        let state = match batch.lanes.contains(&stream.id) {
+        // The decision that will change it holds the only copy, and changing it copies nothing.
+        let state = match batch.locks.contains(&stream.id) {
             true => written.state.take(),
             false => written.state.clone(),
         };

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use annals_domain::FrameId;
-use annals_event_log::Position;
+use annals_event_log::{Classification, Classified, Position};
 use uuid::Uuid;
 
 use crate::{BatchOutcome, ExecuteError, Outcome};
@@ -16,7 +16,7 @@ pub struct Decided {
     pub(super) appended: Arc<OnceLock<BatchOutcome>>,
 }
 
-/// What became of a command, but for its position.
+/// What became of a command, except for its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecidedOutcome {
     /// The object that was created or changed; `None` only for a command that changed nothing and
@@ -97,12 +97,11 @@ fn named(keys: &[Option<Uuid>]) -> String {
     }
 }
 
-impl BulkError {
-    /// Whether the same batches may be executed later without being changed.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for BulkError {
+    fn classify(&self) -> Classification {
         match self {
-            BulkError::Batch(error) => error.is_retryable(),
-            BulkError::NotAcknowledged { source, .. } => source.is_retryable(),
+            BulkError::Batch(error) => error.classify(),
+            BulkError::NotAcknowledged { source, .. } => source.classify(),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use annals_event_log::{Append, AppendError, Appended, EventLog, Link};
+use annals_event_log::{Append, AppendError, Appended, Link, Store};
 use futures::future::BoxFuture;
 use futures::task::AtomicWaker;
 use uuid::Uuid;
@@ -95,7 +95,7 @@ impl Line {
 /// small; a larger one is encoded on another thread first, and gets in line when it is polled
 /// again after that. Nothing but speed rests on it: were the next one in line before it, its chain
 /// would be broken there.
-pub(super) async fn hand_over(log: Arc<dyn EventLog>, append: Append, link: Link) -> HandedOver {
+pub(super) async fn hand_over(log: Arc<dyn Store>, append: Append, link: Link) -> HandedOver {
     let is_small = append.is_small();
     let mut append: Pending = Box::pin(async move { log.append_linked(append, link).await });
     if is_small {

@@ -8,7 +8,7 @@ use tlog_tiles::tlog::{Hash, check_record, check_tree};
 use uuid::Uuid;
 
 use super::hashes::hash;
-use super::{ConsistencyProof, EventProof, InclusionProof, Misfit, Proof, TreeHead};
+use super::{ConsistencyProof, EventProof, InclusionProof, Proof, ProofMismatch, TreeHead};
 use crate::ObjectRef;
 
 /// The most hashes of a path: a tree has 63 levels at most.
@@ -21,21 +21,21 @@ impl Proof {
     /// verified.
     ///
     /// # Errors
-    /// [`Misfit`], which says what is wrong.
-    pub fn check(&self, checkpoint: &TreeHead) -> Result<(), Misfit> {
+    /// [`ProofMismatch`], which says what is wrong.
+    pub fn check(&self, checkpoint: &TreeHead) -> Result<(), ProofMismatch> {
         let head = match self {
             Proof::Inclusion(proof) => &proof.head,
             Proof::Consistency(proof) => &proof.new,
         };
         checkpoint.same_origin(&head.origin)?;
         if head.size != checkpoint.size {
-            return Err(Misfit::Size {
+            return Err(ProofMismatch::Size {
                 expected: checkpoint.size,
                 found: head.size,
             });
         }
         if head.root != checkpoint.root {
-            return Err(Misfit::ProofRoot {
+            return Err(ProofMismatch::ProofRoot {
                 expected: checkpoint.root,
                 found: head.root,
             });
@@ -48,7 +48,7 @@ impl Proof {
 }
 
 impl ConsistencyProof {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ProofMismatch> {
         let (old, new) = (&self.old, &self.new);
         old.same_origin(&new.origin)?;
         let consistent = match old.size {
@@ -64,7 +64,7 @@ impl ConsistencyProof {
         if consistent {
             return Ok(());
         }
-        Err(Misfit::Inconsistent {
+        Err(ProofMismatch::Inconsistent {
             old: old.size,
             new: new.size,
         })
@@ -72,12 +72,12 @@ impl ConsistencyProof {
 }
 
 impl InclusionProof {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), ProofMismatch> {
         let mut headers = Vec::with_capacity(self.events.len());
         let mut last = Position::START;
         for event in &self.events {
             if event.position <= last {
-                return Err(Misfit::event(
+                return Err(ProofMismatch::event(
                     event.position,
                     "it is not behind the one before",
                 ));
@@ -86,7 +86,7 @@ impl InclusionProof {
             headers.push(event.check(&self.head)?);
         }
         if headers.is_empty() {
-            return Err(Misfit::whole(
+            return Err(ProofMismatch::whole(
                 "the proof has no events, so it proves nothing",
             ));
         }
@@ -99,12 +99,13 @@ impl InclusionProof {
 
     /// The events of an object that shares a stream: each must say that it is about
     /// the object.
-    fn check_about(&self, object: ObjectRef, headers: &[Header]) -> Result<(), Misfit> {
+    fn check_about(&self, object: ObjectRef, headers: &[Header]) -> Result<(), ProofMismatch> {
         let stream = one_stream(headers)?;
-        let misnamed = || Misfit::whole(format!("{object} cannot be in the stream {stream}"));
+        let misnamed =
+            || ProofMismatch::whole(format!("{object} cannot be in the stream {stream}"));
         let run = read_stream(stream, object.kind.stream_kind()).ok_or_else(misnamed)?;
         for event in &self.events {
-            let no = |reason: String| Misfit::event(event.position, reason);
+            let no = |reason: String| ProofMismatch::event(event.position, reason);
             let Some(record) = &event.record else {
                 let reason = format!("only the whole record would say that it is about {object}");
                 return Err(no(reason));
@@ -120,8 +121,8 @@ impl InclusionProof {
 
 impl EventProof {
     /// Checks that the event is in the log, and gives its header.
-    fn check(&self, head: &TreeHead) -> Result<Header, Misfit> {
-        let no = |reason: String| Misfit::event(self.position, reason);
+    fn check(&self, head: &TreeHead) -> Result<Header, ProofMismatch> {
+        let no = |reason: String| ProofMismatch::event(self.position, reason);
         let number = self.position.0.checked_sub(1).filter(|n| *n < head.size);
         let number =
             number.ok_or_else(|| no(format!("the log has the positions 1 to {}", head.size)))?;
@@ -153,13 +154,13 @@ fn path(digests: &[annals_event_log::Digest]) -> Option<Vec<Hash>> {
     (digests.len() <= MOST_HASHES).then(|| digests.iter().copied().map(hash).collect())
 }
 
-/// Whether an object has a stream of its own.
+/// Whether an object has its own stream.
 fn is_aggregate(object: ObjectRef) -> bool {
     object.kind.stream_kind().kind() == Some(object.kind)
 }
 
 /// All of a stream, from its beginning: no version is missing.
-fn check_whole(object: ObjectRef, headers: &[Header]) -> Result<(), Misfit> {
+fn check_whole(object: ObjectRef, headers: &[Header]) -> Result<(), ProofMismatch> {
     let expected = stream_name(StreamRef {
         kind: object.kind.stream_kind(),
         id: object.id,
@@ -167,7 +168,7 @@ fn check_whole(object: ObjectRef, headers: &[Header]) -> Result<(), Misfit> {
     let stream = one_stream(headers)?;
     if stream != expected.as_str() {
         let reason = format!("the events are those of {stream}, not of {object}");
-        return Err(Misfit::whole(reason));
+        return Err(ProofMismatch::whole(reason));
     }
     for (version, header) in (1..).zip(headers) {
         if header.version().0 != version {
@@ -175,20 +176,20 @@ fn check_whole(object: ObjectRef, headers: &[Header]) -> Result<(), Misfit> {
                 "its version is {}, and {version} was expected: an event of {object} is missing",
                 header.version()
             );
-            return Err(Misfit::event(header.position(), reason));
+            return Err(ProofMismatch::event(header.position(), reason));
         }
     }
     Ok(())
 }
 
 /// The stream that all events are in.
-fn one_stream(headers: &[Header]) -> Result<&str, Misfit> {
+fn one_stream(headers: &[Header]) -> Result<&str, ProofMismatch> {
     let first = headers.first().map_or("", Header::stream);
     match headers.iter().find(|header| header.stream() != first) {
         None => Ok(first),
         Some(other) => {
             let reason = format!("it is in {}, the first one in {first}", other.stream());
-            Err(Misfit::event(other.position(), reason))
+            Err(ProofMismatch::event(other.position(), reason))
         }
     }
 }

@@ -15,7 +15,7 @@
 
 use std::fmt;
 
-use annals_event_log::Digest;
+use annals_event_log::{Classification, Classified, Digest, ErrorClass};
 use signed_note::{Note, Signature, Signer as _};
 
 use super::hashes::hash;
@@ -29,12 +29,12 @@ const MOST_SIGNATURES: usize = 100;
 /// The most records that a log can have.
 const MOST_RECORDS: u64 = u64::MAX >> 1;
 
-/// Why something is no checkpoint, or not one that can be relied on.
+/// Why something is not a checkpoint, or not one that can be relied on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
     /// It cannot be one.
-    #[error("this is no checkpoint: {reason}")]
+    #[error("this is not a checkpoint: {reason}")]
     NotACheckpoint {
         /// What is wrong with it.
         reason: &'static str,
@@ -45,7 +45,7 @@ pub enum CheckpointError {
     /// The key did not sign.
     #[error("the key could not sign the checkpoint")]
     Unsigned,
-    /// Somebody whose signature was asked for has not signed it.
+    /// A required signature is missing.
     #[error("the checkpoint is not signed by {key}")]
     NotSigned {
         /// Who should have.
@@ -69,17 +69,22 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
-    /// Whether the same may succeed later. It never can: it depends on what was given.
-    pub fn is_retryable(&self) -> bool {
-        false
-    }
-
-    /// Whether it can be read and is not what was asked for.
-    pub fn is_misfit(&self) -> bool {
+    /// Whether it can be read and is not the expected one.
+    pub fn is_mismatch(&self) -> bool {
         matches!(
             self,
             CheckpointError::NotSigned { .. } | CheckpointError::WrongSignature { .. }
         )
+    }
+}
+
+impl Classified for CheckpointError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Corrupt, Invalid};
+        match self {
+            error if error.is_mismatch() => Corrupt.code("does_not_fit"),
+            _ => Invalid.code("invalid_checkpoint"),
+        }
     }
 }
 
@@ -119,7 +124,7 @@ fn signer_of(signature: &Signature) -> Signer {
 pub struct Signatures {
     /// Those that were checked, with the keys that were given.
     pub checked: Vec<Signer>,
-    /// Those of others, of which nothing is known.
+    /// Those of others, which were not checked.
     pub unknown: Vec<Signer>,
 }
 
@@ -133,7 +138,7 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// The checkpoint of a head, signed by nobody.
+    /// The checkpoint of a head, not signed yet.
     pub fn of(head: TreeHead) -> Checkpoint {
         let TreeHead { origin, size, root } = &head;
         let text = format!("{origin}\n{size}\n{}\n", hash(*root));
@@ -154,7 +159,7 @@ impl Checkpoint {
         if bytes.len() > MOST_BYTES {
             return Err(no("it is too long"));
         }
-        let note = std::str::from_utf8(bytes).map_err(|_| no("it is no UTF-8"))?;
+        let note = std::str::from_utf8(bytes).map_err(|_| no("it is not valid UTF-8"))?;
         let (text, signatures) = match note.strip_suffix("\n\n") {
             Some(text) => (format!("{text}\n"), ""),
             None => match note.rsplit_once("\n\n") {
@@ -186,7 +191,7 @@ impl Checkpoint {
         &self.head
     }
 
-    /// Whether both say the same, whoever signed them.
+    /// Whether both say the same, regardless of who signed them.
     pub fn says_the_same(&self, other: &Checkpoint) -> bool {
         self.text == other.text
     }

@@ -9,6 +9,7 @@ use super::checkpoint::{Checkpoint, CheckpointError};
 use super::keys::SigningKey;
 use super::write::{lock_beside, log_around, off_thread, replace_file};
 use crate::Annals;
+use annals_event_log::{Classification, Classified, ErrorClass};
 
 /// One byte more than a checkpoint can have.
 const TOO_MANY_BYTES: u64 = 1_000_001;
@@ -36,7 +37,7 @@ pub enum KeepError {
         /// What the operating system says.
         source: io::Error,
     },
-    /// The file holds something else, or somebody else's checkpoint.
+    /// The file holds something else, or another signer's checkpoint.
     #[error(
         "{path}: {source}. It was left as it is; move it away if that is right",
         path = .path.display()
@@ -62,7 +63,7 @@ pub enum KeepError {
     },
     /// The file's checkpoint is signed, and what was to be kept would not be.
     #[error(
-        "{path} has a signed checkpoint, and one that nobody has signed must not take its place: \
+        "{path} has a signed checkpoint, and an unsigned one must not replace it: \
          sign with --key, or name another file", path = .path.display()
     )]
     Signed {
@@ -88,13 +89,19 @@ pub enum KeepError {
     Proof(#[from] ProofError),
 }
 
-impl KeepError {
-    /// Whether the same may succeed later.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for KeepError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Refused, Unavailable};
         match self {
-            KeepError::File { .. } => true,
-            KeepError::Log { source, .. } | KeepError::Proof(source) => source.is_retryable(),
-            _ => false,
+            KeepError::InsideLog { .. } => Refused.code("inside_log"),
+            KeepError::File { .. } => Unavailable.code("checkpoint_not_kept"),
+            KeepError::Checkpoint { source, .. } => source.classify().of("checkpoint_not_kept"),
+            KeepError::Log { source, .. } | KeepError::Proof(source) => {
+                source.classify().of("checkpoint_not_kept")
+            }
+            KeepError::Newer { .. }
+            | KeepError::Signed { .. }
+            | KeepError::OtherCheckpoint { .. } => Refused.code("checkpoint_not_kept"),
         }
     }
 }
@@ -157,14 +164,14 @@ impl CheckpointFile {
         Ok(Some(kept))
     }
 
-    /// Waits until nobody else changes the file, and keeps others from it.
+    /// Waits until no other caller changes the file, and locks it against others.
     async fn lock(&self) -> Result<File, KeepError> {
         let path = self.path.clone();
         let locked = off_thread(move || lock_beside(&path)).await;
         locked.map_err(|error| self.failed(error))
     }
 
-    /// Writes a checkpoint as it is, whatever was there.
+    /// Writes a checkpoint as it is, over what was there.
     async fn write(&self, checkpoint: &Checkpoint) -> Result<(), KeepError> {
         let (path, bytes) = (self.path.clone(), checkpoint.to_bytes());
         let written = off_thread(move || replace_file(&path, &bytes)).await;

@@ -22,7 +22,7 @@ impl Annals {
     /// Proves that the log of `old` is the beginning of the log of `new`.
     ///
     /// # Errors
-    /// [`ProofError`]; [`ProofError::Misfit`] if it is not, or if this log is not
+    /// [`ProofError`]; [`ProofError::ProofMismatch`] if it is not, or if this log is not
     /// that of both.
     pub async fn prove_consistency(
         &self,

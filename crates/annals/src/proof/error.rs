@@ -1,8 +1,8 @@
 //! Why there is no proof.
 
-use annals_event_log::{Position, ReadError};
+use annals_event_log::{Classification, Classified, ErrorClass, Position, ReadError};
 
-use super::Misfit;
+use super::ProofMismatch;
 use crate::{LoadError, ViewError};
 
 /// Why a proof or a checkpoint was not made, or a log not compared with one.
@@ -12,7 +12,7 @@ pub enum ProofError {
     /// The log ends before it.
     #[error("position {position} is not there yet: the log ends at {end}")]
     BeyondEnd {
-        /// What was asked for.
+        /// The requested position.
         position: Position,
         /// Where the log, or the checkpoint's log, ends.
         end: Position,
@@ -26,7 +26,7 @@ pub enum ProofError {
          to the log makes them"
     )]
     NoTree {
-        /// How many records were asked about.
+        /// How many records the request is about.
         size: u64,
     },
     /// Nothing of the object had happened by then.
@@ -34,10 +34,10 @@ pub enum ProofError {
     NotYet {
         /// The object.
         object: String,
-        /// The size of the log that was asked about.
+        /// The size of the log that the request is about.
         size: u64,
     },
-    /// What an event is about stands in the event, not in its header.
+    /// What an event is about is in the event, not in its header.
     #[error(
         "{object} is in the stream of its run, and only whole records say which of its events are \
          about it: leave --headers-only away"
@@ -57,9 +57,9 @@ pub enum ProofError {
         /// The size of the other.
         new: u64,
     },
-    /// What was asked about does not fit the log.
+    /// The request does not fit the log.
     #[error(transparent)]
-    Misfit(#[from] Misfit),
+    ProofMismatch(#[from] ProofMismatch),
     /// The object could not be found.
     #[error(transparent)]
     View(#[from] ViewError),
@@ -68,14 +68,18 @@ pub enum ProofError {
     Read(#[from] ReadError),
 }
 
-impl ProofError {
-    /// Whether the same may succeed later.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for ProofError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Corrupt, Invalid, NotFound, Refused, Unavailable};
         match self {
-            ProofError::BeyondEnd { .. } | ProofError::NoTree { .. } => true,
-            ProofError::View(error) => error.is_retryable(),
-            ProofError::Read(error) => error.is_retryable(),
-            _ => false,
+            ProofError::BeyondEnd { .. } => Unavailable.code("beyond_end"),
+            ProofError::NoTree { .. } => Unavailable.code("no_tree"),
+            ProofError::NotYet { .. } => NotFound.code("not_yet"),
+            ProofError::HeadersOnly { .. } => Refused.code("headers_only"),
+            ProofError::NoPosition | ProofError::Order { .. } => Invalid.code("failed"),
+            ProofError::ProofMismatch(_) => Corrupt.code("does_not_fit"),
+            ProofError::View(error) => error.classify(),
+            ProofError::Read(error) => error.classify().of("failed"),
         }
     }
 }

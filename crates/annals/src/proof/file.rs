@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use annals_domain::{Kind, Object};
-use annals_event_log::{Digest, Position, Record};
+use annals_event_log::{Classification, Classified, Digest, ErrorClass, Position, Record};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
@@ -34,12 +34,12 @@ pub enum Proof {
     Consistency(ConsistencyProof),
 }
 
-/// Why a file is no proof, or why a proof is no file.
+/// Why a file is not a proof, or why a proof cannot be written as a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofFileError {
-    /// It is no JSON, or not this JSON.
-    #[error("this is no proof of `annals prove`: {0}")]
+    /// It is not JSON, or not the expected JSON.
+    #[error("this is not a proof of `annals prove`: {0}")]
     Malformed(String),
     /// It is of another version of the format.
     #[error("the proof is of version {found}; this program knows version {VERSION}")]
@@ -47,8 +47,8 @@ pub enum ProofFileError {
         /// What the file says.
         found: String,
     },
-    /// It proves something that is not known here.
-    #[error("the proof is of kind {found:?}; known are {INCLUSION:?} and {CONSISTENCY:?}")]
+    /// It proves something that this program does not know.
+    #[error("unknown kind of proof {found:?}: expected {INCLUSION:?} or {CONSISTENCY:?}")]
     Kind {
         /// What the file says.
         found: String,
@@ -61,10 +61,15 @@ pub enum ProofFileError {
     TooLarge,
 }
 
-impl ProofFileError {
-    /// Whether the same may succeed later. It never can: it depends on what was given.
-    pub fn is_retryable(&self) -> bool {
-        false
+impl Classified for ProofFileError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Invalid, Unsupported};
+        match self {
+            ProofFileError::Version { .. } => Unsupported.code("invalid_proof"),
+            ProofFileError::Malformed(_)
+            | ProofFileError::Kind { .. }
+            | ProofFileError::TooLarge => Invalid.code("invalid_proof"),
+        }
     }
 }
 

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use annals_event_log::{Digest, EventLog, ReadError, tree};
+use annals_event_log::{Digest, ReadError, Store, tree};
 use tlog_tiles::tlog::{Error, Hash, HashReader, split_stored_hash_index};
 
 use super::ProofError;
@@ -42,11 +42,11 @@ impl HashReader for Hashes {
 }
 
 impl Hashes {
-    /// Runs a prover over the log's hashes. Each is fetched once, whatever the number
+    /// Runs a prover over the log's hashes. Each is fetched once, regardless of the number
     /// of proofs.
     pub(super) async fn prove(
         &mut self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         prover: impl Fn(&Hashes) -> Result<Vec<Hash>, Error>,
     ) -> Result<Vec<Digest>, ProofError> {
         let mut proof = prover(self).map_err(refused)?;

@@ -1,9 +1,9 @@
 //! The head of a log's Merkle tree.
 
-use annals_event_log::{Digest, EventLog, Position, ReadError, tree};
+use annals_event_log::{Digest, Position, ReadError, Store, tree};
 
 use super::checkpoint::Checkpoint;
-use super::{Misfit, ProofError};
+use super::{ProofError, ProofMismatch};
 use crate::Annals;
 
 /// A log at some size: all that it takes to tell its records from any others.
@@ -19,11 +19,11 @@ pub struct TreeHead {
 
 impl TreeHead {
     /// Demands that this is the head of the same log.
-    pub(super) fn same_origin(&self, other: &str) -> Result<(), Misfit> {
+    pub(super) fn same_origin(&self, other: &str) -> Result<(), ProofMismatch> {
         if self.origin == other {
             return Ok(());
         }
-        Err(Misfit::Origin {
+        Err(ProofMismatch::Origin {
             expected: self.origin.clone(),
             found: other.to_owned(),
         })
@@ -59,8 +59,8 @@ impl Annals {
         })
     }
 
-    /// The checkpoint of the first `size` records, or of all that are durable. Nobody
-    /// has signed it yet.
+    /// The checkpoint of the first `size` records, or of all that are durable. It is
+    /// not signed yet.
     ///
     /// # Errors
     /// As [`Annals::tree_head`].
@@ -70,32 +70,32 @@ impl Annals {
 
     /// Whether the log still is what a checkpoint says: the same log, at least as
     /// long, and with the same root over the first records. The stored hashes are
-    /// asked; that they are those of the records is what a verification finds out.
+    /// read; that they are those of the records is what a verification finds out.
     ///
     /// # Errors
-    /// [`ProofError::Misfit`] if it is not.
+    /// [`ProofError::ProofMismatch`] if it is not.
     pub async fn check_against(&self, head: &TreeHead) -> Result<(), ProofError> {
         head.same_origin(&self.origin())?;
         let end = self.position();
         if head.size > end.0 {
             let size = head.size;
-            return Err(Misfit::Truncated { size, end }.into());
+            return Err(ProofMismatch::Truncated { size, end }.into());
         }
         let here = self.tree_head(Some(head.size)).await?;
         if here.root == head.root {
             return Ok(());
         }
-        let misfit = Misfit::Root {
+        let mismatch = ProofMismatch::Root {
             size: head.size,
             expected: head.root,
             found: here.root,
         };
-        Err(misfit.into())
+        Err(mismatch.into())
     }
 }
 
 /// Demands that the hashes of the first `size` records are stored.
-async fn demand_tree(log: &dyn EventLog, size: u64) -> Result<(), ProofError> {
+async fn demand_tree(log: &dyn Store, size: u64) -> Result<(), ProofError> {
     let Some(last) = size.checked_sub(1) else {
         return Ok(());
     };

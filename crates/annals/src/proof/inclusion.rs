@@ -9,7 +9,7 @@ use bytes::Bytes;
 use tlog_tiles::tlog::prove_record;
 
 use super::hashes::Hashes;
-use super::{Misfit, Proof, ProofError, TreeHead};
+use super::{Proof, ProofError, ProofMismatch, TreeHead};
 use crate::{Annals, LoadError, ObjectRef};
 
 /// Records read at once.
@@ -18,7 +18,7 @@ const PAGE: usize = 500;
 /// How much of each event a proof holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detail {
-    /// The whole record: whoever checks the proof sees what the event says.
+    /// The whole record: the verifier of the proof sees what the event says.
     #[default]
     Records,
     /// The header alone: type, stream, times and actor, and digests of the rest.
@@ -45,7 +45,7 @@ pub struct EventProof {
     pub header: Bytes,
     /// The whole record, if the proof has it.
     pub record: Option<Record>,
-    /// The hashes beside the way to the root, from the leaf on.
+    /// The sibling hashes on the way to the root, from the leaf on.
     pub path: Vec<Digest>,
 }
 
@@ -63,7 +63,7 @@ impl Annals {
     /// Proves that the event at a position is in the log of `head`.
     ///
     /// # Errors
-    /// [`ProofError`]; [`ProofError::Misfit`] if the log is not, or no longer, that of
+    /// [`ProofError`]; [`ProofError::ProofMismatch`] if the log is not, or no longer, that of
     /// the head.
     pub async fn prove_event(
         &self,
@@ -166,7 +166,7 @@ impl Annals {
     }
 
     /// Finds an event by its id. There is no index of them: the log is read, the
-    /// newest first. `progress` is told how far that is.
+    /// newest first. `progress` is called with how far that is.
     ///
     /// Events of imported sessions have the ids that they came with. An event that got its id here goes
     /// before one of these, and of several of these the first that was imported.
@@ -208,12 +208,12 @@ impl Annals {
 }
 
 /// A proof that was just made and does not hold.
-fn damaged(misfit: Misfit) -> Misfit {
-    match misfit {
-        Misfit::Event { position, reason } => Misfit::Event {
+fn damaged(mismatch: ProofMismatch) -> ProofMismatch {
+    match mismatch {
+        ProofMismatch::Event { position, reason } => ProofMismatch::Event {
             position,
             reason: format!("{reason}. The log is not that of the checkpoint; run `annals verify`"),
         },
-        misfit => misfit,
+        mismatch => mismatch,
     }
 }

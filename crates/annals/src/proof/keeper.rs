@@ -21,7 +21,7 @@ pub struct KeepCheckpoints {
     pub file: CheckpointFile,
     /// A checkpoint is kept once so many records have come since the last one,
     pub records: NonZeroU64,
-    /// or so long after the first of them, whatever is earlier.
+    /// or so long after the first of them, whichever is earlier.
     pub time: Duration,
     /// Who signs it.
     pub key: Option<SigningKey>,
@@ -30,10 +30,10 @@ pub struct KeepCheckpoints {
 impl Annals {
     /// Keeps a file outside the log current with the log's checkpoint: one now, then
     /// one whenever enough has come, and a last one when `stop` is there. It ends with
-    /// `stop`, or when the log is closed. `kept` is told each checkpoint that was
+    /// `stop`, or when the log is closed. `kept` is called with each checkpoint that was
     /// written.
     ///
-    /// A service spawns it beside its work; it can also run in a process of its own,
+    /// A service spawns it next to its work; it can also run in a separate process,
     /// over a log that was opened for reading.
     ///
     /// ```

@@ -7,14 +7,15 @@
 
 use std::fmt;
 
+use annals_event_log::{Classification, Classified, ErrorClass};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use rand_core::{CryptoRng, OsRng, RngCore};
 use signed_note::{Signer as _, StandardSigner, StandardVerifier, Verifier as _};
 use zeroize::Zeroizing;
 
-/// The points of small order, as Ed25519 writes them, without the sign: whoever has
-/// one of them for a public key accepts signatures that nobody made. They are those of
+/// The points of small order, as Ed25519 writes them, without the sign: a verifier with
+/// one of them for a public key accepts signatures that no key made. They are those of
 /// order 4, 1, 8 and 8, then 2, and the two that can be written a second way, which are
 /// also of order 4 and 1.
 const WEAK_KEYS: [&str; 7] = [
@@ -53,19 +54,19 @@ pub enum KeyError {
     },
     /// It is something else than a private key.
     #[error(
-        "this is no private key: one line PRIVATE+KEY+name+id+key is expected, as \
+        "this is not a private key: expected one line PRIVATE+KEY+name+id+key, as \
          `annals key generate` writes it"
     )]
     NotPrivate,
     /// It is something else than a public key.
     #[error(
-        "this is no public key: lines name+id+key are expected, as `annals key show` prints them"
+        "this is not a public key: expected lines name+id+key, as `annals key show` prints them"
     )]
     NotPublic,
-    /// Signatures of this key can be made by everybody.
+    /// Anyone can make signatures of this key.
     #[error(
-        "the key called {name:?} is weak: everybody can sign for it. Whoever gave it to you must \
-         make another one"
+        "the key called {name:?} is weak: anyone can forge its signatures. Ask its owner for \
+         another one"
     )]
     Weak {
         /// The key's name.
@@ -76,14 +77,17 @@ pub enum KeyError {
     Private,
 }
 
-impl KeyError {
-    /// Whether the same may succeed later.
-    pub fn is_retryable(&self) -> bool {
-        matches!(self, KeyError::NoRandomness { .. })
+impl Classified for KeyError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Invalid, Unavailable};
+        match self {
+            KeyError::NoRandomness { .. } => Unavailable.code("invalid_key"),
+            _ => Invalid.code("invalid_key"),
+        }
     }
 }
 
-/// Demands that a name can stand in a signed note.
+/// Demands that a name is allowed in a signed note.
 fn check_name(name: &str) -> Result<(), KeyError> {
     let allowed = signed_note::is_key_name_valid(name)
         && name.len() <= NAME_BYTES
@@ -122,7 +126,7 @@ impl RngCore for Drawn {
 
 impl CryptoRng for Drawn {}
 
-/// A private key. Who has it can sign in its name; it is shown only by
+/// A private key. Its holder can sign in its name; it is shown only by
 /// [`SigningKey::to_text`]. Its bytes are overwritten in memory when it is dropped.
 #[derive(Clone)]
 pub struct SigningKey {
@@ -167,8 +171,8 @@ impl SigningKey {
         let text = text.trim();
         let signer = StandardSigner::new(text).map_err(|_| KeyError::NotPrivate)?;
         check_name(signer.name())?;
-        // The public key follows from the seed, which stands behind one byte. Base64 has
-        // plus signs of its own.
+        // The public key follows from the seed, which comes after one byte. Base64 text may
+        // have plus signs too.
         let key = text.splitn(5, '+').last().ok_or(KeyError::NotPrivate)?;
         let key = BASE64_STANDARD.decode(key);
         let key = Zeroizing::new(key.map_err(|_| KeyError::NotPrivate)?);
@@ -270,7 +274,7 @@ impl PublicKey {
 
 /// The key of a line `name+id+key`, behind the byte that says of which kind it is.
 fn public_bytes(text: &str) -> Option<[u8; 32]> {
-    // Base64 has plus signs of its own.
+    // Base64 text may have plus signs too.
     let key = BASE64_STANDARD.decode(text.splitn(3, '+').last()?).ok()?;
     key.get(1..)?.try_into().ok()
 }

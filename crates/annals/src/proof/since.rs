@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use annals_event_log::{
-    Content, Digest, EventLog, Position, Query, ReadError, Record, StreamName, Version, record_at,
+    Content, Digest, Position, Query, ReadError, Record, Store, StreamName, Version, record_at,
     tree,
 };
 use chrono::{DateTime, Utc};
 
-use super::{Misfit, ProofError, TreeHead};
+use super::{ProofError, ProofMismatch, TreeHead};
 use crate::Annals;
 
 /// Findings that a report holds; the rest are only counted.
@@ -44,7 +44,7 @@ impl SinceReport {
 /// Something that is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The record; none for the log as a whole.
+    /// The record; `None` for the log as a whole.
     pub position: Option<Position>,
     /// What is wrong.
     pub fault: Fault,
@@ -63,7 +63,7 @@ impl std::fmt::Display for Finding {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// Positions are missing or stand twice.
+    /// Positions are missing or occur twice.
     #[error("position {expected} was expected here")]
     Gap {
         /// The position that should come next.
@@ -108,10 +108,10 @@ impl Annals {
     /// Reads what is new since a checkpoint and checks it: positions and versions are
     /// dense, digests fit, blobs are there, the stored hashes are those of the
     /// headers. The log of the checkpoint must be the beginning of this one; what it
-    /// covers is not read again. `progress` is told how far it has come.
+    /// covers is not read again. `progress` is called with how far it has come.
     ///
     /// # Errors
-    /// [`ProofError::Misfit`] if the checkpoint does not fit the log. What is wrong
+    /// [`ProofError::ProofMismatch`] if the checkpoint does not fit the log. What is wrong
     /// with the new records is a finding of the report, not an error.
     pub async fn check_since(
         &self,
@@ -120,7 +120,7 @@ impl Annals {
     ) -> Result<SinceReport, ProofError> {
         self.check_against(checkpoint).await?;
         let to = self.tree_head(None).await?;
-        // Also proven as anybody else would demand it.
+        // Also proven as any other verifier would demand it.
         self.prove_consistency(checkpoint, &to).await?;
         let log = self.log.as_ref();
         let mut check = Check::start(log, checkpoint, &to).await?;
@@ -141,7 +141,7 @@ impl Annals {
 
 /// A check under way.
 pub(super) struct Check<'a> {
-    log: &'a dyn EventLog,
+    log: &'a dyn Store,
     after: Position,
     expected: Position,
     frontier: tree::Frontier,
@@ -155,13 +155,13 @@ pub(super) struct Check<'a> {
 
 impl<'a> Check<'a> {
     pub(super) async fn start(
-        log: &'a dyn EventLog,
+        log: &'a dyn Store,
         checkpoint: &TreeHead,
         to: &TreeHead,
     ) -> Result<Check<'a>, ProofError> {
         let frontier = tree::frontier(log, checkpoint.size).await?;
         if frontier.root() != checkpoint.root {
-            return Err(ProofError::Misfit(Misfit::Root {
+            return Err(ProofError::ProofMismatch(ProofMismatch::Root {
                 size: checkpoint.size,
                 expected: checkpoint.root,
                 found: frontier.root(),
@@ -320,7 +320,7 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
-    /// Whether a piece is gone by now: somebody may have removed it, and its blob with
+    /// Whether a piece is gone by now: a redaction may have removed it, and its blob with
     /// it, after the record was read.
     async fn is_removed(&self, position: Position, number: usize) -> Result<bool, ReadError> {
         let record = record_at(self.log, position).await?;

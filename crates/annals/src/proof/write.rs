@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use futures::channel::oneshot;
 use uuid::Uuid;
 
-/// The files by which a log's directory is known.
+/// The files by which a log's directory is recognized.
 const OF_A_LOG: [&str; 2] = ["ANNALS", "WATERMARK"];
 
 /// The folder that a file is in.
@@ -36,19 +36,19 @@ fn name_of(path: &Path) -> io::Result<&OsStr> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it names no file"))
 }
 
-/// Puts `bytes` at `path`, for good: whoever reads it sees what was there, or all of
+/// Puts `bytes` at `path`, for good: a reader sees what was there, or all of
 /// this, whenever the machine stops. Several may do so at once: the last one's is there
 /// then.
 ///
-/// The bytes are first in a file `.annals-<random>.new` beside it. Where the machine
-/// stops meanwhile such a file stays; nobody ever reads it, and it can be removed.
+/// The bytes are first in a file `.annals-<random>.new` next to it. Where the machine
+/// stops meanwhile such a file stays; it is never read, and it can be removed.
 ///
 /// # Errors
 /// What the operating system says; what was there is there still.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     name_of(path)?;
     let new = path.with_file_name(format!(".annals-{}.new", Uuid::new_v4().simple()));
-    // Nobody else's: who finds that it is there already fails.
+    // It belongs to this call alone: creating it fails where it is there already.
     let mut file = OpenOptions::new().write(true).create_new(true).open(&new)?;
     let mut put = || {
         file.write_all(bytes)?;
@@ -57,21 +57,21 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
         File::open(folder_of(path))?.sync_all()
     };
     put().inspect_err(|_| {
-        // Nobody is helped by half of it; if it does not go, the error says enough.
+        // Half of it is of no use; if it cannot be removed, the error says enough.
         let _ = fs::remove_file(&new);
     })
 }
 
-/// Waits until nobody else, in this process or another, holds what this answers, and
-/// holds it. It ends when the answer goes, or the process.
+/// Waits until no other caller, in this process or another, holds the lock, and takes it.
+/// The lock ends when the returned file is dropped, or with the process.
 ///
-/// What is locked is an empty file `.<name>.lock` beside `path`. It stays there: were
-/// it removed, another could hold a lock on the file that is no more.
+/// What is locked is an empty file `.<name>.lock` next to `path`. It stays there: if it
+/// were removed, another could hold a lock on the file that is no longer there.
 pub(super) fn lock_beside(path: &Path) -> io::Result<File> {
     let mut name = OsString::from(".");
     name.push(name_of(path)?);
     name.push(".lock");
-    // Open for writing, which network file systems demand of whoever locks.
+    // Open for writing, which network file systems demand for a lock.
     let mut options = OpenOptions::new();
     let options = options.write(true).create(true).truncate(false);
     let file = annals_files::open_with(&path.with_file_name(name), options)?;
@@ -79,8 +79,8 @@ pub(super) fn lock_beside(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Runs work that waits for a disk on a thread of its own, so that whoever waits for
-/// it holds up nobody. It is for work that hardly ever happens.
+/// Runs work that waits for a disk on a separate thread, so that a future that waits for
+/// it blocks no other one. It is for work that hardly ever happens.
 pub(super) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
@@ -88,7 +88,7 @@ pub(super) async fn off_thread<T: Send + 'static>(
     std::thread::Builder::new()
         .name("annals-files".into())
         .spawn(move || {
-            // Who asked may have gone.
+            // The caller may have gone.
             let _ = answer.send(work());
         })?;
     let lost = |_| io::Error::other("the thread that used the file was lost");

@@ -19,7 +19,7 @@ use crate::prepared::Prepared;
 /// structure may.
 const LIST_BYTES: usize = 40 * 1024;
 /// Events that say what goes, and bytes of their lists, of one redaction at most. What is more goes
-/// with the next one: a batch has limits, and others append in between.
+/// with the next one: a batch has limits, and others append between two redactions.
 const STEP_EVENTS: usize = 2_000;
 const STEP_BYTES: usize = 8 * 1024 * 1024;
 /// Texts that stay and are named.
@@ -39,7 +39,7 @@ pub(super) struct Lossy {
     pub(super) blobs: Vec<Digest>,
 }
 
-/// What a redaction does, as the log stood at `seen`.
+/// What a redaction does, with the log as it was at `seen`.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     /// By stream: its seals, and what else loses content in the order of positions.
@@ -112,8 +112,8 @@ impl Plan {
     }
 
     /// What goes, and the events that say it, in as many redactions as are needed, one after the
-    /// other. A blob goes with the last of its references, so that what was done is whole wherever
-    /// it ends: the same search finds the rest.
+    /// other. A blob goes with the last of its references, so that what was done is complete after
+    /// each redaction: the same search finds the rest.
     pub(super) fn steps(self, request: &RedactRequest) -> Result<Vec<Step>, RedactionError> {
         let at = request.at.unwrap_or_else(|| Timestamp::from(Utc::now()));
         let events = self.events.into_iter();

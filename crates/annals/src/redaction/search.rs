@@ -42,9 +42,9 @@ pub(super) struct Search<'a> {
     patterns: Vec<&'a Regex>,
     /// Whether one of them may look at the ends of a text.
     looks_at_ends: bool,
-    /// Blobs that were asked for.
+    /// The requested blobs.
     asked: Vec<Digest>,
-    /// Blobs that go wherever they are: those, and those with a pattern in them.
+    /// Blobs that are removed from every event that has them: those, and those with a pattern in them.
     going: HashSet<Digest>,
     /// Blobs in which no pattern was found.
     clean: HashSet<Digest>,
@@ -83,7 +83,7 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// The events that were asked for. The blobs that they refer to are looked for
+    /// The requested events. The blobs that they refer to are looked for
     /// from now on.
     pub(super) async fn named(&mut self, end: Position) -> Result<Vec<Record>, RedactionError> {
         let mut records = Vec::with_capacity(self.events.len());
@@ -203,7 +203,7 @@ impl<'a> Search<'a> {
 
     /// Looks through what no redaction removes of a record.
     fn structure(&self, record: &Record, plan: &mut Plan) -> Result<(), RedactionError> {
-        // A text stands in the bytes as it is, so that most records need not be decoded.
+        // A text is in the bytes unescaped, so that most records need not be decoded.
         let may_be = self.looks_at_ends
             || self.is_found(&record.structure())
             || stays::of_the_header(record)
@@ -283,7 +283,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A text with each escape of JSON undone once; none where it has none.
+/// A text with each escape of JSON undone once; `None` where it has no escapes.
 fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
     let first = text.iter().position(|byte| *byte == b'\\')?;
     let (before, mut rest) = text.split_at_checked(first)?;
@@ -303,7 +303,7 @@ fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
             b'b' => plain.push(0x08),
             b'f' => plain.push(0x0c),
             b'u' => rest = unicode(rest, &mut plain),
-            // A quote, a slash, a backslash; what is no escape loses its backslash.
+            // A quote, a slash, a backslash; what is not an escape loses its backslash.
             other => plain.push(*other),
         }
     }

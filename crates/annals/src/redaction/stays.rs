@@ -49,7 +49,7 @@ pub(super) fn of(
     let structure = serde_json::to_value(StructureJson(&decoded.event));
     if let Ok(structure) = structure {
         texts(&structure, &mut String::new(), &mut |field, text| {
-            // A kind that somebody chose may look like an id.
+            // A kind that a user chose may look like an id.
             let is_chosen = field.ends_with("other");
             if is_found(text.as_bytes()) && (is_chosen || !is_number(text)) {
                 fields.push(field.to_owned());
@@ -61,7 +61,7 @@ pub(super) fn of(
     Ok(stays.collect())
 }
 
-/// The texts of a header that somebody chose.
+/// The texts of a header that a user chose.
 pub(super) fn of_the_header(record: &Record) -> [(&'static str, &str); 2] {
     [
         ("actor.kind", record.actor_kind()),

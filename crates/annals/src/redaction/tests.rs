@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use annals_domain::intent::CreateIntent;
 use annals_domain::{ActorRef, Command};
+use annals_event_log::Classified;
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{Content, Position, Query};
 use futures::executor::block_on;
@@ -23,7 +24,7 @@ fn annals() -> Annals {
     Annals::over(Arc::new(MemoryLog::new(Uuid::from_u128(1))))
 }
 
-/// Appends an intent with this prompt, on a thread of its own: where it is called, another
+/// Appends an intent with this prompt, on a separate thread: where it is called, another
 /// future is being waited for.
 fn say(annals: &Annals, prompt: &str) {
     let (annals, prompt) = (annals.clone(), prompt.to_owned());
@@ -76,7 +77,7 @@ fn left(annals: &Annals) -> Vec<u64> {
 
 /// Redacts while `more` of the secret comes, once each time that the end of what is looked
 /// through is reached.
-fn redact_beside(annals: &Annals, mut more: Vec<String>) -> RedactReport {
+fn redact_during_appends(annals: &Annals, mut more: Vec<String>) -> RedactReport {
     let writing = annals.clone();
     let mut progress = |_| {
         if let Some(prompt) = more.pop() {
@@ -99,7 +100,7 @@ fn what_comes_while_the_log_is_looked_through_is_removed_too() {
         say(&annals, &inline);
         say(&annals, "other");
         let count = more.len();
-        let report = redact_beside(&annals, more);
+        let report = redact_during_appends(&annals, more);
         assert_eq!(left(&annals), [0; 0], "{report:?}");
         assert_eq!(report.found.removed.len(), 1 + count);
         assert_eq!(
@@ -119,7 +120,7 @@ fn where_it_comes_without_end_the_rest_is_named() {
     let annals = annals();
     let prompt = format!("the password is {SECRET}");
     say(&annals, &prompt);
-    let report = redact_beside(&annals, vec![prompt; 100]);
+    let report = redact_during_appends(&annals, vec![prompt; 100]);
     let (from, to) = report.unsearched.expect("more came");
     let left = left(&annals);
     assert!(!left.is_empty());
@@ -144,7 +145,7 @@ fn a_blob_that_is_referred_to_again_behind_a_redaction_is_removed_too() {
     let annals = annals();
     say(&annals, &format!("the password is {SECRET}"));
     let blob = format!("{SECRET} ").repeat(400);
-    let report = redact_beside(&annals, vec![blob.clone(), blob]);
+    let report = redact_during_appends(&annals, vec![blob.clone(), blob]);
     assert_eq!(left(&annals), [0; 0], "{report:?}");
     assert_eq!(report.found.removed.len(), 3);
     assert_eq!(report.found.blobs.len(), 1);

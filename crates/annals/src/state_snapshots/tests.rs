@@ -67,7 +67,7 @@ fn config(cases: u32) -> Config {
 proptest! {
     #![proptest_config(config(24))]
 
-    /// Whatever happens between two looks, a state from a snapshot is the state from all events.
+    /// Regardless of what happens between two looks, a state from a snapshot is the state from all events.
     #[test]
     fn a_state_from_a_snapshot_is_that_of_all_events(
         commands in objects::commands(120..400),
@@ -146,7 +146,7 @@ fn a_snapshot_is_taken_only_where_it_is_of_this_history_and_of_these_folds() {
     assert!(!taken(&with(|it| it.version = 0)));
     assert!(!taken(&with(|it| it.record[31] ^= 1)));
     assert!(!taken(&with(|it| it.state.truncate(3))));
-    // Another state that can be read, and what stands behind one.
+    // Another state that can be read, and bytes after one.
     let other = |it: &mut Snapshot| it.state = it.state.replace("41", "40").replace("40", "39");
     assert!(!taken(&with(other)));
     assert!(!taken(&with(|it| it.state.push_str(" {}"))));
@@ -158,7 +158,7 @@ fn a_snapshot_is_taken_only_where_it_is_of_this_history_and_of_these_folds() {
 }
 
 #[test]
-fn whatever_is_wrong_with_a_snapshot_is_found() {
+fn every_fault_of_a_snapshot_is_found() {
     let (annals, _, key, right) = with_a_row();
     let found = |key: &Bytes, snapshot: &Snapshot| {
         block_on(annals.log().drop_model(MODEL)).unwrap();

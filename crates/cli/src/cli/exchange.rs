@@ -28,7 +28,7 @@ pub(crate) enum Import {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The eleven kinds of objects of git-internal 0.6.0, one JSON object a line or a file. They are
-taken over as they are, in whatever state; what speaks against them is listed. Importing again
+taken over as they are, in any state; the rules that they break are listed. Importing again
 leaves what is unchanged as it is. What cannot be read is named by file and line, the rest is
 read, and the exit status is then 1.
 
@@ -46,6 +46,10 @@ pub(crate) struct ImportGitInternal {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+A commit becomes an intent, a task, a run with its patch set, and a decision. What its header says
+beyond that (other parents, time zones, the committer, a signature) is evidence of its run, of kind
+commit_header: `annals list evidence --parent RUN` and `annals cat EVIDENCE` show it.
+
 Importing again adds only what is new. A commit that cannot be read, or not wholly, is named, the
 rest is imported, and the exit status is then 1.
 

@@ -39,7 +39,7 @@ Writes intents/NAME.yaml, tasks/NAME.yaml and reviews/TASK.yaml into DIR, or int
 in it. Without an ID every intent is written that was ever proposed, judged, approved or asked about;
 --all adds those of `create_intent`, sessions and repositories. A file that was not written by an
 export, or was changed since, is never touched: it is named if it says something else, and the exit
-status is then 1. Files of earlier exports that nothing stands for any more go.
+status is then 1. Without an ID, files of earlier exports that this one does not write are removed.
 
 Examples:
   annals export forge .forge
@@ -66,7 +66,7 @@ pub(crate) enum Watch {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Takes DIR/intent-drafts/*.md: those that are there, and those that come, until interrupted. A draft is
-taken once nobody has changed it for half a second. Its file goes once the intent is on disk; one that
+taken once it has not changed for half a second. Its file is removed once the intent is on disk; one that
 secrets were taken out of stays, since the log has not all of it. One that
 cannot be read, or whose name is taken, stays and is named, and is looked at again when it changes.
 

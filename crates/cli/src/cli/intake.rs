@@ -99,8 +99,8 @@ pub(crate) struct Submit {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-In the inbox is what waits for a person: an approval (what is proposed and the system did not
-approve), an answer, or somebody who looks at what failed. The oldest stands first, with why it is
+In the inbox is what waits for a person: for an approval (what is proposed and the system did not
+approve), for an answer, or for a look at what failed. The oldest comes first, with why it is
 there, what is asked, what reviewers said of the tasks that failed, and the command that resolves it.
 
 Examples:
@@ -111,7 +111,7 @@ pub(crate) struct Inbox {
     /// At most N intents
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: usize,
-    /// Only what stands behind this position: where a list before ended
+    /// Only what comes after this position: where an earlier list ended
     #[arg(long, value_name = "POSITION")]
     pub(crate) after: Option<u64>,
     #[command(flatten)]
@@ -175,8 +175,8 @@ pub(crate) struct Answer {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each failed task gets another one in its place, which says the same and begins anew; tasks that
-are done stay as they are.
+Each failed task gets a new one in its place, with the same text, which starts from the beginning;
+tasks that are done stay as they are.
 
 Examples:
   annals rerun 1a2b3c4d
@@ -185,7 +185,7 @@ pub(crate) struct Rerun {
     /// Intents that are blocked or in error
     #[arg(value_name = "ID", required = true)]
     pub(crate) ids: Vec<String>,
-    /// What to do otherwise this time
+    /// What to do differently this time
     #[arg(long, value_name = "TEXT")]
     pub(crate) instruction: Option<String>,
     #[command(flatten)]
@@ -211,8 +211,8 @@ pub(crate) struct Instruct {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What somebody judges counts more than what the rules said. A proposed intent whose risk is low
-goes on at once.
+A judgement that is given here counts more than what the rules said. A proposed intent whose risk
+is low goes on at once.
 
 Examples:
   annals judge 1a2b3c4d --risk low
@@ -240,11 +240,11 @@ autonomy.threshold         up to which judged risk the system approves by itself
                            med or high
 autonomy.trust_classifier  whether the risk that the rules give approves, too: true or false;
                            true, unless it was set
-approval.own_requests      whether people may approve what they asked for: true or false; false,
+approval.own_requests      whether people may approve their own requests: true or false; false,
                            unless it was set
 review.max_retries         how often a task is tried again after a review rejected it
 classification.unknown_type
-                           by which type's flow and risk one goes that is not listed: feature,
+                           the type whose flow and risk an unlisted type gets: feature,
                            refactor, fix, test or audit
 
 They are recorded in the log and hold for what is decided from then on.

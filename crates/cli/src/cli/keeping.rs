@@ -46,7 +46,7 @@ pub(crate) struct ImportAnnals {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Checks everything in the backup, and copies it to where --log says. The backup is only read. Nothing
-may be there yet; whatever goes wrong, nothing half made is left.
+may be there yet; if anything goes wrong, nothing incomplete is left.
 
 Examples:
   annals restore /backups/monday
@@ -70,8 +70,8 @@ that does not open, too, and alters nothing. `annals verify` checks every record
 --truncate-tail is for a log whose end is damaged behind everything that was acknowledged, as a power
 cut can leave it. It refuses where an acknowledged record would be lost: where the file WATERMARK
 promises more (after a power cut it can be a tenth of a second old), and where something that was
-written later is whole. The log as it was is put into a folder beside it first; --put-back FOLDER puts
-that in the log's place again, unless something was appended since.
+written later is whole. The log as it was is put into a folder next to it first; --put-back FOLDER
+puts that in the log's place again, unless something was appended since.
 
 The exit status is 0 if there is no problem, 3 if something is corrupt, 1 otherwise.
 
@@ -96,7 +96,7 @@ pub(crate) struct Doctor {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A digest is 64 hex digits, or the first 8 or more where no other content's digest begins with them;
-sha256: may stand before it. Views show it as an artifact's `hash`, and as its `key` where the store
+sha256: may come before it. Views show it as an artifact's `hash`, and as its `key` where the store
 is `annals`. An artifact of another store (s3, local, ...) is not in the log. For the id of an object
 it is what the log keeps of it: a diff, the parts of a report or of an output, what the items of a
 snapshot held; else the content over 4 KiB that its events refer to. Where there are several, they
@@ -118,7 +118,7 @@ pub(crate) struct Cat {
     /// Write it to this file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Write it to a terminal, even if it is no text
+    /// Write it to a terminal, even if it is not text
     #[arg(short, long)]
     pub(crate) force: bool,
 }

@@ -9,7 +9,7 @@ use super::Who;
 #[command(after_help = "\
 An epiphany is what an agent noticed while it did something else, a reflection what it found when
 it looked back at what was done. The first line of the text is its title. It is open until an
-intent names it (`annals submit --observation ID`), or `annals process` puts it aside.
+intent names it (`annals submit --observation ID`), or `annals process` marks it as processed.
 
 Examples:
   annals observe epiphany \"The cache is never emptied\" --evidence src/cache.rs:88
@@ -37,7 +37,7 @@ pub(crate) struct Observe {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The oldest stands first, with what it says, what it rests on, and the commands that settle it.
+The oldest comes first, with what it says, what it rests on, and the commands that settle it.
 
 Examples:
   annals observations
@@ -50,7 +50,7 @@ pub(crate) struct Observations {
     /// At most N observations
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: usize,
-    /// Only what stands behind this position: where a list before ended
+    /// Only what comes after this position: where an earlier list ended
     #[arg(long, value_name = "POSITION")]
     pub(crate) after: Option<u64>,
     #[command(flatten)]

@@ -16,8 +16,8 @@ pub(crate) enum Key {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The private key goes to FILE, which only you can read, and the public key to FILE.pub; neither may
-be there already. Whoever has FILE can sign in its name: keep it away from the log. Give FILE.pub
-to everybody who is to check signatures. The keys are Ed25519, written as C2SP's signed notes have
+be there already. Anyone who has FILE can sign in its name: keep it away from the log. Give FILE.pub
+to everyone who checks signatures. The keys are Ed25519, written as C2SP's signed notes have
 them.
 
 Examples:
@@ -49,15 +49,15 @@ pub(crate) struct KeyShow {
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
-A checkpoint says how many records the log has, and the root of the Merkle tree over them. Whoever
-keeps one elsewhere finds every later change (`annals verify --checkpoint FILE`), also that records
-are missing at the end. It is a C2SP signed note; without --key nobody has signed it.
+A checkpoint says how many records the log has, and the root of the Merkle tree over them. If you
+keep one elsewhere, `annals verify --checkpoint FILE` finds every later change, also that records
+are missing at the end. It is a C2SP signed note; without --key it is not signed.
 
 A FILE that has a checkpoint of this log already is only replaced if that fits the log as it is
-now, is no newer, and is signed by KEY, too; without --key, if nobody has signed it. If it does not
-fit, FILE stays and the exit status is 3. With --follow that goes on until interrupted, beside
-whoever writes to the log. Whoever changes FILE holds a lock on the empty file .FILE.lock beside
-it, which stays there.
+now, is not newer, and is signed by KEY, too; without --key, if it is not signed. If it does not
+fit, FILE stays and the exit status is 3. With --follow that goes on until interrupted, while other
+processes write to the log. A process that changes FILE holds a lock on the empty file .FILE.lock
+next to it, which stays there.
 
 Examples:
   annals checkpoint
@@ -98,9 +98,9 @@ pub(crate) enum CheckpointAction {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 All signatures that are there are kept, those in NOTE and those that --out's FILE has already, also
-of keys that nobody here knows; an earlier one of the same key is replaced. A witness that has the log, or a copy of it, and the checkpoint that
-it signed last gives that to --since: the log must be that of both, and have only grown. Otherwise
-nothing is signed and the exit status is 3.
+those of unknown keys; an earlier one of the same key is replaced. A witness that has the log, or a
+copy of it, and the checkpoint that it signed last gives that to --since: the log must be that of
+both, and have only grown. Otherwise nothing is signed and the exit status is 3.
 
 Examples:
   annals checkpoint sign checkpoint --key witness.key
@@ -126,11 +126,11 @@ pub(crate) struct CheckpointSign {
 Proves that one event is in the log, or all events of an object, or with --since that the log has
 only grown. The proof is a small JSON file (docs/proof-format.md) that `annals verify --proof`
 checks with a checkpoint and without the log. It is for the log as it is now, as it was with SIZE
-records, or for a checkpoint that you have; whoever checks it needs the checkpoint of just that
-size.
+records, or for a checkpoint that you have; to check it, the checkpoint of exactly that size is
+needed.
 
-A proof holds the whole records: whoever gets it reads them. Content over 4 KiB is in them as its
-digest only. What is removed from the log later stays in proofs that were made before;
+A proof holds the whole records: anyone who gets it can read them. Content over 4 KiB is in them as
+its digest only. What is removed from the log later stays in proofs that were made before;
 --headers-only leaves content away.
 
 Examples:
@@ -169,7 +169,7 @@ pub(crate) struct Prove {
 #[command(after_help = "\
 Reads every record and checks it against its digests, its neighbours and the indexes, works out
 the tree and its root, checks that all content is there and unaltered, and compares the catalogue
-with what the whole log gives when it is folded anew. It writes nothing, and others may write
+with what the whole log gives when it is folded again. It writes nothing, and others may write
 meanwhile. The exit status is 3 if anything is wrong. It is 1 if nothing is, and a redaction is
 unfinished: some of what it removes is there still, in rows of the catalogue too.
 

@@ -1,4 +1,4 @@
-//! The arguments of removing content, and of collecting what nobody refers to.
+//! The arguments of removing content, and of collecting what no event refers to.
 
 use annals::event_log::{Digest, Position};
 use clap::Args;
@@ -22,7 +22,7 @@ Examples:
   annals redact 17 --reason \"a customer's name\" --actor human:ada
   annals redact --pattern 'ACME-[0-9]{8}' --reason \"keys that leaked\"
   annals redact 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 --reason \"a core dump\"
-  annals redact --finish            give up the bytes that --fast left")]
+  annals redact --finish            remove the bytes that --fast left")]
 pub(crate) struct Redact {
     /// Events and blobs: positions, event ids, SHA-256 digests
     #[arg(value_name = "EVENT|BLOB", value_parser = named, required_unless_present_any = ["patterns", "finish"])]
@@ -36,10 +36,10 @@ pub(crate) struct Redact {
     /// Only say what would be removed
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Leave the old bytes in the log's files, where nobody reads them; --finish gives them up
+    /// Leave the old bytes in the log's files, where no command reads them; --finish removes them
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) fast: bool,
-    /// Give up the bytes that earlier redactions left in the log's files
+    /// Remove the bytes that earlier redactions left in the log's files
     #[arg(long, conflicts_with_all = ["targets", "patterns", "reason", "dry_run", "fast"])]
     pub(crate) finish: bool,
     #[command(flatten)]
@@ -70,7 +70,7 @@ fn named(text: &str) -> Result<Named, String> {
         return Ok(Named::Event(id));
     }
     Err(
-        "it is no position, no event id and no SHA-256 in hexadecimal digits; for every piece of content with a \
+        "expected a position, an event id, or a SHA-256 in hexadecimal digits; for every piece of content with a \
          text in it use --pattern, for all of an object see its positions with `annals history ID`"
             .to_owned(),
     )

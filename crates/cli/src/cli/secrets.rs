@@ -20,15 +20,15 @@ pub(crate) struct Redaction {
 }
 
 impl Redaction {
-    /// The patterns that it asks for.
+    /// The patterns that these options ask for.
     pub(crate) fn secrets(&self) -> Result<Patterns, CliError> {
         let set = match self.keep_secrets {
             true => Patterns::none(),
             false => Patterns::standard(),
         };
         let mut patterns = self.patterns.iter();
-        let secrets = patterns.try_fold(set, |set, pattern| set.with(pattern))?;
-        Ok(secrets)
+        let secrets = patterns.try_fold(set, |set, pattern| set.with(pattern));
+        secrets.map_err(|error| CliError::from(error).during("--redact"))
     }
 }
 

@@ -9,17 +9,17 @@ use super::Floor;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Folds the frames that were pushed into a pipeline, and the uses that plans' steps made of them,
-under each policy, beside what was recorded. For each: the frames and tokens in the window (the
+under each policy, next to what was recorded. For each: the frames and tokens in the window (the
 most, the mean over all pushes, at the end; a rolling summary's tokens count), how many frames were
 evicted, and how many uses MISSED: a step used a frame that this policy had dropped by then. Nothing
 is written to the log.
 
---optimum adds the fewest misses that one who knows the future could have had at the same budget:
+--optimum adds the fewest misses that are possible with knowledge of the future at the same budget:
 exact for numbers of frames; for tokens a good guess, which is marked with ~ and may be beaten.
 
 With --sessions it is recorded commands of agents that are judged again, under the policy profile
 in a JSON file (Contracts v1.1's PolicyProfile): how many verdicts flip each way and by which rule,
-which approvals would have been asked for or saved, and, for each command whose verdict flips, what
+which approvals would have been requested or saved, and, for each command whose verdict flips, what
 its session and the session's runs recorded afterwards. What people and adapters did is taken as it was recorded. What cannot be judged is
 counted as unknown.
 

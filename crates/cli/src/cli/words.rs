@@ -1,4 +1,4 @@
-//! Words that stand for something: kinds of objects, times, numbers.
+//! Values of arguments: kinds of objects, times, numbers.
 
 use std::str::FromStr;
 
@@ -40,16 +40,16 @@ impl FromStr for KindWord {
     }
 }
 
-/// A word that no kind is called by.
+/// A word that is not the name of a kind.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "known are intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation, context_snapshot, context_pipeline, session and observation, and work-items"
+    "expected one of intent, plan, task, run, patch_set, evidence, decision, provenance, tool_invocation, context_snapshot, context_pipeline, session, observation or work-items"
 )]
 pub(crate) struct UnknownKind;
 
-/// A text that is no time.
+/// A text that is not a time.
 #[derive(Debug, thiserror::Error)]
-#[error("an RFC 3339 time such as 2026-01-31T12:00:00Z is expected")]
+#[error("expected an RFC 3339 time such as 2026-01-31T12:00:00Z")]
 pub(crate) struct InvalidTime;
 
 pub(crate) fn time(text: &str) -> Result<Timestamp, InvalidTime> {
@@ -57,9 +57,9 @@ pub(crate) fn time(text: &str) -> Result<Timestamp, InvalidTime> {
     Ok(time.to_utc().into())
 }
 
-/// A text that is no number from 1 on.
+/// A text that is not a number from 1 on.
 #[derive(Debug, thiserror::Error)]
-#[error("a number from 1 on is expected")]
+#[error("expected a number from 1 on")]
 pub(crate) struct InvalidLimit;
 
 pub(crate) fn at_least_one(text: &str) -> Result<usize, InvalidLimit> {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::cli::Verify;
 use crate::context::Context;
-use crate::error::{CliError, KeepingError};
+use crate::error::CliError;
 use crate::output::{Output, counted, short};
 
 /// Artifacts of one answer that are printed.
@@ -19,21 +19,21 @@ pub(crate) async fn run(args: &Verify, context: &mut Context) -> Result<(), CliE
         now: chrono::Utc::now().into(),
     };
     let report = check_artifacts(&annals, &check).await;
-    let report = report.map_err(|error| Box::new(KeepingError::Retention(Box::new(error))))?;
+    let report = report?;
     show(&report, &mut context.output)?;
     match report.broken {
         0 => Ok(()),
         findings => {
             context.output.flush()?;
             let remedy = "fetch these artifacts again, or record what took their place";
-            Err(CliError::Findings { findings, remedy })
+            Err(CliError::findings(findings, remedy))
         }
     }
 }
 
 fn show(report: &ArtifactReport, output: &mut Output) -> Result<(), CliError> {
     if output.is_json() {
-        let mut value = serde_json::to_value(report).map_err(CliError::Json)?;
+        let mut value = serde_json::to_value(report).map_err(CliError::json)?;
         if let Some(fields) = value.as_object_mut() {
             fields.insert("ok".to_owned(), json!(report.broken == 0));
         }

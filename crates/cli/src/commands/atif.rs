@@ -18,6 +18,6 @@ pub(crate) async fn export(args: &ExportAtif, context: &mut Context) -> Result<(
     };
     context
         .output
-        .json_content(&text.map_err(CliError::Json)?)?;
+        .json_content(&text.map_err(CliError::json)?)?;
     context.output.flush()
 }

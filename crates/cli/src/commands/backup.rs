@@ -1,4 +1,4 @@
-//! `annals backup`: a copy of the log that is a log of its own.
+//! `annals backup`: a copy of the log that is an independent log.
 
 use annals::store_rocks::OpenError as Rocks;
 use annals::{Annals, OpenError, OpenOptions};
@@ -13,7 +13,7 @@ pub(crate) async fn run(args: &Backup, context: &mut Context) -> Result<(), CliE
     context.own_files();
     let annals = open(context)?;
     let Some(rocks) = annals.rocks() else {
-        return Err(CliError::InMemory);
+        return Err(CliError::in_memory());
     };
     let report = rocks.backup(&args.dest)?;
     let has_removed = rocks.needs_purge()?;
@@ -40,14 +40,14 @@ pub(crate) async fn run(args: &Backup, context: &mut Context) -> Result<(), CliE
     match has_removed {
         true => context.output.line(
             "its files may have bytes of removed content, as the log's have: `annals redact --finish` on each \
-             gives them up",
+             removes them",
         ),
         false => Ok(()),
     }
 }
 
 /// Opens for writing where that is possible: a writer's copy shares the files
-/// that never change. Beside another writer, a reader copies them.
+/// that never change. While another process writes, a reader copies them.
 fn open(context: &Context) -> Result<Annals, CliError> {
     match OpenOptions::new().open(&context.log) {
         Err(OpenError::Rocks(Rocks::Locked { .. } | Rocks::NoPermission { .. })) => {

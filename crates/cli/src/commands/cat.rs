@@ -38,7 +38,7 @@ pub(crate) async fn run(args: &Cat, context: &mut Context) -> Result<(), CliErro
 }
 
 fn keeping(error: KeepingError) -> CliError {
-    Box::new(error).into()
+    error.into()
 }
 
 fn none(what: &str, hint: &'static str) -> CliError {
@@ -205,10 +205,7 @@ fn write(
 ) -> Result<(), CliError> {
     let mut out = WholeFile::create(file)?;
     let written = out.writer().write_all(content);
-    written.map_err(|source| CliError::File {
-        path: file.to_owned(),
-        source,
-    })?;
+    written.map_err(|source| CliError::file(file, source))?;
     out.finish()?;
     if context.output.is_json() {
         return context.output.json(&json!({
@@ -257,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_text_is_recognised() {
+    fn what_is_not_text_is_recognised() {
         for plain in ["", "two\nlines\r\n", "日本 🦀\t", "\x1b[1mbold\x1b[0m"] {
             assert_eq!(text(plain.as_bytes()), Some(plain));
         }

@@ -33,11 +33,11 @@ pub(crate) fn run(args: &Classify, context: &mut Context) -> Result<(), CliError
     print(&found, args.explain, &mut context.output)
 }
 
-/// Says of a type that is not listed by what it goes: it may be a slip.
-pub(crate) fn note_type(own: &WorkType, goes_by: ListedType, output: &Output) {
+/// Says how a type is treated that is not listed: it may be a typing error.
+pub(crate) fn note_type(own: &WorkType, treated_as: ListedType, output: &Output) {
     let listed: Vec<&str> = ListedType::ALL.iter().map(|it| it.as_str()).collect();
     output.note(&format!(
-        "the type {:?} is none of {}; it is kept, and goes by the flow and risk of {goes_by} \
+        "the type {:?} is not one of {}; it is kept, with the flow and risk of {treated_as} \
          (classification.unknown_type)",
         own.as_str(),
         listed.join(", ")
@@ -58,15 +58,14 @@ fn read(output: &Output) -> Result<String, CliError> {
     if stdin.is_terminal() {
         output.note("reading a text from the terminal; Ctrl-D ends");
     }
-    let input = |source| CliError::Input {
-        path: Path::new("-").to_owned(),
-        source,
-    };
+    let input = |source| CliError::input(Path::new("-"), source);
     let wrong = |reason: &str| input(io::Error::new(io::ErrorKind::InvalidData, reason));
     small_text::read(stdin.lock()).map_err(|error| match error {
         NoText::Unreadable(source) => input(source),
         NoText::TooLong => wrong("the text is longer than 1 MiB"),
-        NoText::NotUtf8 { byte } => wrong(&format!("the text is no UTF-8 from its byte {byte} on")),
+        NoText::NotUtf8 { byte } => {
+            wrong(&format!("the text is not UTF-8 from its byte {byte} on"))
+        }
     })
 }
 

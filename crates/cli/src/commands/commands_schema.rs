@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::did_you_mean;
 use crate::cli::Commands;
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 use crate::output::{Column, Output, Rows};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -18,10 +18,15 @@ pub(crate) fn run(args: &Commands, context: &mut Context) -> Result<(), CliError
     match &args.name {
         _ if args.list => list(output),
         Some(name) if Command::NAMES.contains(&name.as_str()) => print(output, &one(name)),
-        Some(name) => Err(CliError::UnknownCommand {
-            name: name.chars().take(64).collect(),
-            hint: did_you_mean(name, Command::NAMES.iter().copied()),
-        }),
+        Some(name) => {
+            let meant = did_you_mean(name, Command::NAMES.iter().copied());
+            let name: String = name.chars().take(64).collect();
+            let message = format!("there is no command {name:?}{meant}");
+            Err(
+                CliError::new(ErrorClass::NotFound, "unknown_command", message)
+                    .hint("`annals commands --list` names them all"),
+            )
+        }
         None => print(output, &all()),
     }
 }
@@ -31,7 +36,7 @@ pub(super) fn print(output: &mut Output, schema: &Value) -> Result<(), CliError>
     if output.is_json() {
         return output.json(schema);
     }
-    let text = serde_json::to_string_pretty(schema).map_err(CliError::Json)?;
+    let text = serde_json::to_string_pretty(schema).map_err(CliError::json)?;
     output.lines(&text)
 }
 

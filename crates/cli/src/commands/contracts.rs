@@ -87,17 +87,14 @@ pub(crate) struct Writer<'a> {
 impl Writer<'_> {
     pub(crate) fn write(&mut self, shown: &Rendered) -> Result<(), CliError> {
         self.incomplete += u64::from(shown.incomplete);
-        let text = shown.object.write(self.style).map_err(CliError::Json)?;
+        let text = shown.object.write(self.style).map_err(CliError::json)?;
         self.output.json_content(&text)
     }
 }
 
 /// Shows a session's configuration as the contracts write it.
 pub(crate) fn show(view: &ObjectView, context: &mut Context) -> Result<(), CliError> {
-    let not = |object: String| CliError::NotInDialect {
-        object,
-        dialect: "contracts",
-    };
+    let not = |object: String| CliError::not_in_dialect(&object, "contracts");
     let ObjectView::Session(session) = view else {
         return Err(not(format!("{} {}", view.kind(), view.id())));
     };
@@ -109,7 +106,7 @@ pub(crate) fn show(view: &ObjectView, context: &mut Context) -> Result<(), CliEr
         true => Style::Compact,
         false => Style::Pretty,
     };
-    let text = annals_dialects::contracts::write(&config, style).map_err(CliError::Json)?;
+    let text = annals_dialects::contracts::write(&config, style).map_err(CliError::json)?;
     context.output.json_content(&text)
 }
 

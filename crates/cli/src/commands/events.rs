@@ -1,7 +1,7 @@
-//! `annals events`: the catalogue of all events.
+//! `annals events`: the documentation of all events.
 
 use annals::domain::{AnyEvent, StreamKind};
-use annals::wire::catalogue::{self, FieldDoc, Part};
+use annals::wire::event_docs::{self, FieldDoc, Part};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -11,11 +11,11 @@ pub(crate) fn run(context: &mut Context) -> Result<(), CliError> {
     if !context.output.is_json() {
         return context
             .output
-            .raw(annals::wire::catalogue_markdown().as_bytes());
+            .raw(annals::wire::events_markdown().as_bytes());
     }
     let versions = AnyEvent::types();
     for kind in StreamKind::ALL {
-        for doc in catalogue::events(*kind) {
+        for doc in event_docs::events(*kind) {
             let version = versions.iter().find(|(_, name, _)| *name == doc.event_type);
             context.output.json(&json!({
                 "event_type": doc.event_type,
@@ -32,7 +32,7 @@ pub(crate) fn run(context: &mut Context) -> Result<(), CliError> {
 
 /// Objects and the fields of theirs that an event sets.
 fn sets(event_type: &str) -> Value {
-    let sets = catalogue::sets(event_type).iter();
+    let sets = event_docs::sets(event_type).iter();
     let named = sets.map(|(kind, fields)| (kind.to_string(), json!(fields)));
     Value::Object(named.collect())
 }

@@ -17,13 +17,13 @@ pub(super) async fn follow(
     mut each: impl AsyncFnMut(&[Record]) -> Result<bool, CliError>,
 ) -> Result<(), CliError> {
     let mut records = records.ready_chunks(PAGE);
-    // Whoever ends a service sends it SIGTERM.
-    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::Signal)?;
+    // A service is ended by SIGTERM.
+    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::signal)?;
     let interrupted = tokio::signal::ctrl_c();
     pin_mut!(interrupted);
     loop {
         tokio::select! {
-            ended = &mut interrupted => return ended.map_err(CliError::Signal),
+            ended = &mut interrupted => return ended.map_err(CliError::signal),
             _ = terminated.recv() => return Ok(()),
             chunk = records.next() => {
                 let Some(chunk) = chunk else { return Ok(()) };

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use annals::Annals;
 use annals::domain::{IntentId, Kind};
+use annals::event_log::Classified;
 use annals_dialects::Progress;
 use annals_dialects::forge::{
     self, DraftFile, DraftOptions, DraftWatch, Drafted, ForgeExportReport, ForgeFolderError,
@@ -18,11 +19,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::of_kind;
 use crate::cli::{ExportForge, WatchForge};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::output::Output;
+use crate::error::{CliError, ErrorClass};
+use crate::output::{Output, counted};
 use crate::progress;
 
-/// After how long a log is tried again that somebody else writes to.
+/// After how long a log that another process writes to is tried again.
 const TRY_AGAIN: Duration = Duration::from_millis(200);
 
 /// Writes a folder.
@@ -43,7 +44,7 @@ pub(crate) async fn export(args: &ExportForge, context: &mut Context) -> Result<
     let mut shown = |progress: Progress| bar.set_position(progress.done);
     let exported = forge::export(&annals, &args.dir, &selection, &mut shown).await;
     bar.finish_and_clear();
-    print(&exported.map_err(Box::new)?, &mut context.output)
+    print(&exported?, &mut context.output)
 }
 
 fn print(report: &ForgeExportReport, output: &mut Output) -> Result<(), CliError> {
@@ -77,7 +78,18 @@ fn print(report: &ForgeExportReport, output: &mut Output) -> Result<(), CliError
     }
     match report.left_alone_count {
         0 => Ok(()),
-        files => Err(CliError::FilesLeftAlone { files }),
+        files => {
+            let files = counted(files, "file was", "files were");
+            let message = format!(
+                "{files} left alone, since no export wrote them as they are now; move them away and export \
+                 again, or keep them"
+            );
+            Err(CliError::new(
+                ErrorClass::Refused,
+                "files_left_alone",
+                message,
+            ))
+        }
     }
 }
 
@@ -85,14 +97,14 @@ fn print(report: &ForgeExportReport, output: &mut Output) -> Result<(), CliError
 pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<(), CliError> {
     // Better now than with the first draft.
     context.reader()?.close().await;
-    let mut watch = DraftWatch::start(&args.dir).map_err(Box::new)?;
+    let mut watch = DraftWatch::start(&args.dir)?;
     let options = DraftOptions {
         author: args.who.actor(&context.output),
         keep: args.keep_drafts,
         secrets: args.redaction.secrets()?,
     };
-    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::Signal)?;
-    let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::Signal)?;
+    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::signal)?;
+    let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::signal)?;
     let (drafts, intents) = (watch.folder().drafts(), watch.folder().intents());
     let (drafts, intents) = (drafts.display(), intents.display());
     let note = format!("watching {drafts} and {intents}; Ctrl-C ends");
@@ -100,7 +112,7 @@ pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<()
     let mut waits = false;
     let mut failures = HashMap::new();
     loop {
-        let ready = watch.ready(Instant::now()).map_err(Box::new)?;
+        let ready = watch.ready(Instant::now())?;
         let mut again = ready.again;
         if !ready.drafts.is_empty() || !ready.intents.is_empty() {
             match context.writer() {
@@ -175,7 +187,7 @@ impl Taking<'_> {
                     // It may be taken later.
                     self.failed(draft, &error, output)?;
                 }
-                Err(error) => return Err(Box::new(error).into()),
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(())
@@ -215,7 +227,7 @@ impl Taking<'_> {
                     None => Ok(()),
                 }
             }
-            Err(error) => Err(Box::new(error).into()),
+            Err(error) => Err(error.into()),
         }
     }
 

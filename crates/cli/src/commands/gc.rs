@@ -18,7 +18,7 @@ pub(crate) async fn run(args: &Gc, context: &mut Context) -> Result<(), CliError
         false => context.reader()?,
     };
     let Some(rocks) = annals.rocks() else {
-        return Err(CliError::InMemory);
+        return Err(CliError::in_memory());
     };
     let bar = progress::bar("looking through", Some(annals.position().0));
     let orphans = match args.apply {

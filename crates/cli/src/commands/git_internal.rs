@@ -9,8 +9,8 @@ use annals_dialects::git_internal::{
 
 use crate::cli::{ExportGitInternal, ObjectHash};
 use crate::context::Context;
-use crate::error::CliError;
-use crate::output::{Output, say_json};
+use crate::error::{CliError, ErrorClass};
+use crate::output::{Output, counted, say_json};
 use crate::progress;
 
 /// Writes objects, one a line.
@@ -43,7 +43,7 @@ async fn all(annals: &Annals, writer: &mut Writer<'_>) -> Result<(), CliError> {
     let mut shown = |progress: Progress| bar.set_position(progress.done);
     let written = each_object(annals, &mut shown, &mut |rendered| writer.write(&rendered)).await;
     bar.finish_and_clear();
-    Ok(written.map_err(Box::new)?)
+    Ok(written?)
 }
 
 struct Writer<'a> {
@@ -68,7 +68,7 @@ impl Writer<'_> {
         self.output.flush()?;
         let report = self.report;
         if self.output.is_json() {
-            let json = serde_json::to_string(&report).map_err(CliError::Json)?;
+            let json = serde_json::to_string(&report).map_err(CliError::json)?;
             say_json(&json);
         } else {
             for object in &report.problems {
@@ -86,7 +86,18 @@ impl Writer<'_> {
         }
         match report.refused {
             0 => Ok(()),
-            refused => Err(CliError::PartlyExported { refused }),
+            refused => {
+                let refused = counted(refused, "object", "objects");
+                let message = format!(
+                    "{refused} could not be written for git-internal to read; they are named above. --relaxed \
+                     writes them all the same"
+                );
+                Err(CliError::new(
+                    ErrorClass::Failed,
+                    "partly_exported",
+                    message,
+                ))
+            }
         }
     }
 }
@@ -97,7 +108,7 @@ pub(crate) fn show(
     hash: Option<ObjectHash>,
     context: &mut Context,
 ) -> Result<(), CliError> {
-    let rendered = render(view).map_err(CliError::Load)?;
+    let rendered = render(view)?;
     for problem in &rendered.problems {
         context
             .output
@@ -118,6 +129,10 @@ pub(crate) fn show(
             .output
             .json(&serde_json::json!({ "object_id": rendered.id, "hash": oid.to_string() })),
         Some(oid) => context.output.line(&oid.to_string()),
-        None => Err(CliError::NoHash { id: rendered.id }),
+        None => {
+            let id = rendered.id;
+            let message = format!("{id} has no SHA-1: it is made to collide with something else");
+            Err(CliError::new(ErrorClass::Failed, "failed", message).hint("ask for sha256"))
+        }
     }
 }

@@ -16,7 +16,8 @@ use crate::cli::{
     ImportGitInternal, ImportRecordings,
 };
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
+use crate::output::counted;
 use crate::progress;
 
 /// Imports what was named.
@@ -103,7 +104,7 @@ async fn forge(args: &ImportForge, context: &mut Context) -> Result<(), CliError
     };
     let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
         let imported = forge::import(annals, &args.dir, &options, shown).await;
-        imported.map_err(|error| CliError::from(Box::new(error)))
+        imported.map_err(CliError::from)
     };
     imported(context, "importing files", import).await
 }
@@ -146,6 +147,15 @@ fn print(context: &mut Context, report: &ImportReport) -> Result<(), CliError> {
 fn all_read(reports: &[ImportReport]) -> Result<(), CliError> {
     match reports.iter().map(|report| report.broken_count).sum() {
         0 => Ok(()),
-        broken => Err(CliError::PartlyImported { broken }),
+        broken => {
+            let broken = counted(broken, "record", "records");
+            let message =
+                format!("{broken} could not be imported; the report names them. All others were");
+            Err(CliError::new(
+                ErrorClass::Failed,
+                "partly_imported",
+                message,
+            ))
+        }
     }
 }

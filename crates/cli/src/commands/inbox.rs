@@ -77,7 +77,7 @@ fn resolving(entry: &InboxEntry, details: &InboxDetails) -> Vec<String> {
             commands.push(format!("annals reject {name} --reason TEXT"));
             commands
         }
-        // What it depends on stays as it is: it is asked for anew without that, or not at all.
+        // What it depends on stays as it is: it is proposed again without that, or not at all.
         Some(InboxReason::Dependency) => vec![format!("annals reject {name} --reason TEXT")],
         None => Vec::new(),
     }

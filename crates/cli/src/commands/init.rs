@@ -13,7 +13,7 @@ pub(crate) async fn run(args: &Init, context: &mut Context) -> Result<(), CliErr
         .parse()
         .map_err(|error| CliError::open(&context.log, error))?;
     let LogUrl::Rocks(path) = url else {
-        return Err(CliError::InMemory);
+        return Err(CliError::in_memory());
     };
     let mut options = OpenOptions::new().create_new(true);
     if let Some(log_id) = args.log_id {

@@ -17,7 +17,7 @@ use crate::cli::{Analyze, Answer, Approve, Instruct, Judge, Reject, Rerun, Submi
 use crate::commands::list::split_actor;
 use crate::commands::{classify, of_kind};
 use crate::context::Context;
-use crate::error::{ApplyError, CliError};
+use crate::error::{CliError, ErrorClass};
 use crate::output::{Output, short};
 use crate::user::user;
 
@@ -56,7 +56,7 @@ pub(crate) async fn submit(args: &Submit, context: &mut Context) -> Result<(), C
     shown
 }
 
-/// Says of a type that is not listed by what it goes: it may be a slip.
+/// Says how a type is treated that is not listed: it may be a typing error.
 async fn note_type(
     annals: &Annals,
     work_type: Option<&WorkType>,
@@ -114,8 +114,7 @@ async fn proposal(
         return Ok(SubmitIntent::new(source, prompt.unwrap_or_default()));
     };
     let cause = of(annals, Kind::Observation, cause).await?;
-    let found = annals.intent_from(ObservationId(cause), prompt).await;
-    let proposal = found.map_err(ApplyError::from)?;
+    let proposal = annals.intent_from(ObservationId(cause), prompt).await?;
     Ok(SubmitIntent {
         source: args.source.unwrap_or(proposal.source),
         ..proposal
@@ -138,11 +137,9 @@ pub(super) async fn named(
         };
         requests.push(Request::new(actor, reserve));
     }
-    let batch = annals.execute_batch(None, requests).await;
-    let batch = batch.map_err(ApplyError::from).map_err(CliError::from)?;
+    let batch = annals.execute_batch(None, requests).await?;
     let first = batch.outcomes.into_iter().next();
-    let empty = || ApplyError::Execute(annals::ExecuteError::Empty);
-    Ok(first.ok_or_else(empty)?)
+    Ok(first.ok_or(annals::ExecuteError::Empty)?)
 }
 
 /// An intent by its id.
@@ -160,7 +157,7 @@ async fn of(annals: &Annals, kind: Kind, id: &str) -> Result<Uuid, CliError> {
 pub(crate) async fn analyzed(
     annals: &Annals,
     asked: &RecordAnalysis,
-) -> Result<RecordAnalysis, ApplyError> {
+) -> Result<RecordAnalysis, CliError> {
     let Some(answer) = &asked.analysis else {
         return Ok(asked.clone());
     };
@@ -170,12 +167,13 @@ pub(crate) async fn analyzed(
         id: &intent.id,
         title: &title,
     };
-    Ok(record_analysis(asked.intent, known, answer)?)
+    let read = record_analysis(asked.intent, known, answer);
+    read.map_err(|error| CliError::from(error).during("the analysis cannot be read"))
 }
 
 pub(crate) async fn analyze(args: &Analyze, context: &mut Context) -> Result<(), CliError> {
     let answer = classify::text(&args.answer, &context.output)?;
-    let answer = Json::from_value(&answer).map_err(CliError::Json)?;
+    let answer = Json::from_value(&answer).map_err(CliError::json)?;
     let annals = context.writer()?;
     let done = analysis_of(&annals, args, answer, &mut context.output).await;
     annals.close().await;
@@ -195,7 +193,7 @@ async fn analysis_of(
     };
     let command = analyzed(annals, &asked).await?;
     let request = Request::new(args.who.actor(output), command);
-    let outcome = annals.execute(request).await.map_err(ApplyError::from)?;
+    let outcome = annals.execute(request).await?;
     show(annals, id.0, &outcome, output).await
 }
 
@@ -296,7 +294,7 @@ pub(super) async fn each_of(
         };
         match done {
             Ok(()) => {}
-            Err(error) if error.is_refusal() => {
+            Err(error) if error.is_about_request() => {
                 if ids.len() > 1 {
                     ended = said(id, &error, &mut context.output);
                 }
@@ -316,10 +314,15 @@ pub(super) async fn each_of(
     match (refused.pop(), ids.len()) {
         (None, _) => Ok(()),
         (Some(only), 1) => Err(only),
-        (Some(_), all) => Err(CliError::SomeRefused {
-            refused: refused.len() + 1,
-            all,
-        }),
+        (Some(_), all) => {
+            let refused = refused.len() + 1;
+            let others = match refused < all {
+                true => "; the others were done",
+                false => "",
+            };
+            let message = format!("{refused} of {all} were refused, as reported{others}");
+            Err(CliError::new(ErrorClass::Refused, "refused", message))
+        }
     }
 }
 
@@ -331,11 +334,11 @@ async fn one(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let request = Request::new(actor.clone(), command(object));
-    let outcome = annals.execute(request).await.map_err(ApplyError::from)?;
+    let outcome = annals.execute(request).await?;
     show(annals, object, &outcome, output).await
 }
 
-/// What is refused of several, each where it stands.
+/// Reports one of several objects that was refused, in its place in the output.
 fn said(id: &str, error: &CliError, output: &mut Output) -> Result<(), CliError> {
     if output.is_json() {
         let error = json!({ "code": error.code(), "message": error.to_string() });

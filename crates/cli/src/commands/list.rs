@@ -9,7 +9,7 @@ use annals::projections::{CatalogueRow, IntentFilter, ListQuery, Status};
 use crate::cli::{List, Listable};
 use crate::commands::work_items;
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 use crate::output::{Column, Output, Rows, roughly, short, when};
 
 /// Digits of a git commit's id that are shown; git takes them for the id.
@@ -93,9 +93,13 @@ fn after(text: Option<&str>) -> Result<Option<Position>, CliError> {
     };
     match text.parse() {
         Ok(position) => Ok(Some(Position(position))),
-        Err(_) => Err(CliError::NoPosition {
-            text: text.chars().take(64).collect(),
-        }),
+        Err(_) => {
+            let text: String = text.chars().take(64).collect();
+            let message = format!(
+                "invalid --after {text:?}: expected the first_position of a list's last line"
+            );
+            Err(CliError::new(ErrorClass::Usage, "usage", message))
+        }
     }
 }
 
@@ -127,18 +131,19 @@ fn status(kind: Kind, word: Option<&str>) -> Result<Option<Status>, CliError> {
         words if kind == Kind::Intent => {
             let approvals: Vec<&str> = ApprovalStatus::ALL.iter().map(|it| it.as_str()).collect();
             format!(
-                "known are {}; by how far it was let go `--approval` lists: {}",
+                "expected one of {}; `--approval` lists by approval status, one of {}",
                 words.join(", "),
                 approvals.join(", ")
             )
         }
-        words => format!("known are {}", words.join(", ")),
+        words => format!("expected one of {}", words.join(", ")),
     };
-    Err(CliError::UnknownStatus {
-        status: word.to_owned(),
-        kind: kind.object_type(),
-        known,
-    })
+    let message = format!("invalid {} status {word:?}: {known}", kind.object_type());
+    Err(CliError::new(
+        ErrorClass::Invalid,
+        "unknown_status",
+        message,
+    ))
 }
 
 fn cells(row: &CatalogueRow) -> [String; 5] {

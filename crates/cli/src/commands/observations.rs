@@ -4,7 +4,7 @@ use annals::domain::observation::{ProcessObservation, RecordObservation};
 use annals::domain::{ActorRef, Kind, ObservationId};
 use annals::event_log::Position;
 use annals::projections::{ObservationView, Text};
-use annals::{Annals, LoadError, Noticed, ObservationsQuery, Outcome};
+use annals::{Annals, LoadError, ObservationEntry, ObservationsQuery, Outcome};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -91,7 +91,7 @@ pub(crate) async fn list(args: &cli::Observations, context: &mut Context) -> Res
 }
 
 /// What an observation is called.
-fn name(noticed: &Noticed) -> String {
+fn name(noticed: &ObservationEntry) -> String {
     match noticed.row.aliases.first() {
         Some(alias) => alias.clone(),
         None => short(noticed.row.id),
@@ -99,7 +99,7 @@ fn name(noticed: &Noticed) -> String {
 }
 
 /// The commands that settle an open observation, the likeliest first.
-fn resolving(noticed: &Noticed) -> Vec<String> {
+fn resolving(noticed: &ObservationEntry) -> Vec<String> {
     let alias = noticed.row.aliases.first().map(String::as_str);
     let name = in_command(alias, noticed.row.id);
     match noticed.view.processed {
@@ -112,7 +112,7 @@ fn resolving(noticed: &Noticed) -> Vec<String> {
 }
 
 /// The view, with what it is called and what settles it.
-fn as_json(noticed: &Noticed) -> Result<Value, CliError> {
+fn as_json(noticed: &ObservationEntry) -> Result<Value, CliError> {
     let mut json = serde_json::to_value(&noticed.view).map_err(LoadError::Render)?;
     json["alias"] = json!(noticed.row.aliases.first());
     json["resolve"] = json!(resolving(noticed));
@@ -120,7 +120,7 @@ fn as_json(noticed: &Noticed) -> Result<Value, CliError> {
     Ok(json)
 }
 
-fn print(noticed: &Noticed, output: &mut Output) -> Result<(), CliError> {
+fn print(noticed: &ObservationEntry, output: &mut Output) -> Result<(), CliError> {
     let view = &noticed.view;
     let by = &view.header.created_by;
     let head = format!(

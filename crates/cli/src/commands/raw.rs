@@ -9,8 +9,8 @@ use annals_dialects::raw::{self, KeptRecording, RawExportReport};
 
 use crate::cli::ExportRaw;
 use crate::context::Context;
-use crate::error::CliError;
-use crate::output::{Column, Output, Rows, bytes};
+use crate::error::{CliError, ErrorClass};
+use crate::output::{Column, Output, Rows, bytes, counted};
 use crate::progress;
 
 /// Digits of a text's SHA-256 in a table, which name it in commands.
@@ -27,7 +27,7 @@ pub(crate) async fn export(args: &ExportRaw, context: &mut Context) -> Result<()
             let kept = raw::kept(&annals, agent).await?;
             list(&kept.recordings, &mut context.output)?;
             for left in &kept.unreadable {
-                let said = format!("{} says of no recording: {}", left.file, left.reason);
+                let said = format!("{} does not name a recording: {}", left.file, left.reason);
                 context.output.warn(&said);
             }
             Ok(())
@@ -69,7 +69,15 @@ fn print(report: &RawExportReport, output: &mut Output) -> Result<(), CliError> 
     }
     match report.not_written.len() as u64 {
         0 => Ok(()),
-        recordings => Err(CliError::RecordingsNotWritten { recordings }),
+        recordings => {
+            let recordings = counted(recordings, "recording was", "recordings were");
+            let message = format!("{recordings} not written; the report says why");
+            Err(CliError::new(
+                ErrorClass::Failed,
+                "partly_exported",
+                message,
+            ))
+        }
     }
 }
 
@@ -84,10 +92,12 @@ async fn one(
     kept.retain(|recording| recording.sha256.starts_with(sha256));
     kept.dedup_by(|a, b| a.sha256 == b.sha256);
     let [recording] = kept.as_slice() else {
-        return Err(CliError::NoRecording {
-            sha256: sha256.to_owned(),
-            found: kept.len(),
-        });
+        let message = format!(
+            "{} recordings are kept whose SHA-256 begins with \"{sha256}\"",
+            kept.len()
+        );
+        return Err(CliError::new(ErrorClass::NotFound, "not_found", message)
+            .hint("`annals export raw` lists all"));
     };
     raw::write(annals, recording, &mut Content(output)).await?;
     output.flush()

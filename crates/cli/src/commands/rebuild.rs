@@ -1,4 +1,4 @@
-//! `annals rebuild`: the catalogue anew from the log, and the indexes of the log itself.
+//! `annals rebuild`: rebuilds the catalogue from the log, and the indexes of the log itself.
 
 use annals::LogUrl;
 use annals::event_log::Position;
@@ -27,14 +27,14 @@ pub(crate) async fn run(context: &mut Context, rebuild: &Rebuild) -> Result<(), 
     print(context, &rebuilt, indexes.as_ref())
 }
 
-/// Makes the indexes anew: before anything else, since the log may be refused for them.
+/// Rebuilds the indexes: before anything else, since a log with damaged indexes may be refused.
 fn indexes(context: &Context) -> Result<RebuildReport, CliError> {
     let url: LogUrl = context
         .log
         .parse()
         .map_err(|error| CliError::open(&context.log, error))?;
     let LogUrl::Rocks(path) = url else {
-        return Err(CliError::InMemory);
+        return Err(CliError::in_memory());
     };
     // How long the log is only its records say.
     let checking = progress::bar("reading the records", None);
@@ -74,7 +74,7 @@ fn print(
     }
     if let Some(report) = indexes {
         output.line(&format!(
-            "made the indexes anew from {}: {}, {}",
+            "rebuilt the indexes from {}: {}, {}",
             counted(report.records, "record", "records"),
             counted(report.streams, "stream", "streams"),
             counted(report.batches, "batch", "batches"),
@@ -94,7 +94,7 @@ fn print(
         }
     }
     output.line(&format!(
-        "made the catalogue anew from {}: {} written",
+        "rebuilt the catalogue from {}: {} written",
         counted(rebuilt.events, "event", "events"),
         counted(rebuilt.rows, "row", "rows")
     ))

@@ -76,15 +76,15 @@ fn bytes_of(
 ) -> Result<Bytes, CliError> {
     match redacted {
         Ok(report) => give_up(annals, report.recorded.map(|(_, last)| last), fast),
-        Err(CliError::Redaction(RedactionError::Partly { recorded, .. })) => {
-            give_up(annals, Some(*recorded), fast)
-        }
-        Err(_) => Ok(Bytes::None),
+        Err(error) => match error.cause() {
+            Some(RedactionError::Partly { recorded, .. }) => give_up(annals, Some(*recorded), fast),
+            _ => Ok(Bytes::None),
+        },
     }
 }
 
-/// Opens the log once more: RocksDB then begins its list of tables anew, in which keys
-/// of old ones stood. Where somebody else has opened it meanwhile, that did the same.
+/// Opens the log once more: RocksDB then writes a new list of its tables; the old one had keys of
+/// removed tables. Where another process has opened the log meanwhile, that did the same.
 async fn settle(context: &Context) {
     if let Ok(annals) = context.writer() {
         annals.close().await;
@@ -142,7 +142,7 @@ fn give_up(annals: &Annals, said: Option<Position>, fast: bool) -> Result<Bytes,
     }
     if fast {
         if let Some(last) = said {
-            rocks.put_off_purge(last)?;
+            rocks.put_off_purge(last).map_err(bytes_left)?;
         }
         return Ok(Bytes::Left);
     }
@@ -154,13 +154,20 @@ fn rewriting(work: impl FnOnce() -> Result<(), PurgeError>) -> Result<(), CliErr
     let bar = progress::spinner("rewriting the log's files");
     let done = work();
     bar.finish_and_clear();
-    Ok(done?)
+    done.map_err(bytes_left)
+}
+
+/// What was removed is gone from all answers, and its bytes are still in the log's files.
+fn bytes_left(error: PurgeError) -> CliError {
+    CliError::from(error)
+        .during("what was removed can be read no more, but its bytes may be in the log's files")
+        .hint("`annals redact --finish` tries it again")
 }
 
 async fn finish(context: &mut Context) -> Result<(), CliError> {
     let annals = context.writer()?;
     let Some(rocks) = annals.rocks() else {
-        return Err(CliError::InMemory);
+        return Err(CliError::in_memory());
     };
     let needed = rocks.needs_purge()?;
     let purged = match needed {
@@ -311,7 +318,7 @@ fn show_stays(output: &mut Output, found: &Found) -> Result<(), CliError> {
     more(output, found.stays_count as usize, "places")
 }
 
-/// Says whether the bytes are removed, where there is no report.
+/// Says whether the bytes are removed, if there is no report.
 fn show_bytes(output: &mut Output, bytes: Bytes) -> Result<(), CliError> {
     match bytes {
         Bytes::None => Ok(()),
@@ -328,8 +335,8 @@ fn say_bytes(output: &mut Output, bytes: Bytes) -> Result<(), CliError> {
              readers in other processes until they end",
         ),
         Bytes::Left => output.line(
-            "its bytes are still in the log's files, where nobody reads them: `annals redact --finish` \
-             rewrites these",
+            "its bytes are still in the log's files, where no command reads them: \
+             `annals redact --finish` rewrites these",
         ),
     }
 }
@@ -417,7 +424,7 @@ mod tests {
             at: None,
         };
         let report = block_on(annals.redact(&request, &mut |_| {})).unwrap();
-        Err(CliError::Redaction(RedactionError::Partly {
+        Err(CliError::from(RedactionError::Partly {
             events: 1,
             recorded: report.recorded.unwrap().1,
             source: Box::new(RedactionError::Contended { attempts: 8 }),
@@ -436,14 +443,14 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_of_a_part_stay_where_that_was_asked_for() {
+    fn the_bytes_of_a_part_stay_with_fast() {
         let home = tempfile::tempdir().unwrap();
         let annals = open(home.path());
         let redacted = partly(&annals);
         let bytes = bytes_of(&redacted, &annals, true).unwrap();
         assert_eq!(bytes, Bytes::Left);
         block_on(annals.close());
-        // To open a log removes the bytes of a redaction, unless it was told to leave them.
+        // To open a log removes the bytes of a redaction, unless `--fast` left them.
         let annals = open(home.path());
         assert!(annals.rocks().unwrap().needs_purge().unwrap());
         block_on(annals.close());
@@ -454,7 +461,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let annals = open(home.path());
         partly(&annals).unwrap_err();
-        let refused = Err(CliError::Redaction(RedactionError::NoReason));
+        let refused = Err(CliError::from(RedactionError::NoReason));
         assert_eq!(bytes_of(&refused, &annals, false).unwrap(), Bytes::None);
         assert!(annals.rocks().unwrap().needs_purge().unwrap());
         block_on(annals.close());

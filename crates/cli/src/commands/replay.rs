@@ -17,7 +17,7 @@ use super::of_kind;
 use super::window::numbers;
 use crate::cli::Replay;
 use crate::context::{Context, reached};
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 use crate::output::{Column, Output, Rows, Style, counted, short};
 use crate::policy_file;
 use crate::progress;
@@ -63,10 +63,15 @@ fn read_policies(args: &Replay) -> Result<Vec<(String, EvictionPolicy)>, CliErro
     for path in &args.policies {
         let name = name_of(path);
         if name == "recorded" {
-            return Err(CliError::RecordedName { path: path.clone() });
+            let message = format!("{} has the name of what was recorded", path.display());
+            return Err(
+                CliError::new(ErrorClass::Invalid, "same_name", message).hint("rename the file")
+            );
         }
         if !names.insert(name.clone()) {
-            return Err(CliError::SameName { name });
+            let message = format!("two policies are called {name:?}");
+            return Err(CliError::new(ErrorClass::Invalid, "same_name", message)
+                .hint("rename one of the files"));
         }
         policies.push((name, policy_file::read(path)?));
     }
@@ -107,7 +112,7 @@ async fn all_pipelines(
     }
 }
 
-/// One pipeline's history, as it was asked for.
+/// One pipeline's history, as it was requested.
 struct Asked<'a> {
     pipeline: PipelineId,
     candidates: &'a [Candidate<'a>],
@@ -115,7 +120,7 @@ struct Asked<'a> {
     args: &'a Replay,
 }
 
-/// Windows as they go by, straight to standard output: there can be very many.
+/// Windows as they come, straight to standard output: there can be very many.
 struct Shown {
     out: BufWriter<Stdout>,
     json: bool,
@@ -146,27 +151,27 @@ impl Shown {
         self.count += 1;
         if self.json {
             let comma = if self.count > 1 { "," } else { "" };
-            let json = serde_json::to_string(window).map_err(CliError::Json)?;
+            let json = serde_json::to_string(window).map_err(CliError::json)?;
             return write!(self.out, "{comma}{}", annals_terminal::json(&json))
-                .map_err(CliError::Output);
+                .map_err(CliError::output);
         }
         let moment = (window.position, window.step);
         if self.last.replace(moment) != Some(moment) {
-            writeln!(self.out, "{}", at(window)).map_err(CliError::Output)?;
+            writeln!(self.out, "{}", at(window)).map_err(CliError::output)?;
         }
-        writeln!(self.out, "{}", annals_terminal::line(&line(window))).map_err(CliError::Output)
+        writeln!(self.out, "{}", annals_terminal::line(&line(window))).map_err(CliError::output)
     }
 
     fn end(mut self) -> Result<(), CliError> {
         match self.failed {
             Some(error) => Err(error),
-            None => self.out.flush().map_err(CliError::Output),
+            None => self.out.flush().map_err(CliError::output),
         }
     }
 }
 
 impl Asked<'_> {
-    /// Replays, and prints the windows that were asked for on the way.
+    /// Replays, and prints the requested windows on the way.
     async fn replay(
         &self,
         index: usize,
@@ -248,7 +253,7 @@ fn begin(args: &Replay, output: &mut Output) -> Result<(), CliError> {
 /// What one pipeline's counts are, behind its windows.
 fn one_done(args: &Replay, counts: &PipelineReplay, output: &mut Output) -> Result<(), CliError> {
     if output.is_json() {
-        let json = serde_json::to_string(counts).map_err(CliError::Json)?;
+        let json = serde_json::to_string(counts).map_err(CliError::json)?;
         // The object was begun with its windows.
         let rest = json.strip_prefix('{').filter(|_| args.windows);
         return match rest {
@@ -273,7 +278,7 @@ fn end(args: &Replay, replayed: &[PipelineReplay], output: &mut Output) -> Resul
     if output.is_json() {
         if args.all {
             let total = total.unwrap_or_default();
-            let total = serde_json::to_string(&total).map_err(CliError::Json)?;
+            let total = serde_json::to_string(&total).map_err(CliError::json)?;
             output.json_text(&format!("],\"total\":{total}}}"))?;
         }
         return output.line("");

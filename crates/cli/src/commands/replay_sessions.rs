@@ -110,7 +110,7 @@ fn approvals(replayed: &SessionsReplay, output: &mut Output) -> Result<(), CliEr
         return Ok(());
     }
     output.line(&format!(
-        "approvals asked for: {} recorded, {} under the profile ({} more, {} saved)",
+        "approvals requested: {} recorded, {} under the profile ({} more, {} saved)",
         of.recorded, of.under_profile, of.asked, of.saved
     ))
 }
@@ -190,7 +190,7 @@ fn remarks(replayed: &SessionsReplay, output: &Output) {
     let unknown = &replayed.unknown;
     if unknown.no_command > 0 {
         output.note(&format!(
-            "unknown: {} only as another system's verdict, without what was asked for; \
+            "unknown: {} only as another system's verdict, without its request; \
              import the command log first",
             counted(unknown.no_command, "command is here", "commands are here")
         ));

@@ -20,7 +20,7 @@ pub(crate) async fn run(args: &Restore, context: &mut Context) -> Result<(), Cli
     let url = context.log.parse();
     let url: LogUrl = url.map_err(|error| CliError::open(&context.log, error))?;
     let LogUrl::Rocks(place) = url else {
-        return Err(CliError::InMemory);
+        return Err(CliError::in_memory());
     };
     context.own_files();
     // Before the backup is read, which takes its time.
@@ -41,13 +41,12 @@ pub(crate) async fn run(args: &Restore, context: &mut Context) -> Result<(), Cli
 }
 
 fn keeping(error: KeepingError) -> CliError {
-    Box::new(error).into()
+    error.into()
 }
 
 fn check_place(place: &Path, context: &Context) -> Result<(), CliError> {
     if place.join("ANNALS").exists() {
-        let log = context.log.clone();
-        return Err(CliError::LogExists { log });
+        return Err(CliError::log_exists(&context.log));
     }
     let taken = match std::fs::read_dir(place) {
         Ok(mut entries) => entries.next().is_some(),

@@ -14,7 +14,7 @@ const SHOWN: usize = 20;
 
 pub(crate) async fn run(args: &Retain, context: &mut Context) -> Result<(), CliError> {
     if args.protect && args.how != RetainAs::CustomGc {
-        return Err(Box::new(KeepingError::OnlyWithCustomGc).into());
+        return Err(KeepingError::OnlyWithCustomGc.into());
     }
     let annals = context.reader()?;
     let mut objects = Vec::new();
@@ -29,12 +29,12 @@ pub(crate) async fn run(args: &Retain, context: &mut Context) -> Result<(), CliE
         protect: args.protect,
     };
     let report = retain(&annals, request).await;
-    let report = report.map_err(|error| Box::new(KeepingError::Retention(Box::new(error))))?;
+    let report = report?;
     show(&report, &mut context.output)?;
     match report.missing.len() {
         0 => Ok(()),
         _ if args.allow_missing => Ok(()),
-        missing => Err(Box::new(KeepingError::PartlyRetained { missing }).into()),
+        missing => Err(KeepingError::PartlyRetained { missing }.into()),
     }
 }
 
@@ -67,7 +67,7 @@ fn lines(report: &RetentionReport) -> Vec<String> {
     let mut lines = Vec::new();
     if report.release {
         lines.push(format!(
-            "{} let go from {place}; a gc removes what nothing else reaches",
+            "{} released from {place}; a gc removes what nothing else reaches",
             blobs(report.changed)
         ));
         if !report.shared.is_empty() {
@@ -87,7 +87,7 @@ fn lines(report: &RetentionReport) -> Vec<String> {
         }
         if !report.removed.is_empty() {
             lines.push(format!(
-                "{} not kept, since their content was removed from the log; what keeps them goes with a release",
+                "{} not kept, since their content was removed from the log; a release removes what keeps them",
                 blobs(report.removed.len())
             ));
         }

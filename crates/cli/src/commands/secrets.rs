@@ -59,10 +59,7 @@ fn scan(args: &Scan, output: &mut Output) -> Result<(), CliError> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, CliError> {
-    let failed = |source| CliError::Input {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = |source| CliError::input(path, source);
     let mut bytes = Vec::new();
     let read = match path.as_os_str() == "-" {
         true => io::stdin().lock().take(LIMIT + 1).read_to_end(&mut bytes),

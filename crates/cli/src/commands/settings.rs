@@ -1,4 +1,4 @@
-//! `annals settings`: what the log's deciders go by.
+//! `annals settings`: the settings that the log's decisions use.
 
 use annals::domain::settings::{SetSetting, Setting, State};
 use annals::{Annals, Request};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli;
 use crate::context::{Context, reached};
-use crate::error::{ApplyError, CliError};
+use crate::error::CliError;
 use crate::output::Output;
 
 pub(crate) async fn run(args: &cli::Settings, context: &mut Context) -> Result<(), CliError> {
@@ -39,7 +39,7 @@ async fn set(
         value: value.to_owned(),
     };
     let request = Request::new(args.who.actor(output), command);
-    annals.execute(request).await.map_err(ApplyError::from)?;
+    annals.execute(request).await?;
     show(&annals.settings().await?, &[setting], output)
 }
 

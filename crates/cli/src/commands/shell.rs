@@ -19,13 +19,10 @@ pub(crate) fn man(args: &Man, context: &mut Context) -> Result<(), CliError> {
     let Some(dir) = &args.dir else {
         let mut page = Vec::new();
         let rendered = clap_mangen::Man::new(Cli::command()).render(&mut page);
-        rendered.map_err(CliError::Output)?;
+        rendered.map_err(CliError::output)?;
         return context.output.raw(&page);
     };
-    let file = |source| CliError::File {
-        path: dir.clone(),
-        source,
-    };
+    let file = |source| CliError::file(dir, source);
     std::fs::create_dir_all(dir).map_err(file)?;
     clap_mangen::generate_to(Cli::command(), dir).map_err(file)
 }

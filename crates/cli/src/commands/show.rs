@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::cli::{Dialect, Show};
 use crate::commands::{contracts, git_internal, window};
 use crate::context::{Context, reached};
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 use crate::output::{bytes, counted, when, who};
 use crate::render;
 
@@ -40,10 +40,10 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
             return git_internal::show(&view, args.hash, context);
         }
         Some(Dialect::GitInternal) => {
-            return Err(CliError::NotInDialect {
-                object: object.to_string(),
-                dialect: "git-internal",
-            });
+            return Err(CliError::not_in_dialect(
+                &object.to_string(),
+                "git-internal",
+            ));
         }
         Some(Dialect::Forge) => return forge(&annals, object, at, context).await,
         Some(Dialect::Contracts) => return contracts::show(&view, context),
@@ -172,18 +172,18 @@ fn with_more(
     };
     let mut more = open.to_owned();
     if let Some(skew) = &view.header().skew {
-        let skew = serde_json::to_string(skew).map_err(CliError::Json)?;
+        let skew = serde_json::to_string(skew).map_err(CliError::json)?;
         more.push_str(&format!(",\"clock_skew\":{skew}"));
     }
     if let Some(word) = seal_word(seal) {
         more.push_str(&format!(",\"seal\":\"{word}\""));
     }
     if !notes.is_empty() {
-        let notes = serde_json::to_string(notes).map_err(CliError::Json)?;
+        let notes = serde_json::to_string(notes).map_err(CliError::json)?;
         more.push_str(&format!(",\"redactions\":{notes}"));
     }
     if !expired.is_empty() {
-        let expired = serde_json::to_string(expired).map_err(CliError::Json)?;
+        let expired = serde_json::to_string(expired).map_err(CliError::json)?;
         more.push_str(&format!(",\"expired\":{expired}"));
     }
     more.push('}');
@@ -259,10 +259,7 @@ async fn forge(
         Kind::Intent => serde_json::to_value(annals.forge_view(IntentId(object.id), at).await?),
         Kind::Task => serde_json::to_value(annals.forge_task(TaskId(object.id), at).await?),
         _ => {
-            return Err(CliError::NotInDialect {
-                object: object.to_string(),
-                dialect: "forge",
-            });
+            return Err(CliError::not_in_dialect(&object.to_string(), "forge"));
         }
     };
     let json = json.map_err(LoadError::Render)?;
@@ -317,9 +314,9 @@ fn of_patch_set(patch_set: &PatchSetView) -> String {
 /// Prints a patch set's diff, byte for byte.
 async fn diff(annals: &Annals, view: &ObjectView, context: &mut Context) -> Result<(), CliError> {
     let object = format!("{} {}", view.kind(), view.id());
-    let none = |reason| CliError::NoDiff {
-        object: object.clone(),
-        reason,
+    let none = |reason: &str| {
+        let message = format!("{object} has no diff: {reason}");
+        CliError::new(ErrorClass::NotFound, "no_diff", message)
     };
     let ObjectView::PatchSet(patch_set) = view else {
         return Err(none("only a patch set has one"));

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::cli::{ExportAnnals, ImportAnnals};
 use crate::context::Context;
-use crate::error::{CliError, KeepingError};
+use crate::error::CliError;
 use crate::output::counted;
 use crate::progress;
 use crate::whole_file::WholeFile;
@@ -30,26 +30,19 @@ pub(crate) async fn export(args: &ExportAnnals, context: &mut Context) -> Result
         let exported = verbatim::export(&annals, from, &mut out, &mut shown).await;
         bar.finish_and_clear();
         return exported.map(drop).map_err(|error| match error {
-            VerbatimExportError::Write(source) => CliError::Output(source),
-            error => refused(error),
+            VerbatimExportError::Write(source) => CliError::output(source),
+            error => error.into(),
         });
     }
     let mut file = WholeFile::create(&args.file)?;
     let exported = verbatim::export(&annals, from, file.writer(), &mut shown).await;
     bar.finish_and_clear();
     let exported = exported.map_err(|error| match error {
-        VerbatimExportError::Write(source) => CliError::File {
-            path: args.file.clone(),
-            source,
-        },
-        error => refused(error),
+        VerbatimExportError::Write(source) => CliError::file(&args.file, source),
+        error => error.into(),
     })?;
     file.finish()?;
     exported_to(&args.file, &exported, context)
-}
-
-fn refused(error: impl Into<KeepingError>) -> CliError {
-    Box::new(error.into()).into()
 }
 
 fn exported_to(
@@ -91,7 +84,7 @@ pub(crate) async fn import(args: &ImportAnnals, context: &mut Context) -> Result
     bar.finish_and_clear();
     // What was copied before a failure stays, and is not copied again.
     annals.close().await;
-    let imported = imported.map_err(refused)?;
+    let imported = imported.map_err(CliError::from)?;
     print(&annals, id, &imported, context)
 }
 
@@ -102,17 +95,15 @@ fn open(file: &Path) -> Result<VerbatimSource, CliError> {
             Box::new(BufReader::new(std::io::stdin())),
         ),
         false => {
-            let opened = annals_files::open(file).map_err(|source| CliError::Input {
-                path: file.to_owned(),
-                source,
-            })?;
+            let opened =
+                annals_files::open(file).map_err(|source| CliError::input(file, source))?;
             (
                 file.display().to_string(),
                 Box::new(BufReader::with_capacity(256 * 1024, opened)),
             )
         }
     };
-    VerbatimSource::open(name, reader).map_err(refused)
+    VerbatimSource::open(name, reader).map_err(CliError::from)
 }
 
 fn print(

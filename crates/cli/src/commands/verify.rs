@@ -6,7 +6,7 @@ use annals::{Annals, StatesReport};
 use serde_json::{Value, json};
 
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 use crate::output::{Output, counted};
 use crate::progress;
 
@@ -33,9 +33,9 @@ pub(crate) async fn run(context: &mut Context) -> Result<(), CliError> {
     verified.demand_sound()
 }
 
-/// Makes a reader stay where it is, so that everything is of one moment. A log whose
-/// writer was killed before it said up to where it had come cannot stand still; nobody
-/// moves it then.
+/// Makes a reader stay at its position, so that everything that it reads is of one moment. That
+/// fails for a log whose writer was killed before it recorded how far it had come; then no process
+/// moves it.
 pub(super) fn stand_still(annals: &Annals) {
     if let Some(rocks) = annals.rocks() {
         let _ = rocks.stand_still();
@@ -45,7 +45,7 @@ pub(super) fn stand_still(annals: &Annals) {
 /// Checks everything that is stored.
 pub(super) async fn check(annals: &Annals) -> Result<Verified, CliError> {
     let Some(rocks) = annals.rocks() else {
-        return Err(CliError::InMemory);
+        return Err(CliError::in_memory());
     };
     stand_still(annals);
     let bar = progress::bar("verifying", Some(annals.position().0));
@@ -65,7 +65,7 @@ pub(super) async fn check(annals: &Annals) -> Result<Verified, CliError> {
     })
 }
 
-/// What mends the log. Findings that are only counted count, too.
+/// What repairs the log. Findings that are only counted count, too.
 fn remedy(report: &VerifyReport) -> &'static str {
     let VerifyReport {
         total_findings: all,
@@ -74,9 +74,9 @@ fn remedy(report: &VerifyReport) -> &'static str {
         ..
     } = report;
     if all == of_models {
-        "make the catalogue anew with `annals rebuild`"
+        "rebuild the catalogue with `annals rebuild`"
     } else if *all == of_models + of_indexes {
-        "make the indexes anew with `annals rebuild --indexes`, or restore the log from a backup"
+        "rebuild the indexes with `annals rebuild --indexes`, or restore the log from a backup"
     } else {
         "restore the log from a backup"
     }
@@ -112,14 +112,18 @@ impl Verified {
         match self.total_findings() {
             0 => match &self.unfinished {
                 None => Ok(()),
-                Some(unfinished) => Err(CliError::RedactionUnfinished {
-                    said: unfinished.said,
-                    next: next(unfinished),
-                }),
+                Some(unfinished) => {
+                    let message = format!(
+                        "not all could be checked, as a redaction (event {}) is unfinished",
+                        unfinished.said
+                    );
+                    let error = CliError::new(ErrorClass::Failed, "redaction_unfinished", message);
+                    Err(error.hint(next(unfinished)))
+                }
             },
             findings => {
                 let remedy = remedy(&self.report);
-                Err(CliError::Findings { findings, remedy })
+                Err(CliError::findings(findings, remedy))
             }
         }
     }
@@ -181,7 +185,7 @@ impl Verified {
         ))?;
         if let Some(unused) = report.unreferenced_blobs.filter(|unused| *unused > 0) {
             output.line(&format!(
-                "{} that no record refers to, which is no fault",
+                "{} that no record refers to, which is not a fault",
                 counted(unused, "blob", "blobs")
             ))?;
         }
@@ -261,7 +265,8 @@ impl Verified {
 fn skewed(skew: &SkewReport) -> Option<String> {
     let example = skew.example?;
     Some(format!(
-        "clock skew, which is no fault of the log: {} of {} are dated before what came before them, among them          some of {example} (`annals show {example}`); the order is that of the positions",
+        "clock skew, which is not a fault of the log: {} of {}, dated before what came before, for example of {example} \
+         (`annals show {example}`); the order is that of the positions",
         counted(skew.events, "event", "events"),
         counted(skew.objects, "object", "objects"),
     ))

@@ -4,7 +4,7 @@ use annals::projections::{WorkItemView, WorkItemsQuery};
 
 use crate::cli::List;
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 use crate::output::{Column, Rows, short, when};
 
 pub(crate) async fn run(args: &List, context: &mut Context) -> Result<(), CliError> {
@@ -38,7 +38,7 @@ pub(crate) async fn run(args: &List, context: &mut Context) -> Result<(), CliErr
     Ok(())
 }
 
-/// Tickets belong to other systems: what is known of objects is not known of them.
+/// Tickets belong to other systems: the log does not have of them what it has of objects.
 fn refuse_filters(args: &List) -> Result<(), CliError> {
     let given = [
         ("--status", args.status.is_some()),
@@ -56,7 +56,11 @@ fn refuse_filters(args: &List) -> Result<(), CliError> {
         ("--oldest", args.oldest),
     ];
     match given.into_iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(CliError::NotForWorkItems { option }),
+        Some((option, _)) => {
+            let message =
+                format!("work-items are not listed by {option}; --limit and --after go with them");
+            Err(CliError::new(ErrorClass::Usage, "usage", message))
+        }
         None => Ok(()),
     }
 }

@@ -3,22 +3,15 @@
 use std::path::PathBuf;
 
 use annals::OpenError;
-use annals::event_log::{Digest, ReadError};
-use annals::store_rocks::{BackupError, PutBackError, TruncateError};
-use annals_dialects::retention::RetentionError;
-use annals_dialects::verbatim::{VerbatimExportError, VerbatimImportError};
+use annals::event_log::{Classification, Classified, Digest, ErrorClass, ReadError};
+use annals::store_rocks::BackupError;
 
-use super::{is_corrupt, is_corrupt_log, is_corrupt_read, is_corrupt_store, is_corrupt_view};
 use crate::output::counted;
 
 /// Why keeping a log came to nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum KeepingError {
-    #[error(transparent)]
-    Import(#[from] VerbatimImportError),
-    #[error(transparent)]
-    Export(#[from] VerbatimExportError),
     #[error("there is no backup at {path}: name the directory that `annals backup` made", path = .path.display())]
     NoBackup { path: PathBuf },
     #[error("the backup cannot be opened: {0}")]
@@ -39,12 +32,8 @@ pub(crate) enum KeepingError {
     PlaceTaken { path: PathBuf },
     #[error("nothing was restored: {0}")]
     Restore(BackupError),
-    #[error("{}, as said above with what to do", counted(*.problems, "problem was found", "problems were found"))]
+    #[error("{}, as reported above with what to do", counted(*.problems, "problem was found", "problems were found"))]
     Unwell { problems: u64, corrupt: bool },
-    #[error(transparent)]
-    Truncate(#[from] TruncateError),
-    #[error(transparent)]
-    PutBack(#[from] PutBackError),
     #[error("the log holds no content {what:?}: {hint}")]
     NoContent { what: String, hint: &'static str },
     #[error("several contents begin with {what}: {}. Give more digits", list(.digests))]
@@ -64,14 +53,12 @@ pub(crate) enum KeepingError {
     },
     #[error("--protect goes with --as custom-gc: the other strategies hold what they keep")]
     OnlyWithCustomGc,
-    #[error(transparent)]
-    Retention(Box<RetentionError>),
     #[error(
-        "{} named by the log could not be kept, as said; what else it names was. --allow-missing exits with 0",
+        "{} named by the log could not be kept, as reported above; what else it names was. --allow-missing exits with 0",
         counted(*.missing as u64, "blob", "blobs")
     )]
     PartlyRetained { missing: usize },
-    #[error("{digest} is no text: write it to a file with --out, or use --force")]
+    #[error("{digest} is not text: write it to a file with --out, or use --force")]
     NoText { digest: Digest },
 }
 
@@ -80,73 +67,25 @@ fn list(things: &[String]) -> String {
     things.join(", ")
 }
 
-impl KeepingError {
-    /// Whether a log or a copy of one is damaged.
-    pub(super) fn is_corrupt(&self) -> bool {
+impl Classified for KeepingError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Corrupt, Failed, Invalid, NotFound, Refused, Usage};
         match self {
-            KeepingError::Import(error) => error.is_corrupt(),
-            KeepingError::Export(VerbatimExportError::Read(error))
-            | KeepingError::ReadBackup(error)
-            | KeepingError::Restore(BackupError::Read(error)) => is_corrupt_read(error),
-            KeepingError::OpenBackup(error) => is_corrupt_log(error),
-            KeepingError::DamagedBackup { .. } => true,
-            KeepingError::Unwell { corrupt, .. } => *corrupt,
-            KeepingError::Truncate(error) => match error {
-                TruncateError::AcknowledgedLost { .. }
-                | TruncateError::WholeBehind { .. }
-                | TruncateError::AcknowledgedUnknown { .. } => true,
-                TruncateError::Open(error) | TruncateError::Interrupted { source: error, .. } => {
-                    is_corrupt_store(error)
-                }
-                _ => false,
-            },
-            KeepingError::PutBack(PutBackError::Open(error)) => is_corrupt_store(error),
-            KeepingError::Retention(error) => match error.as_ref() {
-                RetentionError::Log(error) => is_corrupt_read(error),
-                RetentionError::Load(error) => is_corrupt(error),
-                RetentionError::View(error) => is_corrupt_view(error),
-                _ => false,
-            },
-            _ => false,
-        }
-    }
-
-    /// Whether options do not go together.
-    pub(super) fn is_usage(&self) -> bool {
-        matches!(self, KeepingError::OnlyWithCustomGc)
-    }
-
-    /// A stable word for programs.
-    pub(super) fn code(&self) -> &'static str {
-        use VerbatimImportError as Import;
-        match self {
-            KeepingError::Import(Import::Contradiction { .. } | Import::OtherBeginning { .. }) => {
-                "another_log"
-            }
-            KeepingError::Import(Import::Root { .. }) => "verification_failed",
-            KeepingError::Import(Import::CutOff { .. }) => "cut_off",
-            KeepingError::Export(VerbatimExportError::BeyondEnd { .. }) => "beyond_end",
-            KeepingError::Unwell { .. } => "problems",
-            KeepingError::Truncate(
-                TruncateError::AcknowledgedLost { .. } | TruncateError::WholeBehind { .. },
-            ) => "acknowledged_lost",
-            _ if self.is_corrupt() => "corrupt",
-            KeepingError::Import(_) => "import_failed",
-            KeepingError::Export(_) => "export_failed",
-            KeepingError::NoBackup { .. } => "no_backup",
-            KeepingError::PlaceTaken { .. } => "not_empty",
-            KeepingError::NoContent { .. } => "not_found",
+            KeepingError::NoBackup { .. } => NotFound.code("no_backup"),
+            KeepingError::OpenBackup(error) => error.classify().of("restore_failed"),
+            KeepingError::ReadBackup(error) => error.classify().of("restore_failed"),
+            KeepingError::Restore(error) => error.classify().of("restore_failed"),
+            KeepingError::DamagedBackup { .. } => Classification::CORRUPT,
+            KeepingError::PlaceTaken { .. } => Refused.code("not_empty"),
+            KeepingError::Unwell { corrupt: true, .. } => Corrupt.code("problems"),
+            KeepingError::Unwell { corrupt: false, .. } => Failed.code("problems"),
+            KeepingError::NoContent { .. } => NotFound.code("not_found"),
             KeepingError::SeveralDigests { .. }
             | KeepingError::DigestOrId { .. }
-            | KeepingError::SeveralContents { .. } => "ambiguous",
-            KeepingError::NoText { .. } => "no_text",
-            KeepingError::OnlyWithCustomGc => "usage",
-            KeepingError::Retention(error) if error.is_retryable() => "busy",
-            KeepingError::Retention(_) => "retention_failed",
-            KeepingError::PartlyRetained { .. } => "partly_retained",
-            KeepingError::Truncate(_) => "truncate_failed",
-            KeepingError::PutBack(_) => "put_back_failed",
-            _ => "restore_failed",
+            | KeepingError::SeveralContents { .. } => Invalid.code("ambiguous"),
+            KeepingError::OnlyWithCustomGc => Usage.code("usage"),
+            KeepingError::PartlyRetained { .. } => Failed.code("partly_retained"),
+            KeepingError::NoText { .. } => Invalid.code("no_text"),
         }
     }
 }

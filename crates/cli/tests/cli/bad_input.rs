@@ -133,13 +133,8 @@ fn unknown_commands_fields_and_types() {
         &["\"actor\"", "\"kind\""],
     );
     refused(&place, "{}", "invalid", &["\"command\"", "annals commands"]);
-    let nobody = json!({ "command": "create_intent", "actor": { "kind": "human", "id": "" }, "prompt": "p" });
-    refused(
-        &place,
-        nobody.to_string(),
-        "invalid",
-        &["actor.id", "blank"],
-    );
+    let blank = json!({ "command": "create_intent", "actor": { "kind": "human", "id": "" }, "prompt": "p" });
+    refused(&place, blank.to_string(), "invalid", &["actor.id", "blank"]);
     assert_eq!(place.run(&["stats", "--json"]).ok().json()["events"], 0);
 }
 
@@ -218,7 +213,7 @@ fn no_log() {
 }
 
 #[test]
-fn what_is_there_is_no_log() {
+fn a_place_that_is_not_a_log_is_refused() {
     let place = Place::empty();
     std::fs::create_dir(place.log_dir()).unwrap();
     std::fs::write(place.log_dir().join("notes.txt"), "hello").unwrap();
@@ -263,7 +258,7 @@ fn unknown_and_ambiguous_ids() {
     };
     assert_eq!(code("deadbeef"), "not_found");
     assert_eq!(code("00000001"), "ambiguous");
-    assert_eq!(code("x"), "not_found", "an alias that nobody has");
+    assert_eq!(code("x"), "not_found", "an unknown alias");
     assert_eq!(code("a b"), "invalid_id");
 }
 
@@ -305,10 +300,10 @@ fn a_word_in_other_letters_and_a_field_twice_are_slips() {
         &place,
         human("decide", decide).to_string(),
         "invalid",
-        &["\"Commit\" is no DecisionType", "known are commit"],
+        &["unknown DecisionType \"Commit\"", "expected one of commit"],
     );
     let twice = r#"{"command":"create_intent","prompt":"a","prompt":"b"}"#;
-    refused(&place, twice, "invalid", &["\"prompt\" stands twice"]);
+    refused(&place, twice, "invalid", &["duplicate field \"prompt\""]);
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn following_another_process_shows_what_it_writes() {
     writer.end();
 }
 
-/// Runs the program with a standard output that nobody reads any more.
+/// Runs the program with a standard output that was closed by its reader.
 fn run_unread(place: &Place, args: &[&str], input: &str) -> Ran {
     let (reader, unread) = std::io::pipe().unwrap();
     drop(reader);
@@ -126,7 +126,7 @@ fn run_unread(place: &Place, args: &[&str], input: &str) -> Ran {
 }
 
 #[test]
-fn a_closed_standard_output_is_no_error_for_who_only_reads() {
+fn a_closed_standard_output_is_not_an_error_of_commands_that_only_read() {
     let place = Place::with_log();
     place.accept(&[human(
         "create_intent",
@@ -155,7 +155,7 @@ fn a_closed_standard_output_is_no_error_for_who_only_reads() {
 }
 
 #[test]
-fn commands_are_not_executed_where_nobody_reads_the_answers() {
+fn commands_are_not_executed_once_standard_output_is_closed() {
     let place = Place::with_log();
     let line = human("create_intent", json!({ "prompt": "p" }));
     let ran = run_unread(&place, &["apply"], &format!("{line}\n{line}\n{line}\n"));

@@ -1,4 +1,4 @@
-//! Lists, links, trees and rebuilding, as somebody new to it would use them.
+//! Lists, links, trees and rebuilding, as a new user would use them.
 
 use serde_json::{Value, json};
 
@@ -158,7 +158,7 @@ fn lists_are_filtered_and_cut_into_pages() {
     let first = list(&["task", "--limit", "2"]);
     let after = first[1]["first_position"].to_string();
     assert_eq!(ids(&list(&["task", "--after", &after])), [uuid(TASK)]);
-    // People are told that there is more, and how to get at it.
+    // The output says that there is more, and how to get it.
     let shown = place.run(&["list", "task", "--limit", "2"]);
     assert!(
         shown.stderr.contains(&format!("--after {after}")),
@@ -320,7 +320,7 @@ fn a_tree_has_everything_that_belongs_to_an_object() {
 }
 
 #[test]
-fn the_catalogue_is_made_anew_on_request() {
+fn the_catalogue_is_rebuilt_on_request() {
     let place = fully_linked();
     let before = place.run(&["list", "task", "--json"]).ok().stdout;
     let rebuilt = place.run(&["rebuild", "--json"]).ok().json();
@@ -328,7 +328,7 @@ fn the_catalogue_is_made_anew_on_request() {
     assert_eq!(rebuilt["events"], events);
     assert_eq!(place.run(&["list", "task", "--json"]).ok().stdout, before);
     let said = place.run(&["rebuild"]).ok().stdout;
-    assert!(said.starts_with("made the catalogue anew from"), "{said}");
+    assert!(said.starts_with("rebuilt the catalogue from"), "{said}");
     place.run(&["verify"]).ok();
 }
 
@@ -362,11 +362,11 @@ fn what_cannot_be_listed_is_explained() {
     let place = fully_linked();
     let cases: [(&[&str], i32, &str); 12] = [
         (&["list"], 2, "<KIND>"),
-        (&["list", "commit"], 2, "known are intent, plan"),
+        (&["list", "commit"], 2, "expected one of intent, plan"),
         (
             &["list", "run", "--status", "done"],
             1,
-            "known are created, patching",
+            "expected one of created, patching",
         ),
         (
             &["list", "plan", "--status", "done"],
@@ -384,7 +384,7 @@ fn what_cannot_be_listed_is_explained() {
         (&["list", "run", "--limit", "0"], 2, "from 1 on"),
         (&["list", "run", "--after", "last"], 2, "--after"),
         (&["refs", &uuid(0xffff)], 1, "no object"),
-        (&["tree", "no such"], 1, "is no id"),
+        (&["tree", "no such"], 1, "invalid id"),
     ];
     for (args, status, says) in cases {
         place.run(args).fails(status, &[says]);

@@ -128,7 +128,7 @@ fn the_doctor_says_what_is_wrong_and_what_to_do() {
     place.run(&["apply", "/dev/null"]).fails(0, &["no command"]);
     place.run(&["doctor"]).ok();
 
-    // Beside a writer nothing is a problem.
+    // While another process writes nothing is a problem.
     let mut writer = place
         .command(&["apply"])
         .stdin(Stdio::piped())
@@ -157,7 +157,7 @@ fn wal(place: &Place) -> PathBuf {
 }
 
 #[test]
-fn a_damaged_end_is_removed_only_if_nobody_was_told_of_it() {
+fn a_damaged_end_is_removed_only_if_it_was_not_acknowledged() {
     let (place, story) = grown();
     let acknowledged = fs::read(place.log_dir().join("WATERMARK")).unwrap();
     let last = place.run(&["stats", "--json"]).ok().json()["events"].clone();

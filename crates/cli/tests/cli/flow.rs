@@ -204,7 +204,7 @@ fn stats_verify_and_backup_agree() {
         "{text}"
     );
 
-    // What follows from the records is the same when it is made anew.
+    // What follows from the records is the same when it is rebuilt.
     let rebuilt = place.run(&["rebuild", "--indexes", "--json"]).ok().json();
     let expected = json!({
         "records": events, "streams": 4, "batches": 14, "blobs": 1,
@@ -221,7 +221,7 @@ fn stats_verify_and_backup_agree() {
     );
     let text = place.run(&["rebuild", "--indexes"]).ok().stdout;
     assert!(
-        text.contains("made the indexes anew") && text.contains("made the catalogue anew"),
+        text.contains("rebuilt the indexes") && text.contains("rebuilt the catalogue"),
         "{text}"
     );
     place

@@ -23,7 +23,7 @@ fn put(place: &Place, path: &str, text: impl AsRef<[u8]>) {
     fs::write(file, text).unwrap();
 }
 
-/// A log beside a folder with something of each kind.
+/// A log next to a folder with something of each kind.
 fn with_folder() -> Place {
     let place = Place::with_log();
     put(
@@ -100,7 +100,7 @@ fn what_is_broken_is_named_and_the_exit_status_says_so() {
     fs::create_dir(&empty).unwrap();
     place
         .run(&["import", "forge", "empty"])
-        .fails(1, &["is no .forge folder and has none"]);
+        .fails(1, &["is not a .forge folder and has none"]);
     let without_log = Place::empty();
     put(&without_log, "intents/reset.yaml", INTENT);
     without_log
@@ -128,7 +128,7 @@ fn an_export_leaves_alone_what_it_did_not_write() {
     ran.fails(1, &["2 files were left alone"]);
     let text = fs::read_to_string(place.path(".forge/tasks/reset.yaml")).unwrap();
     assert_eq!(text, TASKS);
-    // One of them is enough, where only that is asked for.
+    // A single one is exported, if only that is named.
     let one = place.run(&["export", "forge", "one", "crash"]).ok().stdout;
     assert!(one.contains("intents    1\n"), "{one}");
 }
@@ -199,7 +199,7 @@ fn drafts_are_taken_as_they_come_while_others_work_on_the_log() {
         (&third["outcome"], &third["status"]),
         (&"proposed".into(), &"approved".into())
     );
-    // Nobody has to wait for the watch.
+    // Other commands do not have to wait for the watch.
     place.run(&["reject", "before"]).ok();
     put(&place, "intent-drafts/before.md", "Again\n\nwith more\n");
     assert_eq!(watching.next()["outcome"], "exists");
@@ -309,7 +309,7 @@ fn intents_of_agents_are_taken_as_they_come() {
     put(&place, "intents/own.yaml", human);
     assert_eq!(watching.next()["outcome"], "left");
     assert_eq!(status(), "proposed");
-    // What an export writes there is no news: what comes next is the draft.
+    // A file that an export writes there is not imported: the next outcome is the draft's.
     place
         .run(&["approve", "bad", "--actor", "human:approver"])
         .ok();

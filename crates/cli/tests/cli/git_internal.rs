@@ -1,4 +1,4 @@
-//! git-internal's objects, as somebody types it.
+//! git-internal's objects on the command line.
 
 use serde_json::{Value, json};
 

@@ -55,7 +55,7 @@ fn refused(place: &Place, args: &[&str], says: &[&str]) {
     }
 }
 
-/// A project with a folder of somebody else's beside it, which has all that a `.forge` folder has.
+/// A project with another project's folder next to it, which has all that a `.forge` folder has.
 fn project() -> Place {
     let place = Place::with_log();
     for (part, file, text) in [
@@ -119,7 +119,7 @@ fn a_folder_that_is_a_link_is_neither_read_nor_written_nor_emptied() {
 }
 
 #[test]
-fn a_watched_folder_is_no_link() {
+fn a_watched_folder_is_not_a_link() {
     for linked in [".forge", "intent-drafts"] {
         let place = project();
         let (forge, elsewhere) = (place.path("project/.forge"), place.path("elsewhere"));
@@ -184,7 +184,7 @@ fn a_recording_that_is_a_link_is_not_read() {
     assert!(!said.contains("secret"), "{said}");
 }
 
-/// The lock beside a checkpoint's file, and the file that is written first, lie where strangers can
+/// The lock next to a checkpoint's file, and the file that is written first, lie where strangers can
 /// put links.
 #[test]
 fn no_file_is_made_or_emptied_through_a_link() {

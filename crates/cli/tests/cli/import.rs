@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::Place;
 
 #[test]
-fn what_is_no_repository_is_said_to_be_none() {
+fn what_is_not_a_repository_is_refused() {
     let place = Place::with_log();
     std::fs::create_dir(place.path("plain")).unwrap();
     place

@@ -177,7 +177,7 @@ fn sessions_that_are_over_leave_nothing_waiting() {
 }
 
 #[test]
-fn what_is_no_recording_is_said_to_be_none() {
+fn what_is_not_a_recording_is_refused() {
     let place = Place::with_log();
     std::fs::create_dir(place.path("empty")).unwrap();
     place

@@ -41,7 +41,7 @@ fn what_is_no_text_and_no_type_is_refused_by_name() {
     let place = Place::empty();
     place
         .run_with(&["classify"], [b'a', 0xff])
-        .fails(1, &["no UTF-8 from its byte 2 on"]);
+        .fails(1, &["not UTF-8 from its byte 2 on"]);
     place
         .run_with(&["classify"], "x".repeat(1024 * 1024 + 1))
         .fails(1, &["longer than 1 MiB"]);
@@ -62,7 +62,7 @@ fn a_type_that_is_not_listed_is_kept_and_said() {
         "docs",
         "Describe the cache",
     ];
-    place.run(&args).fails(0, &["\"docs\" is none of feature"]);
+    place.run(&args).fails(0, &["\"docs\" is not one of"]);
     let shown = place.run(&["show", "it", "--as", "forge", "--json"]).ok();
     let shown = shown.json();
     assert_eq!(
@@ -76,7 +76,7 @@ fn a_type_that_is_not_listed_is_kept_and_said() {
     let args = ["judge", "it", "--type", "survey"];
     place
         .run(&args)
-        .fails(0, &["\"survey\" is none of feature"]);
+        .fails(0, &["\"survey\" is not one of feature"]);
     let shown = place.run(&["show", "it", "--as", "forge", "--json"]).ok();
     assert_eq!(shown.json()["flow"], json!(["audit", "report"]));
     // By lines, too; a listed word in other letters is a slip.
@@ -87,7 +87,7 @@ fn a_type_that_is_not_listed_is_kept_and_said() {
     assert_eq!(place.apply(&[line("poetry")])[0]["ok"], true);
     let refused = place.apply(&[line("Test")]).remove(0);
     assert_eq!(refused["ok"], false, "{refused}");
-    // A type of somebody's own is content: it can be redacted.
+    // A type that is not listed is content: it can be redacted.
     let args = ["redact", "--pattern", "poetry", "--reason", "a test"];
     place.run(&args).ok();
     let listed = place.run(&["log", "--json"]).ok().stdout;
@@ -257,7 +257,7 @@ fn what_waits_for_an_intent_that_was_turned_down_is_in_the_inbox() {
     assert_eq!(json.len(), 1);
     assert_eq!(json[0]["reasons"], json!(["dependency"]));
     assert_eq!(json[0]["called_off"][0]["status"], "rejected");
-    // The catalogue that is made anew says the same.
+    // A rebuilt catalogue says the same.
     place.run(&["rebuild"]).ok();
     assert_eq!(place.run(&["inbox"]).ok().stdout, inbox);
     // What resolves it does, and the next one waits.
@@ -393,7 +393,7 @@ fn an_intent_goes_from_a_draft_to_what_failed_and_is_tried_anew() {
         .json();
     assert_eq!(shown["instructions"], json!(["write tests first"]));
     assert_eq!(shown["tasks"].as_array().unwrap().len(), 2, "{shown}");
-    // What waits stands behind what it waits for.
+    // A task comes after the tasks that it waits for.
     assert_eq!(shown["tasks"][1]["depends_on"], json!(["mail"]), "{shown}");
     place.run(&["verify"]).ok();
 }
@@ -579,7 +579,7 @@ fn a_child_of_an_analysis_keeps_its_type_labels_and_dependencies_and_its_parent_
         (
             r#"{"outcome":"child_intents","child_intents":[
                 {"title":"a","body":"","depends_on":["nobody"]}]}"#,
-            "\"nobody\" is no child of this analysis",
+            "unknown intent \"nobody\": expected a child of this analysis",
         ),
         (
             r#"{"outcome":"child_intents","child_intents":[

@@ -63,10 +63,10 @@ fn an_import_is_repeated_and_continued() {
     assert!(again.contains("copied 0 records and 0 blobs"), "{again}");
     import("other", "new.jsonl").ok();
     assert_eq!(root(&place, "log"), root(&place, "other"));
-    // What goes on behind other records makes no log of its own.
+    // An export that does not begin at position 1 does not create a log.
     import("third", "new.jsonl").fails(1, &["no log at third"]);
     assert!(!place.path("third").exists());
-    // A log of another id is no other log, if it is empty.
+    // A log with another id is accepted if it is empty.
     place.run(&["--log", "fourth", "init"]).ok();
     import("fourth", "all.jsonl").fails(0, &["keeps its own id"]);
     let names = fs::read_dir(place.path(".")).unwrap();

@@ -25,7 +25,7 @@ fn intents_are_listed_by_approval_type_risk_source_and_label_and_filters_combine
     );
     let args = ["submit", "--alias", "b", "--label", "ui", "--type", "docs"];
     let args = [&args[..], &["Add a page"]].concat();
-    place.run(&args).fails(0, &["\"docs\" is none of feature"]);
+    place.run(&args).fails(0, &["\"docs\" is not one of"]);
     submit(&place, "c", &["--source", "audit"], "認証の監査");
     submit(&place, "d", &[], "Fix a typo");
     for (filters, expected) in [
@@ -80,9 +80,10 @@ fn intents_are_listed_by_approval_type_risk_source_and_label_and_filters_combine
         .run(&args)
         .fails(1, &["only intents are listed by approval"]);
     let args = ["list", "intents", "--status", "proposed"];
-    place
-        .run(&args)
-        .fails(1, &["`--approval` lists: proposed, approved"]);
+    place.run(&args).fails(
+        1,
+        &["`--approval` lists by approval status, one of proposed, approved"],
+    );
     let args = ["list", "intents", "--approval", "open"];
     place.run(&args).fails(2, &["proposed, approved"]);
     place.run(&["verify"]).ok();

@@ -102,7 +102,7 @@ fn since_goes_by_position_and_by_either_clock() {
     );
     log(&["--since", &(end + 2).to_string()]).fails(1, &["not there yet"]);
 
-    // Whatever the clock's resolution: the first event of that very moment on.
+    // For any resolution of the clock: from the first event of that very moment on.
     let time = all[6]["recorded_at"].as_str().unwrap();
     let first = all
         .iter()

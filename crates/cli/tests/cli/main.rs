@@ -26,6 +26,7 @@ mod log;
 mod observations;
 mod private;
 mod proof;
+mod readme;
 mod redact;
 mod retain;
 mod secrets;

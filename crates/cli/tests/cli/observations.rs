@@ -129,8 +129,8 @@ fn open_observations_stand_the_oldest_first_with_what_settles_them() {
         "{listed}"
     );
 
-    let put_aside = ["process", "fine", "--reason", "it is meant so"];
-    let done = place.run(&put_aside).ok().stdout;
+    let process = ["process", "fine", "--reason", "it is meant so"];
+    let done = place.run(&process).ok().stdout;
     assert!(done.contains("processed  The log is never cut"), "{done}");
     let open = place.run(&["observations", "--json"]).ok().lines();
     assert_eq!(open.len(), 2);
@@ -225,7 +225,7 @@ fn an_observation_leads_to_one_intent_of_its_own_source() {
 }
 
 #[test]
-fn what_is_no_observation_is_refused_by_name() {
+fn what_is_not_an_observation_is_refused_by_name() {
     let place = Place::with_log();
     place.run(&["submit", "--alias", "it", "Do it"]).ok();
     let wrong = ["submit", "--observation", "it"];
@@ -246,7 +246,7 @@ fn what_is_no_observation_is_refused_by_name() {
 }
 
 #[test]
-fn several_observations_are_put_aside_at_once_and_what_is_refused_is_said() {
+fn several_observations_are_processed_at_once_and_what_is_refused_is_said() {
     let place = Place::with_log();
     observe(&place, "a", "epiphany", &["a"]);
     observe(&place, "b", "reflection", &["b"]);

@@ -1,4 +1,4 @@
-//! What is kept is for its owner alone, whatever the user's mask says.
+//! What is kept is for its owner alone, regardless of the user's mask.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -53,7 +53,7 @@ fn a_log_and_its_copies_are_for_their_owner_alone() {
     is_private(&place.path("again"));
 }
 
-/// Somebody lets a group read: what is added stays readable for it, and the doctor says so.
+/// The owner lets a group read: what is added stays readable for it, and the doctor says so.
 #[test]
 fn a_log_that_its_owner_opened_to_others_stays_open() {
     let (place, story) = grown();

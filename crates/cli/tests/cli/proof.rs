@@ -64,7 +64,7 @@ fn keys_are_made_once_and_kept_private() {
     assert!(!place.path("x.key").exists());
     place
         .run(&["key", "show", "log.key.pub"])
-        .fails(1, &["no private key"]);
+        .fails(1, &["not a private key"]);
     place.run(&["key", "show", "none"]).fails(1, &["none"]);
 }
 
@@ -147,8 +147,8 @@ fn a_log_that_lost_its_end_does_not_fit() {
         (&json!(false), &json!(0))
     );
     assert_eq!(all["checkpoint"]["fits"], false);
-    let misfit = all["checkpoint"]["misfit"].as_str().unwrap();
-    assert!(misfit.contains("lost its end"), "{misfit}");
+    let mismatch = all["checkpoint"]["misfit"].as_str().unwrap();
+    assert!(mismatch.contains("lost its end"), "{mismatch}");
     let ran = earlier(&["verify", "--since", "cp", "--json"]).fails(3, &[]);
     assert_eq!(ran.error_code(), "does_not_fit");
     // And it does not get into the file where the newest one is kept.
@@ -176,7 +176,7 @@ fn checkpoints_stay_outside_the_log() {
     inside.fails(1, &["inside the log"]);
     fs::write(place.path("notes"), "mine").unwrap();
     let other = place.run(&["checkpoint", "--out", "notes"]);
-    other.fails(1, &["notes", "no checkpoint"]);
+    other.fails(1, &["notes", "not a checkpoint"]);
     assert_eq!(fs::read(place.path("notes")).unwrap(), b"mine");
     place.run(&["verify"]).ok();
 }
@@ -331,18 +331,18 @@ fn a_changed_proof_fails() {
     other["extra"] = json!(1);
     verify(other.to_string().as_bytes()).fails(1, &["unknown field"]);
     for bad in [&b""[..], b"\0\xff\xfe", b"{", b"[1,2"] {
-        verify(bad).fails(1, &["this is no proof"]);
+        verify(bad).fails(1, &["this is not a proof"]);
     }
-    verify(&[b' '; 1_000_000]).fails(1, &["this is no proof"]);
+    verify(&[b' '; 1_000_000]).fails(1, &["this is not a proof"]);
 
     let checkpoint = |bytes: &[u8]| {
         fs::write(place.path("bad"), bytes).unwrap();
         place.run(&["verify", "--checkpoint", "bad"])
     };
     for bad in [&b""[..], b"\0\xff\xfe", b"annals/x\n", b"a\n1\n2\n"] {
-        checkpoint(bad).fails(1, &["this is no checkpoint"]);
+        checkpoint(bad).fails(1, &["this is not a checkpoint"]);
     }
-    checkpoint(&vec![b'x'; 3_000_000]).fails(1, &["more than 1000000 bytes"]);
+    checkpoint(&vec![b'x'; 3_000_000]).fails(1, &["expected at most 1000000 bytes"]);
     place
         .run(&["verify", "--checkpoint", "none"])
         .fails(1, &["none"]);
@@ -429,7 +429,7 @@ fn signatures_that_are_there_stay() {
     place
         .run(&[&["verify", "--since", "all"], &keys.concat()[..]].concat())
         .ok();
-    // Nobody's signature is lost to a checkpoint that has none.
+    // A signed checkpoint is not replaced by one without signatures.
     place.run(&["checkpoint", "--out", "cp"]).ok();
     more(&place, 1);
     let before = fs::read(place.path("cp")).unwrap();
@@ -443,7 +443,7 @@ fn signatures_that_are_there_stay() {
 }
 
 #[test]
-fn checkpoints_follow_a_log_that_somebody_else_writes() {
+fn checkpoints_follow_a_log_that_another_process_writes() {
     let (place, _) = place();
     let first = size(&place, "cp");
     let args = [
@@ -480,7 +480,7 @@ fn checkpoints_follow_a_log_that_somebody_else_writes() {
     place.run(&["checkpoint", "--follow"]).fails(2, &["--out"]);
 }
 
-/// What is no proof is not written over, and no key is put into a log.
+/// A file that is not a proof is not overwritten, and no key is put into a log.
 #[test]
 fn nothing_else_is_written_over_and_no_key_lies_in_a_log() {
     let place = Place::with_log();
@@ -492,7 +492,7 @@ fn nothing_else_is_written_over_and_no_key_lies_in_a_log() {
     let key = fs::read(place.path("k")).unwrap();
     place
         .run(&["prove", "1", "--out", "k"])
-        .fails(1, &["is no proof"]);
+        .fails(1, &["is not a proof"]);
     assert_eq!(fs::read(place.path("k")).unwrap(), key);
     place.run(&["prove", "1", "--out", "p"]).ok();
     place.run(&["prove", "1", "--out", "p"]).ok();

@@ -197,7 +197,7 @@ fn a_pattern_and_a_blob_are_removed_wherever_they_are() {
         let found = place.run(&args).ok().json();
         assert_eq!(found["events"].as_array().unwrap().len(), 1, "{pattern}");
     }
-    // What is no JSON has its quotes.
+    // A text that is not JSON has its quotes.
     place.accept(&[intent(r#""third" and "last""#)]);
     let args = [
         "redact",
@@ -418,7 +418,7 @@ fn names_are_removed_like_all_content() {
     let place = Place::with_log();
     named(&place, "hunter2");
     assert!(!files_with(&place.log_dir(), "hunter2").is_empty());
-    // What stands between names belongs to none of them.
+    // The text between names belongs to none of them.
     let between = r#"^\[""#;
     let args = [
         "redact",
@@ -477,7 +477,7 @@ fn names_are_removed_like_all_content() {
     place.accept(&[push(2, 31)]);
 }
 
-/// What no redaction removes is named: nobody may take it for gone.
+/// What a redaction cannot remove is named, so that it is not taken for gone.
 #[test]
 fn what_a_pattern_finds_in_structure_is_named() {
     let (place, story) = grown();
@@ -500,7 +500,7 @@ fn what_a_pattern_finds_in_structure_is_named() {
     let again = place.run(&args).ok().stdout;
     assert!(again.contains("nothing to remove but that"), "{again}");
     assert!(!again.contains("gone already"), "{again}");
-    // An end of the text is seen, too; ids, digests and times are nobody's words.
+    // An end of the text is seen, too; ids, digests and times are not texts of a user.
     let anchored = [
         "redact",
         "--pattern",
@@ -523,7 +523,7 @@ fn what_a_pattern_finds_in_structure_is_named() {
     assert_eq!(place.run(&numbers).ok().json()["stays_count"], 0);
 }
 
-/// Whatever stands outside of the content is named, also where it looks like an id.
+/// Each occurrence outside of the content is named, also where it looks like an id.
 #[test]
 fn what_a_pattern_finds_in_a_header_or_in_a_kind_like_an_id_is_named() {
     let place = Place::with_log();

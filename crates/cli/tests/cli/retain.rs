@@ -618,8 +618,8 @@ fn what_a_killed_process_left_is_removed_and_two_do_not_work_at_once() {
     assert!(!left.exists());
 }
 
-/// Content that was removed from the log is not kept once more. It is released before: its id goes
-/// with it, as whoever had the id could try texts against it.
+/// Content that was removed from the log is not kept once more. It is released before: its id is removed
+/// with it, as texts could be tried against the id.
 #[test]
 fn what_was_redacted_is_not_kept_again() {
     let kept = Kept::new();
@@ -768,7 +768,7 @@ fn what_is_damaged_is_not_kept() {
     let protect = ["retain", "--repo", "repo", "--as", "custom-gc", "--protect"];
     kept.place.run(&protect[..5]).ok();
     kept.place.run(&protect).fails(1, &[&kept.file, "damaged"]);
-    // One whose file is no object at all.
+    // One whose file is not an object at all.
     fs::remove_file(&path).unwrap();
     fs::write(&path, "no object").unwrap();
     for how in ["refs", "orphan", "keep-pack"] {
@@ -832,7 +832,7 @@ fn what_is_in_a_cruft_pack_gets_a_file_of_its_own() {
 }
 
 #[test]
-fn uploads_whose_commit_is_gone_are_made_anew() {
+fn uploads_whose_commit_is_gone_are_made_again() {
     let kept = Kept::new();
     kept.retain(&["--as", "orphan"]);
     let commit = git(&kept.repo(), &["rev-parse", "refs/ai/uploads"]);
@@ -897,7 +897,7 @@ fn a_repository_with_an_unknown_extension_is_not_written_to() {
     }
     with(1, "[extensions]\n\tobjectFormat = sha1\n\tnoop = x\n");
     kept.retain(&["--as", "refs"]);
-    // git takes no notice of such words where the format has version 0.
+    // git ignores such words where the format has version 0.
     with(0, unknown[0].0);
     kept.retain(&["--as", "orphan"]);
     with(0, "");

@@ -120,9 +120,9 @@ fn bad_commands_are_refused_with_what_is_wrong_and_change_nothing() {
         ),
         (
             complete(COMMIT, "Success"),
-            "no accepted command of this session that has not ended",
+            "not an open command of this session: expected one that was accepted and has not ended",
         ),
-        (complete(9, "Failure"), "no accepted command"),
+        (complete(9, "Failure"), "not an open command"),
         (complete(PUSH, "Maybe"), "Success, Failure"),
         (submit(4, json!({ "kind": "Deploy" })), "CreateBranch"),
         (
@@ -131,7 +131,7 @@ fn bad_commands_are_refused_with_what_is_wrong_and_change_nothing() {
                 json!({ "kind": "UploadArtifact", "name": "n", "contentType": "t",
                 "content": "%%%" }),
             ),
-            "no base64",
+            "invalid base64",
         ),
         (
             create(&json!({ "name": "p", "limits": { "callsPerMinute": -1 } })),
@@ -486,8 +486,8 @@ fn tickets_are_listed_and_a_plan_says_what_can_be_begun() {
     assert_eq!(patches.count(), 1);
 }
 
-/// What an id stood for is not stored any more after a redaction or in an imported log. Whatever is
-/// given under it then is not answered with the verdict of what was given first.
+/// The command of an id is not stored any more after a redaction or in an imported log. Another command
+/// with that id is then not answered with the verdict of the first one.
 #[test]
 fn an_id_whose_command_is_not_known_any_more_lets_nothing_pass() {
     let place = Place::with_log();

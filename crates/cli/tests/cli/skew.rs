@@ -40,7 +40,7 @@ fn times_that_go_back_are_named_and_what_is_shown_keeps_the_recorded_order() {
     let foreign = place.run(&foreign).ok().json();
     assert_eq!(foreign["updated_at"], foreign["created_at"]);
 
-    // Frames stand in the order in which they were pushed.
+    // Frames are in the order in which they were pushed.
     let create = json!({ "max_frames": 4 });
     let pipeline = place.accept(&[human("create_pipeline", create)]).remove(0);
     let push = |summary: &str, at: &str| {
@@ -62,7 +62,7 @@ fn times_that_go_back_are_named_and_what_is_shown_keeps_the_recorded_order() {
 
     let verified = place.run(&["verify"]).ok().stdout;
     assert!(
-        verified.contains("clock skew, which is no fault of the log: 2 events of 2 objects"),
+        verified.contains("clock skew, which is not a fault of the log: 2 events of 2 objects"),
         "{verified}"
     );
     let json = place.run(&["verify", "--json"]).ok().json();

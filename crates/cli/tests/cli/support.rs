@@ -52,7 +52,7 @@ impl Place {
             .args(args)
             .current_dir(self.dir.path())
             .env("ANNALS_LOG", "log")
-            // Whoever runs the tests is nobody here.
+            // The name of the user who runs the tests is hidden.
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env_remove("GIT_AUTHOR_NAME")
             .env_remove("GIT_AUTHOR_EMAIL")

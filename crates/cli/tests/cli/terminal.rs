@@ -1,5 +1,5 @@
 //! What is recorded cannot do anything to a terminal, and cannot look like a line of the program's
-//! own, wherever it was put and whatever shows it.
+//! own, regardless of where it was recorded and which command shows it.
 
 use std::fs;
 

@@ -121,7 +121,7 @@ fn verify_says_that_a_killed_redaction_is_unfinished_until_the_log_is_opened_for
 }
 
 #[test]
-fn verify_beside_a_redaction_says_that_it_is_being_carried_out() {
+fn verify_during_a_redaction_says_that_it_is_being_carried_out() {
     let next = "it is being carried out by the process that writes: run `annals verify` again";
     // A redaction may be over before the other process has begun.
     for _ in 0..5 {

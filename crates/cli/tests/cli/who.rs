@@ -43,7 +43,7 @@ fn the_default_actor_is_the_person_as_git_knows_them() {
     let config = "[user]\n\tname = Kei Tanaka\n\temail = kei@example.org\n";
     std::fs::write(place.path("home/.gitconfig"), config).unwrap();
     assert_eq!(proposed_by(&place, &login, &[]).0, "Kei Tanaka");
-    // A repository's configuration is somebody else's.
+    // A repository's configuration may be written by others: it is not used.
     std::fs::create_dir_all(place.path(".git")).unwrap();
     std::fs::write(place.path(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     std::fs::write(place.path(".git/config"), "[user]\n\tname = Mallory\n").unwrap();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// What stands in everything that is not the stranger's.
+/// A text in every file that is not the stranger's.
 pub const CANARY: &str = "canary-4711-nobody-reads-this";
 
 /// After so long a command does not end.

@@ -1,4 +1,4 @@
-//! Commands that read one file, and files of all kinds that are none of theirs.
+//! Commands that read one file, and files of all kinds that are not for them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -78,7 +78,7 @@ fn files_of_any_content_are_read_within_bounds() {
 
 /// A file that is larger than memory, pipes, folders and endless devices.
 #[test]
-fn what_is_no_file_or_never_ends_is_refused() {
+fn what_is_not_a_file_or_never_ends_is_refused() {
     let field = Field::new();
     let file = field.path("hostile/file");
     let check = |what: &str| {

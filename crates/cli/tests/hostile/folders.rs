@@ -90,7 +90,7 @@ const ATTACKS: [(&str, Attack); 12] = [
     ("a file larger than memory", |_, folder, extension| {
         sparse(&folder.join("x").with_extension(extension), 1 << 30);
     }),
-    ("names that are no text", |_, folder, extension| {
+    ("names that are not text", |_, folder, extension| {
         let names: [&[u8]; 6] = [
             b"\x1b]0;x\x07",
             b"a\nb",

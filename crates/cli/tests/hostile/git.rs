@@ -115,7 +115,7 @@ fn nothing_that_a_repository_is_configured_with_is_run() {
 }
 
 #[test]
-fn parts_of_a_repository_that_are_no_files_are_not_waited_for() {
+fn parts_of_a_repository_that_are_not_files_are_not_waited_for() {
     for part in [
         "HEAD",
         "config",

@@ -178,7 +178,7 @@ fn secrets_without_end_fit_into_memory() {
     assert!(ended.is_good, "{}", ended.said);
 }
 
-/// Packs and folders beside them.
+/// Packs and folders next to them.
 #[test]
 fn many_packs_are_read_with_few_open_files() {
     let field = repository();

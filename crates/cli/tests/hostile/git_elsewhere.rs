@@ -13,7 +13,7 @@ use crate::git::{IMPORT, git, git_in, repository, repository_in};
 
 type Attack = fn(&Field, &Path);
 
-/// The repository of somebody else, outside.
+/// Another user's repository, outside.
 fn theirs(field: &Field) -> PathBuf {
     field.path("outside/theirs")
 }
@@ -176,7 +176,7 @@ fn no_other_repository_is_imported() {
     }
 }
 
-/// A file that is said to be malformed could be a second name of somebody else's.
+/// A file that is reported as malformed could be a hard link to another user's file.
 #[test]
 fn nothing_in_a_file_is_told_that_cannot_be_read() {
     let own = [
@@ -254,7 +254,7 @@ const PIPES: [(&str, Attack); 6] = [
         pipe(&field.path("hostile/common/config"));
         fs::write(git.join("commondir"), "../common\n").unwrap();
     }),
-    ("pipes beside an empty folder", |field, git| {
+    ("pipes next to an empty folder", |field, git| {
         for part in ["objects", "refs"] {
             fs::rename(git.join(part), field.path("hostile").join(part)).unwrap();
         }
@@ -411,7 +411,7 @@ fn a_work_tree_and_a_submodule_are_imported() {
     git(&field, &["commit", "--quiet", "-m", "Add a part"]);
     imported("a submodule", "hostile/sub/part", 1);
     imported("around a submodule", "hostile", 2);
-    imported("beside a submodule", "hostile/sub", 2);
+    imported("next to a submodule", "hostile/sub", 2);
     git_in(&part, &["worktree", "add", "--quiet", "../moved"], b"");
     fs::rename(field.path("moved"), field.path("elsewhere")).unwrap();
     let ended = field.run(&["import", "git", "elsewhere"]);

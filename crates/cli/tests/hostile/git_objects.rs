@@ -256,7 +256,7 @@ fn a_commit_with_people_that_cannot_be_read_is_named_and_kept() {
     }
 }
 
-/// Everybody can say which ids a commit's objects will have.
+/// Anyone can compute which ids a commit's objects will have.
 #[test]
 fn a_commit_whose_ids_are_taken_is_named_and_the_rest_goes_on() {
     let field = repository();
@@ -285,7 +285,7 @@ fn a_commit_whose_ids_are_taken_is_named_and_the_rest_goes_on() {
     assert_eq!(count(&again, "already there "), 2, "{}", again.said);
 }
 
-/// Another repository with the same history, packed: whatever the form, the ids are the same.
+/// Another repository with the same history, packed: in any form the ids are the same.
 #[test]
 fn an_ordinary_repository_is_imported_in_whichever_form_it_is() {
     let field = repository();

@@ -6,7 +6,7 @@ use crate::field::Field;
 
 const OURS: &str = "0198c0de-0000-7000-8000-0000000000f1";
 
-/// A log with an intent of ours that goes by `ours`, was approved, and has a task and a run.
+/// A log with an intent of ours that has the alias `ours`, was approved, and has a task and a run.
 fn field() -> Field {
     let field = Field::new();
     good(
@@ -152,7 +152,7 @@ fn object(kind: &str, id: &str, more: Value) -> Value {
     object
 }
 
-/// The objects of git-internal that stand in their run's stream.
+/// The objects of git-internal that are stored in their run's stream.
 #[test]
 fn an_object_of_git_internal_is_not_written_into_a_run_of_the_log() {
     let field = Field::new();
@@ -293,7 +293,7 @@ fn an_imported_event_does_not_take_the_id_of_another() {
         !is_good && said.contains("another object with its id is in the session already"),
         "{said}"
     );
-    // Importing again is no conflict.
+    // Importing again is not a conflict.
     let (is_good, said) = import(&field, &[comment(fresh, SESSION), comment(twice, SESSION)]);
     assert!(is_good && said.contains("already there  2"), "{said}");
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use annals_event_log::{
-    Actor, Append, EventLog, NewEvent, Position, ReadError, Record, StreamName, Version,
+    Actor, Append, NewEvent, Position, ReadError, Record, Store, StreamName, Version,
 };
 use bytes::Bytes;
 use chrono::DateTime;
@@ -48,8 +48,8 @@ pub(crate) fn append(stream: &str, event_type: &'static str, events: usize) -> A
 const BATCHES: [usize; 2] = [1, 2];
 const EACH: u64 = 3;
 
-/// Appends to a stream of its own; how many events were acknowledged.
-fn appends(log: &dyn EventLog, stream: &str) -> u64 {
+/// Appends to its own stream; returns how many events were acknowledged.
+fn appends(log: &dyn Store, stream: &str) -> u64 {
     let mut acknowledged = 0;
     for events in BATCHES {
         match block_on(log.append(append(stream, "test.happened", events))) {
@@ -83,7 +83,7 @@ fn name() -> StreamName {
 
 /// Two who append and three who subscribe, each until it has all there will be.
 pub fn a_subscriber_sees_each_record_once_and_in_order() {
-    let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new(Uuid::from_u128(1)));
+    let log: Arc<dyn Store> = Arc::new(MemoryLog::new(Uuid::from_u128(1)));
     let mut threads: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
     for stream in ["run-0", "run-1"] {
         let log = Arc::clone(&log);
@@ -109,10 +109,10 @@ pub fn a_subscriber_sees_each_record_once_and_in_order() {
     all(threads);
 }
 
-/// The same beside the close: what came before the end is in order and without a gap, and
+/// The same while the log is closed: what came before the end is in order and without a gap, and
 /// no subscriber waits for more.
 pub fn a_subscription_ends_when_the_log_is_closed() {
-    let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new(Uuid::from_u128(1)));
+    let log: Arc<dyn Store> = Arc::new(MemoryLog::new(Uuid::from_u128(1)));
     let mut threads: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
     let appended = Arc::clone(&log);
     threads.push(Box::new(move || {

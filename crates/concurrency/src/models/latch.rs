@@ -35,7 +35,7 @@ pub fn everyone_hears_of_it_and_it_stays() {
     assert!(latch.is_given());
 }
 
-/// One who waits and one who gives it: few enough steps for every schedule.
+/// One thread that waits and one that gives it: few enough steps for every schedule.
 pub fn a_waiter_hears_of_it() {
     let latch = Arc::new(Latch::default());
     let given = OnDrop(Arc::clone(&latch));
@@ -44,7 +44,7 @@ pub fn a_waiter_hears_of_it() {
     giver.join().unwrap();
 }
 
-/// Readers, one who puts another database in its place, and the close: the signal is
+/// Readers, a thread that puts another database in its place, and the close: the signal is
 /// given when the last one has let the last database go, and nothing is put in the place
 /// of a closed one.
 pub fn a_slot_is_released_when_the_last_reader_lets_go() {

@@ -61,7 +61,7 @@ pub fn every_job_is_taken_once_and_in_order() {
     }
 }
 
-/// A queue that is closed while callers wait for room: each is told so, or its job is
+/// A queue that is closed while callers wait for room: each gets that answer, or its job is
 /// taken.
 pub fn closing_wakes_every_caller() {
     let queue = Arc::new(Queue::new(LIMIT));
@@ -93,7 +93,7 @@ pub fn closing_wakes_every_caller() {
 }
 
 /// A queue that is closed while it is full and the writer is busy: a caller who waits for
-/// room is told so at once, and not when the writer takes again.
+/// room gets that answer at once, and not when the writer takes again.
 pub fn closing_wakes_a_caller_though_nothing_is_taken() {
     let queue = Arc::new(Queue::new(LIMIT));
     for job in 0..LIMIT {

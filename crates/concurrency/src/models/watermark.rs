@@ -39,7 +39,7 @@ pub fn it_rises_and_wakes_all() {
     assert_eq!(watermark.get(), Position(4));
 }
 
-/// One move, then the close. Who waits is told of the move first.
+/// One move, then the close. A waiting reader sees the move first.
 pub fn closing_wakes_all_and_hides_no_move() {
     let watermark = Arc::new(Watermark::new(Position(0)));
     let mut threads: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
@@ -62,7 +62,7 @@ pub fn closing_wakes_all_and_hides_no_move() {
     all(threads);
 }
 
-/// One who waits and one who moves it: few enough steps for every schedule.
+/// One thread that waits and one that moves it: few enough steps for every schedule.
 pub fn a_waiter_is_woken_by_a_move() {
     let watermark = Arc::new(Watermark::new(Position(0)));
     let waiting = Arc::clone(&watermark);
@@ -71,7 +71,7 @@ pub fn a_waiter_is_woken_by_a_move() {
     assert!(matches!(waiter.join().unwrap(), Ok(Position(1))));
 }
 
-/// One who waits and one who closes it: few enough steps for every schedule.
+/// One thread that waits and one that closes it: few enough steps for every schedule.
 pub fn a_waiter_is_woken_by_the_close() {
     let watermark = Arc::new(Watermark::new(Position(0)));
     let waiting = Arc::clone(&watermark);

@@ -152,7 +152,7 @@ impl Bench {
             Err(AppendError::Unavailable { .. }) => {
                 assert!(
                     self.writer.failure().is_some(),
-                    "who was told of a failure finds none"
+                    "a caller got a failure, and the writer reports none"
                 );
             }
             Err(AppendError::Closed) => {
@@ -179,7 +179,7 @@ impl Bench {
         acknowledged
     }
 
-    /// What anyone may look at while the writer works.
+    /// What any reader may look at while the writer works.
     fn watch(&self) {
         let mut before = Position::START;
         for _ in 0..4 {
@@ -206,7 +206,7 @@ impl Bench {
     }
 }
 
-/// Starts a caller for each, and one who watches; what was acknowledged, by position.
+/// Starts a caller for each, and a thread that watches; returns what was acknowledged, by position.
 fn callers(bench: &Arc<Bench>, event_types: &[[&'static str; 3]]) -> Vec<Appended> {
     let mut threads: Vec<Box<dyn FnOnce() -> Vec<Appended> + Send>> = Vec::new();
     for event_types in event_types.iter().copied() {
@@ -256,7 +256,7 @@ pub fn every_job_is_answered_when_the_log_is_closed_beside_it() {
     assert_eq!(bench.disk.lock().batches.len(), acknowledged.len());
 }
 
-/// One of the writes fails: everyone is answered, and nothing behind it is acknowledged.
+/// One of the writes fails: every caller is answered, and nothing behind it is acknowledged.
 pub fn every_job_is_answered_when_a_write_fails() {
     let fault = one_of([Fault::Refuse, Fault::WriteAndFail]);
     let bench = Bench::start(Some((one_of([1, 2, 3]), fault)));
@@ -365,7 +365,7 @@ pub fn work_between_groups_has_the_log_for_itself() {
     bench.close();
 }
 
-/// The rest of some work: a write for each step, others' groups in between.
+/// The rest of some work: a write for each step, other callers' groups between the steps.
 fn step(mut written: Vec<BatchId>, answer: Sender<Result<Vec<BatchId>, AppendError>>) -> Alone {
     Box::new(move |groups| {
         let step = match groups {
@@ -386,8 +386,8 @@ fn step(mut written: Vec<BatchId>, answer: Sender<Result<Vec<BatchId>, AppendErr
     })
 }
 
-/// Work in three steps, beside callers, a close, and a write that fails in some runs: it
-/// is done to its end before the log closes, or told of the failure.
+/// Work in three steps, together with callers, a close, and a write that fails in some runs: it
+/// is done to its end before the log closes, or answered with the failure.
 pub fn work_in_steps_is_done_before_the_log_closes() {
     let bench = Bench::start(one_of([None, Some((2, Fault::Refuse))]));
     let mut threads: Vec<Box<dyn FnOnce() + Send>> = Vec::new();

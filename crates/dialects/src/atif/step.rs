@@ -17,7 +17,7 @@ use crate::transcript::item::{
     Course, Entry, Item, Read, Said, Setting, Source, Speaker, Usage, What,
 };
 
-/// What stands before the number of a version's additions.
+/// The beginning of a version's name; the number of its additions follows.
 const MINOR: &str = "ATIF-v1.";
 
 /// How deep trajectories of sub-agents are within others.
@@ -69,7 +69,7 @@ struct Step {
     extra: Option<StepExtra>,
 }
 
-/// What producers say of a step beside the format.
+/// What producers say of a step in addition to the format.
 #[derive(Debug, Deserialize)]
 struct StepExtra {
     /// That the step makes the conversation shorter.
@@ -105,7 +105,7 @@ struct ToolResult {
     extra: Option<ResultExtra>,
 }
 
-/// What producers say of a result beside the format, which has no place for failures.
+/// What producers say of a result in addition to the format, which has no place for failures.
 #[derive(Debug, Default, Deserialize)]
 struct ResultExtra {
     #[serde(default)]
@@ -217,8 +217,8 @@ fn trajectory(
     Ok(())
 }
 
-/// Whether a document that ends early has said what the names of its steps follow from. Both may stand
-/// behind the steps; versions before 1.7 have no `trajectory_id`.
+/// Whether a document that ends early has said what the names of its steps follow from. Both may come
+/// after the steps; versions before 1.7 have no `trajectory_id`.
 fn has_names(document: &Document<'_>) -> bool {
     let has = |name: &str| document.field::<String>(name).is_some();
     let version: Option<String> = document.field("schema_version");
@@ -456,7 +456,7 @@ fn said(step: &Step) -> Said {
     Said::of(&said, None)
 }
 
-/// A value, whatever stands between its parts: copies of a trajectory are written on one line or many.
+/// A value without the white space between its parts: copies of a trajectory are written on one line or many.
 fn canonical(value: &RawValue) -> String {
     let read: Result<serde_json::Value, _> = serde_json::from_str(value.get());
     read.map_or_else(|_| value.get().to_owned(), |value| value.to_string())

@@ -1,5 +1,5 @@
 //! What tools do with files whose calls a trajectory in ATIF has. It may be of any agent: the tools
-//! of those that are known are told by their names and arguments.
+//! of known agents are recognized by their names and arguments.
 
 use serde_json::value::RawValue;
 
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_of_known_agents_are_told_by_their_arguments() {
+    fn tools_of_known_agents_are_recognized_by_their_arguments() {
         let wrote = |path: &str| vec![(path.to_owned(), Access::Write)];
         let input = json!({ "file_path": "a", "old_string": "x", "new_string": "y" });
         assert_eq!(uses("Edit", input.clone()), wrote("a"));

@@ -72,7 +72,7 @@ pub struct TrajectoryStep {
     pub extra: Option<StepExtra>,
 }
 
-/// What a step has beside the format.
+/// What a step has in addition to the format.
 #[derive(Debug, Serialize)]
 pub struct StepExtra {
     /// That it made the conversation shorter.
@@ -121,7 +121,7 @@ pub struct WrittenResult {
     pub extra: Option<ResultExtra>,
 }
 
-/// What a result has beside the format.
+/// What a result has in addition to the format.
 #[derive(Debug, Serialize)]
 pub struct ResultExtra {
     /// Whether the tool failed.
@@ -144,7 +144,7 @@ pub struct Metrics {
     pub extra: MetricsExtra,
 }
 
-/// What a step's tokens have beside the format.
+/// What a step's tokens have in addition to the format.
 #[derive(Debug, Default, Serialize)]
 pub struct MetricsExtra {
     /// Those that were written into a cache.

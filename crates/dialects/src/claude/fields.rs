@@ -12,7 +12,7 @@ pub(super) const TOKENS: [&str; 4] = [
     "message.usage.output_tokens",
 ];
 
-/// The lines of a session, whoever speaks.
+/// The lines of a session, of any speaker.
 pub(super) const TALK: Table = &[
     ("type", Kept),
     ("uuid", Kept),

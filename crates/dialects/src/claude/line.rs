@@ -234,9 +234,14 @@ pub(super) fn parse(
         serde_json::from_str::<serde::de::IgnoredAny>(line)?;
         return Err(BadLine::NotAnObject);
     }
-    let kind = serde_json::from_str::<Head>(line)?.kind;
+    // Most lines belong to a session, and are read once.
+    let read = serde_json::from_str::<Box<Talk>>(line);
+    let kind = match &read {
+        Ok(talk) => talk.kind.clone(),
+        Err(_) => serde_json::from_str::<Head>(line)?.kind,
+    };
     let said = |speaker| -> Result<(Box<Talk>, Vec<Block>, Speaker), BadLine> {
-        let (talk, blocks) = talk(line, secret)?;
+        let (talk, blocks) = named(read?, line, secret)?;
         Ok((talk, blocks, speaker))
     };
     let (talk, blocks, speaker) = match kind.as_deref() {
@@ -334,11 +339,19 @@ fn summary(line: &str, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
     }))
 }
 
+/// A line that belongs to a session, and the parts of its message.
 pub(super) fn talk(
     text: &str,
     secret: Option<&IdSecret>,
 ) -> Result<(Box<Talk>, Vec<Block>), BadLine> {
-    let mut talk: Box<Talk> = serde_json::from_str(text)?;
+    named(serde_json::from_str(text)?, text, secret)
+}
+
+fn named(
+    mut talk: Box<Talk>,
+    text: &str,
+    secret: Option<&IdSecret>,
+) -> Result<(Box<Talk>, Vec<Block>), BadLine> {
     let is_named = |uuid: &String| !uuid.trim().is_empty();
     talk.is_named = talk.uuid.as_ref().is_some_and(is_named);
     talk.uuid = match talk.uuid.take().filter(is_named) {
@@ -697,7 +710,7 @@ mod tests {
             refused(b"{\"type\":\"user\""),
             "EOF while parsing an object at column 14"
         );
-        assert_eq!(refused(b"[1]"), "it is no JSON object");
+        assert_eq!(refused(b"[1]"), "it is not a JSON object");
         assert_eq!(refused(b"nonsense"), "expected ident at column 2");
         assert_eq!(
             refused(b"{\"type\":\"\xff\"}"),

@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | `progress` with `agent_progress` | a line of a sub-agent's side chain |
 //! | `progress` with `hook_progress`, `system` with `stop_hook_summary` | evidence of kind `hook` |
-//! | `queue-operation` | a prompt, when it is given to the model while that works (`remove`); one that is taken out for the next turn (`dequeue`) follows as a line of its own, and one that the person takes back (`popAll`) is none |
+//! | `queue-operation` | a prompt, when it is given to the model while that works (`remove`); one that is taken out for the next turn (`dequeue`) follows as a line of its own, and one that the person takes back (`popAll`) is not recorded as a prompt |
 //! | `permission-mode`, `pr-link`, `system` with `api_error` or `turn_duration` | evidence of that kind |
 
 use std::collections::{HashMap, VecDeque};
@@ -31,8 +31,8 @@ const SESSIONS: usize = 10_000;
 #[derive(Debug, Default)]
 pub(super) struct Program {
     queues: HashMap<String, VecDeque<Queued>>,
-    /// The newest line with a name of its own, of each session. Lines that have none are told
-    /// apart by it.
+    /// The newest line with a name of its own, of each session. Lines that have none are distinguished
+    /// by it.
     newest: HashMap<String, String>,
 }
 
@@ -43,7 +43,7 @@ struct Queued {
     at: Option<annals_domain::Timestamp>,
 }
 
-/// A line that has no name and no place in the conversation's order but where it stands.
+/// A line that has no name, and no place in the conversation's order but its position in the file.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Aside {
@@ -60,7 +60,7 @@ struct Aside {
 }
 
 impl Program {
-    /// Takes note of a line that has a name.
+    /// Remembers a line that has a name.
     pub(super) fn saw(&mut self, session: Option<&str>, name: &str) {
         let Some(session) = session else { return };
         if let Some(newest) = self.newest.get_mut(session) {
@@ -70,7 +70,7 @@ impl Program {
         }
     }
 
-    /// The name of a line that has none: two of the same text are told apart by the line before.
+    /// The name of a line that has none: two of the same text are distinguished by the line before.
     fn name(&self, aside: &Aside, text: &str, secret: Option<&IdSecret>) -> String {
         if let Some(uuid) = aside.uuid.as_ref().filter(|uuid| !uuid.trim().is_empty()) {
             return uuid.clone();
@@ -176,7 +176,7 @@ pub(super) fn agent_progress(
     Ok(Read::Entry(entry))
 }
 
-/// An entry that has nothing but where it stands.
+/// An entry that has nothing but its position.
 fn bare(aside: &Aside, name: String, text: &str, speaker: Speaker) -> Entry {
     let has_text = |text: &String| !text.trim().is_empty();
     Entry {

@@ -18,8 +18,8 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::*;
-use crate::import::record;
 use crate::import::source::{self, ReadEvent, Reader};
+use crate::import::{counting, record};
 use crate::reading;
 use crate::secrets::Secrets;
 use crate::transcript::commands::{self, Asked};
@@ -106,28 +106,27 @@ fn folder() -> TempDir {
 
 /// An import into a log that had nothing: all entries, the report, and what was told on the way.
 fn import_from(
-    count_ahead: bool,
-    read: impl FnOnce(Reader) -> reading::News<ReadEvent, ClaudeImportError>,
+    read: impl FnOnce(Reader, Arc<AtomicBool>) -> reading::Events<ReadEvent, ClaudeImportError>,
 ) -> (Vec<Entry>, ImportReport, Vec<Progress>) {
     let names = IdSecret::from_bytes(&[1; 32]).unwrap();
     let log = MemoryLog::with_id_secret(Uuid::from_u128(7), names.clone());
     let annals = Annals::over(Arc::new(log));
     let options = ClaudeOptions::default();
-    let count_ahead = Arc::new(AtomicBool::new(count_ahead));
-    let news = read(Reader {
+    let count_ahead = Arc::default();
+    let reader = Reader {
         secrets: options.secrets.clone(),
         names: Some(names),
-        count_ahead: Arc::clone(&count_ahead),
         kind: &KIND,
         found: None,
         keeps: false,
         raw: None,
         format: Box::new(Claude::default()),
-    });
+    };
+    let events = read(reader, Arc::clone(&count_ahead));
     let importer = Importer::new(&annals, &AGENT, &options, count_ahead, "claude".to_owned());
     let mut told = Vec::new();
     let mut progress = |progress| told.push(progress);
-    let report = block_on(record(importer, news, &mut progress))
+    let report = block_on(record(importer, events, &mut progress))
         .unwrap()
         .unwrap();
     let (mut entries, mut next) = (Vec::new(), Some(1));
@@ -148,13 +147,18 @@ fn import_from(
 }
 
 #[test]
-fn two_threads_make_the_log_that_one_makes() {
+fn several_threads_make_the_log_that_one_makes() {
     let folder = folder();
     let path = folder.path();
-    let one = import_from(false, |mut reader| source::here(path, &mut reader));
-    let counted = import_from(true, |mut reader| source::here(path, &mut reader));
-    let two = import_from(false, |reader| source::start(path, reader).unwrap());
-    for other in [&counted, &two] {
+    let one = import_from(|mut reader, _| source::here(path, &mut reader));
+    let counted = import_from(|mut reader, _| {
+        let read = source::here(path, &mut reader);
+        counting::start(read, Arc::new(AtomicBool::new(true))).unwrap()
+    });
+    let several = import_from(|reader, is_wanted| {
+        counting::start(source::start(path, reader).unwrap(), is_wanted).unwrap()
+    });
+    for other in [&counted, &several] {
         assert_eq!(one.1, other.1, "the reports");
         assert_eq!(one.2, other.2, "what was told on the way");
         assert_eq!(one.0.len(), other.0.len());
@@ -162,7 +166,7 @@ fn two_threads_make_the_log_that_one_makes() {
             assert_eq!(one, other);
         }
     }
-    let report = &two.1;
+    let report = &several.1;
     assert!(
         report.events_made > 1_000 && report.broken_count > 40,
         "{report}"
@@ -180,16 +184,15 @@ fn of_what_is_read_ahead_little_is_held() {
     let mut reader = Reader {
         secrets: Secrets::none(),
         names: None,
-        count_ahead: Arc::default(),
         kind: &KIND,
         found: None,
         keeps: false,
         raw: None,
         format: Box::new(Claude::default()),
     };
-    let mut news = source::here(folder.path(), &mut reader);
+    let mut events = source::here(folder.path(), &mut reader);
     let (mut parts, mut done) = (0, 0);
-    while let Some(received) = block_on(news.next()) {
+    while let Some(received) = block_on(events.next()) {
         if let ReadEvent::Lines(lines) = received.unwrap() {
             let Some(last) = lines.last() else { continue };
             assert!(lines.len() <= 64);

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_arguments_are_no_arguments() {
+    fn odd_arguments_do_not_count() {
         let raw = to_raw_value(&json!({"file_path": 5, "content": "x"})).unwrap();
         assert_eq!(files("Edit", Some(&raw)), []);
         assert_eq!(files("Edit", None), []);

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_is_taken_off_and_the_rest_is_as_it_was() {
+    fn what_surrounds_a_prompt_is_taken_off_and_the_rest_is_as_it_was() {
         for (text, expected) in [
             ("  Fix it \n", "  Fix it \n"),
             ("<ide_opened_file>x</ide_opened_file>\nFix it", "Fix it"),

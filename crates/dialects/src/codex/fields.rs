@@ -135,7 +135,7 @@ pub(super) const HISTORY: Table = &[("payload.replacement_history", Kept)];
 pub(super) const WALL_TIME_PATH: &str = "payload.output (its wall time)";
 pub(super) const WALL_TIME: Table = &[(WALL_TIME_PATH, Kept)];
 
-/// What the program knows of how a call ended, beside what the model saw.
+/// What the program knows of how a call ended, in addition to what the model saw.
 pub(super) const END: Table = &[
     ("payload.type", Inferred),
     ("payload.call_id", Kept),

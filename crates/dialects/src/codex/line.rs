@@ -16,7 +16,7 @@ use crate::transcript::item::{Details, Item, Source, Speaker, What};
 /// A line as it is written.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// Its JSON; what stands at `payload` in it is the payload.
+    /// Its JSON; the value of its field `payload` is the payload.
     pub(super) text: String,
     pub(super) at: Option<Timestamp>,
     pub(super) kind: String,
@@ -27,7 +27,7 @@ impl Line {
     pub(super) fn read(text: RedactedText) -> Result<Line, BadLine> {
         let text = text.whole_characters().into_string();
         if !text.trim_start().starts_with('{') {
-            // What is no JSON at all is better called so.
+            // A text that is not JSON at all gets the more exact error.
             serde_json::from_str::<serde::de::IgnoredAny>(&text)?;
             return Err(BadLine::NotAnObject);
         }
@@ -257,7 +257,7 @@ pub(super) fn result(payload: &Members<'_>, id: String, end: Option<Box<RawValue
     let failed = failed.unwrap_or(outcome.failed || by_status);
     let what = answer(id, outcome.content.as_deref(), failed, path);
     let took = took.or(outcome.duration_ms);
-    let beside = match (end, outcome.metadata) {
+    let extra = match (end, outcome.metadata) {
         (Some(end), _) => Some(("payload", end, fields::END, fields::EDIT_END)),
         (None, Some(metadata)) => Some(("payload.metadata", metadata, fields::END, fields::END)),
         (None, None) => took.and_then(|took| {
@@ -270,7 +270,7 @@ pub(super) fn result(payload: &Members<'_>, id: String, end: Option<Box<RawValue
             ))
         }),
     };
-    let details = beside.map(|(path, raw, table, edit_table)| Details {
+    let details = extra.map(|(path, raw, table, edit_table)| Details {
         path,
         raw,
         table,

@@ -154,7 +154,7 @@ pub(super) struct Outcome {
     pub(super) content: Option<Box<RawValue>>,
     pub(super) failed: bool,
     pub(super) duration_ms: Option<u64>,
-    /// What it has beside.
+    /// What it has in addition.
     pub(super) metadata: Option<Box<RawValue>>,
 }
 
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_patch_names_no_files() {
+    fn what_is_not_a_patch_names_no_files() {
         for (tool, input) in [
             ("shell", json!({ "command": ["cat", ENVELOPE] })),
             ("shell", json!({ "command": "ls" })),

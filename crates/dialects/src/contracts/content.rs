@@ -21,7 +21,7 @@ use super::remains::{remains, removed};
 /// The content of one event.
 pub(super) struct Content<'a> {
     entry: &'a Entry,
-    /// Whether some of it was asked for and is not there.
+    /// Whether some of it was requested and is not there.
     incomplete: Cell<bool>,
 }
 

@@ -1,7 +1,8 @@
-//! Why a text is no object of the contracts.
+//! Why a text is not an object of the contracts.
 
 use annals_domain::UnknownWord;
 use annals_domain::session::{InvalidBase64, InvalidTimeSpan};
+use annals_event_log::{Classification, Classified, ErrorClass};
 
 use super::time::InvalidTime;
 
@@ -10,8 +11,8 @@ use super::time::InvalidTime;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContractsError {
-    /// It is no JSON.
-    #[error("it is no JSON: {reason}")]
+    /// It is not valid JSON.
+    #[error("it is not valid JSON: {reason}")]
     Syntax {
         /// What is wrong, and where.
         reason: String,
@@ -33,18 +34,17 @@ pub enum ContractsError {
     /// Something is wrong with a property.
     #[error("{place}: {problem}")]
     Property {
-        /// The property, with those that it stands in: `plan.nodes[3].title`.
+        /// The property, with those that contain it: `plan.nodes[3].title`.
         place: String,
         /// What is wrong with it.
         problem: PropertyProblem,
     },
 }
 
-impl ContractsError {
-    /// Whether reading the same text again can succeed. It never can: it depends
-    /// on the text alone.
-    pub fn is_retryable(&self) -> bool {
-        false
+impl Classified for ContractsError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::Invalid;
+        Invalid.code("invalid_contract")
     }
 }
 
@@ -63,35 +63,35 @@ pub enum PropertyProblem {
         /// What it is.
         found: &'static str,
     },
-    /// It is no number of something.
+    /// It is not a whole number in the range that counts have.
     #[error("a whole number from 0 to {} is expected, not {text}", u32::MAX)]
     Number {
         /// The number, cut to its first 80 bytes.
         text: String,
     },
-    /// It is no GUID.
+    /// It is not a GUID.
     #[error(
-        "{text:?} is no GUID: 32 hex digits with hyphens are expected, such as \
+        "invalid GUID {text:?}: expected 32 hex digits with hyphens, such as \
          \"0f8fad5b-d9cb-469f-a165-70867728950e\""
     )]
     Guid {
         /// The text, cut to its first 80 bytes.
         text: String,
     },
-    /// It is no word that is known.
+    /// It is not one of the known words.
     #[error(transparent)]
     Word(#[from] UnknownWord),
-    /// It is no duration.
+    /// It is not a duration.
     #[error(transparent)]
     Duration(#[from] InvalidTimeSpan),
-    /// It is no time.
+    /// It is not a time.
     #[error(transparent)]
     Time(#[from] InvalidTime),
-    /// It is no base64.
+    /// It is not base64.
     #[error(transparent)]
     Base64(#[from] InvalidBase64),
-    /// A text has an escape like `\ud800` that stands for no character.
-    #[error("it has half of a surrogate pair, which is no character; write both halves")]
+    /// A text has an escape like `\ud800` that encodes no character.
+    #[error("it has half of a surrogate pair, which is not a character; write both halves")]
     HalfSurrogate,
     /// It must not be blank.
     #[error("it must not be blank")]

@@ -1,4 +1,4 @@
-//! Which characters of a text stand as they are, and which as escapes.
+//! Which characters of a text are written as they are, and which as escapes.
 //!
 //! The rule is that of System.Text.Json's relaxed escaping, as Contracts v1.1 asks
 //! for it. It has one formatter for the compact and for the indented form.
@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-/// Whether a character is written as `\uXXXX`: whatever is beyond the basic
-/// plane, and what has no shape of its own but for the plain space.
+/// Whether a character is written as `\uXXXX`: every one beyond the basic
+/// plane, and every one without a visible shape except for the plain space.
 fn is_escaped(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();

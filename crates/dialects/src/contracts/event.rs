@@ -1,4 +1,4 @@
-//! Events: what came of commands, and what is told of a session (docs/spec/contracts.md,
+//! Events: the results of commands, and what is reported of a session (docs/spec/contracts.md,
 //! Events).
 
 use annals_domain::session::{

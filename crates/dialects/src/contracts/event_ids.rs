@@ -1,5 +1,5 @@
-//! Which events have an id: an event of the log and what a file calls one are told apart by it, so that nothing
-//! that a file has takes the id of something else.
+//! Which ids are taken: by an event of the log, or by an object of the file that is imported. An id is
+//! checked before it is given to an event, so that no object of a file takes the id of something else.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -77,7 +77,7 @@ impl EventIds {
         Ok(held)
     }
 
-    /// Takes note of an id that an object of the file has now.
+    /// Remembers an id that an object of the file has now.
     pub(super) fn take(&mut self, known: Known, line: u64) {
         if let Some(held) = self.held.as_mut().filter(|_| known.is_named) {
             held.insert(known.id, Holder::Line(line));

@@ -6,7 +6,7 @@ use annals::domain::session::Event;
 use annals::domain::{AnyEvent, SessionId};
 use annals::projections::{Entry, Merged};
 use annals::{Annals, LoadError};
-use annals_event_log::{Digest, EventLog, Position, Query, Version};
+use annals_event_log::{Digest, Position, Query, Store, Version};
 use bytes::Bytes;
 use futures::{Stream, stream};
 
@@ -76,7 +76,7 @@ pub async fn export<E: From<LoadError>>(
     through: Position,
     mut each: impl FnMut(Rendered) -> Result<(), E>,
 ) -> Result<(), E> {
-    let log: Arc<dyn EventLog> = Arc::clone(annals.log());
+    let log: Arc<dyn Store> = Arc::clone(annals.log());
     let mut merged = Merged::new(log.as_ref());
     let read = |error| E::from(LoadError::from(error));
     merged.add(session.stream()).await.map_err(read)?;

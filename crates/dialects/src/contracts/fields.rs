@@ -71,7 +71,7 @@ fn text_of(value: &str) -> Result<String, PropertyProblem> {
     if !value.starts_with('"') {
         return Err(wrong_type("a text", value));
     }
-    // It is known to be JSON, of which this is the only part that is no text.
+    // The value is a JSON string; it is not a text only if it has half of a surrogate pair.
     serde_json::from_str(value).map_err(|_| PropertyProblem::HalfSurrogate)
 }
 
@@ -93,7 +93,7 @@ fn guid_of(value: &str) -> Result<Uuid, PropertyProblem> {
 
 /// A GUID in the one form that Contracts v1.1 has for it, in either case.
 fn guid(text: &str) -> Option<Uuid> {
-    // Without hyphens or in braces it is no GUID to System.Text.Json.
+    // System.Text.Json does not accept a GUID without hyphens or in braces.
     (text.len() == GUID).then(|| Uuid::try_parse(text).ok())?
 }
 

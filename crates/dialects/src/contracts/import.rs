@@ -1,7 +1,7 @@
 //! `import contracts`: what other systems recorded of their sessions, as it was.
 //!
-//! An object is known by its id: a command by its own, an event by its own. One
-//! that is there already, just so, is left alone; another one with its id is
+//! An object is identified by its id: a command by its own, an event by its own. One
+//! that is there already, unchanged, is left alone; another one with its id is
 //! refused, and so is one whose id anything else in the log has.
 
 use std::cell::RefCell;
@@ -63,7 +63,7 @@ pub async fn import(
     secrets: &Secrets,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport, ContractsImportError> {
-    let (mut news, total) = start(path, secrets)?;
+    let (mut messages, total) = start(path, secrets)?;
     let file = path.display().to_string();
     let secret = annals.log().id_secret().await;
     let mut import = Import {
@@ -89,20 +89,20 @@ pub async fn import(
         commands: HashSet::new(),
         judged: HashSet::new(),
     };
-    while let Some(received) = news.next().await {
+    while let Some(received) = messages.next().await {
         match received {
             Err(error) => {
                 import.flush().await?;
                 return Err(error);
             }
-            Ok(News::Ids(ids)) => import.ids = EventIds::of(ids),
-            Ok(News::Text { text, hits, done }) => {
+            Ok(ReadEvent::Ids(ids)) => import.ids = EventIds::of(ids),
+            Ok(ReadEvent::Text { text, hits, done }) => {
                 let report = &mut import.report.redacted;
                 report.add_hits(&import.file, text.line, &hits);
                 import.text(text).await?;
                 progress(Progress { done, total });
             }
-            Ok(News::End) => {
+            Ok(ReadEvent::End) => {
                 import.flush().await?;
                 return Ok(import.finish());
             }
@@ -113,7 +113,7 @@ pub async fn import(
     })
 }
 
-enum News {
+enum ReadEvent {
     /// All ids that the file has.
     Ids(HashSet<Uuid>),
     Text {
@@ -128,7 +128,7 @@ enum News {
 fn start(
     path: &Path,
     secrets: &Secrets,
-) -> Result<(reading::News<News, ContractsImportError>, u64), ContractsImportError> {
+) -> Result<(reading::Events<ReadEvent, ContractsImportError>, u64), ContractsImportError> {
     let secrets = secrets.clone();
     let unreadable = |source| ContractsImportError::Unreadable {
         path: path.to_owned(),
@@ -141,25 +141,25 @@ fn start(
         return Err(unreadable(source));
     }
     let path = path.to_owned();
-    let read = move |outlet: &mut Outlet<News, ContractsImportError>| {
+    let read = move |outlet: &mut Outlet<ReadEvent, ContractsImportError>| {
         let unreadable = |source| ContractsImportError::Unreadable {
             path: path.clone(),
             source,
         };
         let file = seekable(file).map_err(unreadable)?;
         let ids = Texts::new(BufReader::new(&file)).filter_map(|text| id_of(&text.text.ok()?));
-        outlet.send(News::Ids(ids.collect()))?;
+        outlet.send(ReadEvent::Ids(ids.collect()))?;
         (&file).rewind().map_err(unreadable)?;
         let mut texts = Texts::new(BufReader::new(file));
         while let Some(text) = texts.next() {
             let done = texts.bytes_read();
             let (text, hits) = without_secrets(text, &secrets);
-            outlet.send(News::Text { text, hits, done })?;
+            outlet.send(ReadEvent::Text { text, hits, done })?;
         }
         Ok::<(), Stop<ContractsImportError>>(())
     };
-    let news = reading::start("contracts", READY, News::End, read).map_err(unreadable)?;
-    Ok((news, metadata.len()))
+    let messages = reading::start("contracts", READY, ReadEvent::End, read).map_err(unreadable)?;
+    Ok((messages, metadata.len()))
 }
 
 /// It is read twice, which a pipe cannot be: what comes from one is kept in a file without a name.
@@ -309,7 +309,7 @@ impl Import<'_> {
         if known.is_named
             && let Some(place) = self.ids.holder(self.annals, id).await?
         {
-            let reason = format!("{place} has its id {id} already, and an id stands for one event");
+            let reason = format!("{place} has its id {id} already, and an id identifies one event");
             self.report.add_broken(&self.file, line, reason);
             return Ok(());
         }
@@ -362,8 +362,8 @@ impl Import<'_> {
         Ok(self.targets.entry(session).or_default())
     }
 
-    /// Creates the sessions that an object names, before it and by themselves:
-    /// whatever becomes of the object.
+    /// Creates the sessions that an object names, before it and by themselves: they
+    /// stay if the object itself is refused.
     async fn begin_named(
         &mut self,
         session: SessionId,
@@ -551,7 +551,7 @@ impl Import<'_> {
         let unknown = self.judged.difference(&self.commands).count() as u64;
         if unknown > 0 {
             notes.push(format!(
-                "{} known by verdict alone: a replay under another profile cannot judge what is \
+                "{} known only by a verdict: a replay under another profile cannot judge what is \
                  not here. Of a command log and an event stream, import the commands first",
                 counted(unknown, "command is", "commands are")
             ));

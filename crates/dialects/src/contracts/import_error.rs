@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use annals::{ExecuteError, LoadError};
+use annals_event_log::{Classification, Classified, ErrorClass};
 
 /// Why an import stopped. What was recorded before it stays, and the next import
 /// leaves it as it is.
@@ -32,14 +33,14 @@ pub enum ContractsImportError {
     },
 }
 
-impl ContractsImportError {
-    /// Whether the same import may succeed later.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for ContractsImportError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Failed, Unavailable};
         match self {
-            ContractsImportError::Execute(error) => error.is_retryable(),
-            ContractsImportError::Load(error) => error.is_retryable(),
-            ContractsImportError::Interrupted { .. } => true,
-            ContractsImportError::Unreadable { .. } => false,
+            ContractsImportError::Execute(error) => error.classify().of("import_failed"),
+            ContractsImportError::Load(error) => error.classify().of("import_failed"),
+            ContractsImportError::Interrupted { .. } => Unavailable.code("import_failed"),
+            ContractsImportError::Unreadable { .. } => Failed.code("import_failed"),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::event::{ArtifactAvailable, ContractEvent};
 use super::object::Object;
 use super::render::Rendered;
 
-/// The most bytes of a patch that stand in the stream.
+/// The most bytes of a patch that are written into the stream.
 const MAX_INLINE: u64 = 1024 * 1024;
 
 /// An event of a run that its session's stream shows.

@@ -10,7 +10,7 @@ use annals_domain::session::{
 use annals_projections::Text;
 use uuid::Uuid;
 
-/// What stands where a text was removed.
+/// What is written in place of a text that was removed.
 pub(super) fn removed() -> String {
     Text::Removed.to_string()
 }

@@ -16,7 +16,7 @@ use super::event::{
 };
 use super::object::{Foreign, Object};
 
-/// Which commands are shown beside the events. The contracts keep them apart, but
+/// Which commands are shown in addition to the events. The contracts keep them apart, but
 /// what another system recorded comes back as it came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Commands {
@@ -32,7 +32,7 @@ pub enum Commands {
 pub struct Rendered {
     /// The object.
     pub object: Object,
-    /// Whether content of it was removed or is not at hand: `[removed]` stands in
+    /// Whether content of it was removed or is not at hand: `[removed]` is in
     /// its place, and a file is empty.
     pub incomplete: bool,
 }
@@ -274,7 +274,7 @@ fn correlation(entry: &Entry, stored: &log::Correlation) -> Correlation {
     }
 }
 
-/// What came of a command, or was told of the session, under its own name.
+/// The result of a command, or what was reported of the session, under its own name.
 fn result(
     entry: &Entry,
     event: &log::Event,

@@ -9,6 +9,8 @@
 
 use std::io::{self, BufRead};
 
+use crate::lines::of_system;
+use annals_event_log::{Classification, Classified, ErrorClass};
 /// The most bytes of one object's JSON.
 pub const MAX_OBJECT: usize = 32 * 1024 * 1024;
 
@@ -25,8 +27,8 @@ pub enum TextError {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// It is no UTF-8.
-    #[error("it is no UTF-8 from its byte {byte} on")]
+    /// It is not UTF-8.
+    #[error("it is not UTF-8 from its byte {byte} on")]
     NotUtf8 {
         /// The first byte that is wrong, from 1.
         byte: usize,
@@ -34,7 +36,7 @@ pub enum TextError {
     /// The parts of an array are not set off by one comma each.
     #[error("the array has {found} where {expected} is expected")]
     Separator {
-        /// What stands there.
+        /// What is there.
         found: &'static str,
         /// What should.
         expected: &'static str,
@@ -47,23 +49,20 @@ pub enum TextError {
     Unreadable(#[from] io::Error),
 }
 
-impl TextError {
-    /// Whether reading the same text again may succeed.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for TextError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::Invalid;
         match self {
             TextError::TooLong { .. }
             | TextError::NotUtf8 { .. }
             | TextError::Separator { .. }
-            | TextError::Unclosed => false,
-            TextError::Unreadable(error) => matches!(
-                error.kind(),
-                io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-            ),
+            | TextError::Unclosed => Invalid.code("invalid_text"),
+            TextError::Unreadable(error) => of_system(error.kind()).code("input"),
         }
     }
 }
 
-/// The text of one object, or of what stands where one should.
+/// The text of one object, or of what is in the place of one.
 #[derive(Debug)]
 pub struct Text {
     /// The line that it begins in, from 1.
@@ -262,8 +261,8 @@ struct Scan {
 }
 
 impl Scan {
-    /// Whether the value ended before a byte: a new object begins there, or it is
-    /// no object, and what follows it does.
+    /// Whether the value ended before a byte: a new object begins there, or the value
+    /// is not an object and what follows it begins there.
     fn ends_before(&self, byte: u8, form: Form) -> bool {
         let in_array = matches!(form, Form::Array { .. });
         if self.depth > 0 {
@@ -281,7 +280,7 @@ impl Scan {
         self.new_line = byte == b'\n';
         let escaped = std::mem::take(&mut self.escaped);
         match byte {
-            // No string goes over lines, whatever is missing.
+            // A string never spans lines, even if its closing quote is missing.
             b'\n' => self.in_string = false,
             b'"' if !escaped => self.in_string = !self.in_string,
             b'\\' if self.in_string => self.escaped = !escaped,

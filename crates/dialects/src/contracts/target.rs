@@ -113,7 +113,7 @@ pub(super) struct Target {
     pub(super) version: Version,
     /// Whether this log's own gate judges its commands.
     own: bool,
-    /// What has its id that is no session.
+    /// The kind of what has its id, where that is not a session.
     pub(super) taken: Option<Kind>,
     /// Whether it is there, or will be with the next append.
     begun: bool,

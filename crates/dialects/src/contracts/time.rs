@@ -13,10 +13,10 @@ const TICK: u32 = 100;
 /// The ticks of a second, less one.
 const LAST_TICK: u32 = 9_999_999;
 
-/// A text that is no time.
+/// A text that is not a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{text:?} is no time: a date, T, a time of day and an offset are expected, such as \
+    "invalid time {text:?}: expected a date, T, a time of day and an offset, such as \
      \"2025-11-26T12:00:00+00:00\""
 )]
 pub struct InvalidTime {

@@ -134,7 +134,7 @@ pub(super) const REQUEST: Table = &[
 pub(super) const ARGUMENTS: Table = &[("data.arguments", Kept)];
 pub(super) const ERROR: Table = &[("data.error", Kept)];
 
-/// A result as the model saw it; what is beside it is counted with its details.
+/// A result as the model saw it; its other fields are counted with its details.
 pub(super) const SEEN: Table = &[
     ("data.result.content", Kept),
     ("data.result.contents", Apart),
@@ -145,7 +145,7 @@ pub(super) const SEEN: Table = &[
     ("data.result.textResultForLlm", Kept),
 ];
 
-/// One that is no object.
+/// One that is not an object.
 pub(super) const SEEN_WHOLE: Table = &[("data.result", Kept), ("data.error", Kept)];
 
 /// What the program shows of a result.

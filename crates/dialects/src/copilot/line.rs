@@ -30,7 +30,7 @@ impl Event {
     pub(super) fn read(text: RedactedText) -> Result<Event, BadLine> {
         let text = text.whole_characters().into_string();
         if !text.trim_start().starts_with('{') {
-            // What is no JSON at all is better called so.
+            // A text that is not JSON at all gets the more exact error.
             serde_json::from_str::<serde::de::IgnoredAny>(&text)?;
             return Err(BadLine::NotAnObject);
         }
@@ -206,11 +206,11 @@ pub(super) fn result(data: &Members<'_>, id: String) -> Spoken {
         "text_result_for_llm",
         "textResultForLlm",
     ];
-    let beside = result.filter(|raw| {
+    let extra = result.filter(|raw| {
         let result = Members::of(Some(raw));
         result.raw("detailedContent").is_some() || result.raw("contents").is_some()
     });
-    let details = beside.map(|raw| Details {
+    let details = extra.map(|raw| Details {
         path: "data.result",
         raw: without(raw, &seen),
         table: fields::DETAILS,

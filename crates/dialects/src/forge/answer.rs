@@ -1,8 +1,8 @@
 //! The JSON texts in an agent's answer, which has prose around them or fences.
 //!
-//! A brace of the prose is passed over. What is JSON is taken as a whole: what
-//! stands inside it is never taken by itself, or a task of a list that has a
-//! mistake in it would pass for all of it.
+//! A brace of the prose is passed over. JSON is taken as a whole: what is
+//! inside it is never taken by itself, otherwise one task of a list that has a
+//! mistake in it would pass for the whole list.
 
 use serde_json::Deserializer;
 use serde_json::error::Category;
@@ -128,7 +128,7 @@ fn begins_object(text: &str) -> bool {
 }
 
 /// How many bytes of a text were read before an error, at least almost: what
-/// stands there may begin something else.
+/// is there may begin something else.
 fn read_until(text: &str, error: &serde_json::Error) -> usize {
     let before = text
         .split_inclusive('\n')

@@ -14,8 +14,8 @@ use super::words::IntentStatus;
 /// What happened to an object so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Course {
-    /// Whether it came from a folder and nobody but imports of folders did anything to it. What this log
-    /// decided itself no file takes back.
+    /// Whether it came from a folder and only imports of folders changed it. A file does not take back what
+    /// was decided in this log.
     pub(super) is_followed: bool,
     /// Whether work on it was begun; an intent may look so because all of its parts
     /// are settled.

@@ -4,7 +4,7 @@
 //! YAML decides by the spelling of an unquoted scalar what it is, and its versions
 //! do so differently: `012`, `yes`, `1e3` or `2024-01-01` may be texts or not. So
 //! nothing is decided here. What may be other than a text keeps its spelling and is
-//! written without quotes again, and whoever reads that reads what was there.
+//! written without quotes again, so that every reader reads what was there.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use super::error::{ForgeError, Read, shown};
 pub enum Scalar {
     /// A text.
     Text(String),
-    /// What stood without quotes and may be a number, a date, true, false or null:
+    /// What was written without quotes and may be a number, a date, true, false or null:
     /// its spelling.
     Bare(String),
 }
@@ -100,7 +100,7 @@ pub enum Data {
     Scalar(Scalar),
     /// A list.
     List(Vec<Data>),
-    /// A mapping; no key stands twice.
+    /// A mapping without duplicate keys.
     Map(Vec<(Scalar, Data)>),
 }
 
@@ -155,8 +155,8 @@ pub(super) enum Value {
     Scalar(Scalar),
     List(Vec<Node>),
     Map(Vec<Entry>),
-    /// What cannot be read. It is an error for whoever needs this value and for
-    /// nobody else, so that one bad task of a file does not lose the others.
+    /// What cannot be read. It is an error only where this value is needed, so
+    /// that one bad task of a file does not lose the others.
     Wrong(Box<ForgeError>),
 }
 
@@ -211,7 +211,7 @@ impl Node {
     }
 }
 
-/// Gathers the entries of a mapping and sees whether a key stands twice.
+/// Gathers the entries of a mapping and finds a duplicate key.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     entries: Vec<Entry>,

@@ -12,7 +12,7 @@ use super::yaml;
 use crate::secrets::Secrets;
 use annals_domain::intent::{Risk, WorkType};
 
-/// What stands around the frontmatter.
+/// The line before and behind the frontmatter.
 const FENCE: &str = "---";
 
 /// A draft as its file has it.

@@ -46,7 +46,7 @@ pub struct DraftFile {
     pub name: String,
     /// Where it is.
     pub(super) place: Place,
-    /// Whether it was about to go when somebody stopped.
+    /// Whether it was about to be removed when an earlier import was stopped.
     is_leftover: bool,
 }
 
@@ -76,23 +76,23 @@ pub enum Drafted {
     Proposed {
         /// The intent.
         intent: IntentId,
-        /// What it goes by, if that is not only its id.
+        /// Its alias, if it has one.
         alias: Option<String>,
         /// How many events it took.
         events: u64,
     },
-    /// It was an intent already, just so: somebody stopped before its file was
-    /// gone, or it was to stay.
+    /// It was an intent already, with the same text: an earlier import was stopped before
+    /// it removed the file, or the file was to stay.
     Known {
         /// The intent.
         intent: IntentId,
     },
-    /// Something else goes by its name. The file stays.
+    /// Another object has its name. The file stays.
     Exists {
         /// Its id.
         object: Uuid,
     },
-    /// It is an intent now, and somebody changed the file meanwhile. It stays.
+    /// It is an intent now, and its file was changed meanwhile. The file stays.
     Changed {
         /// The intent.
         intent: IntentId,
@@ -106,8 +106,8 @@ pub enum Drafted {
         /// Why it cannot go.
         reason: String,
     },
-    /// It is an intent now, without its secrets. Its file stays: what is no secret
-    /// after all is nowhere else.
+    /// It is an intent now, without its secrets. Its file stays: what was taken out
+    /// and is not a secret after all is nowhere else.
     Redacted {
         /// The intent.
         intent: IntentId,
@@ -123,7 +123,7 @@ pub enum Drafted {
         /// What is wrong with it.
         reason: String,
     },
-    /// Somebody took it away.
+    /// The file was removed meanwhile.
     Gone,
 }
 
@@ -137,7 +137,7 @@ impl fmt::Display for Drafted {
             Drafted::Known { intent } => write!(f, "it is the intent {intent} already"),
             Drafted::Exists { object } => write!(
                 f,
-                "something goes by its name in the log already ({object}); rename the draft"
+                "another object in the log has its name already ({object}); rename the draft"
             ),
             Drafted::Changed { intent } => write!(
                 f,
@@ -157,13 +157,13 @@ impl fmt::Display for Drafted {
                 counted(*secrets, "secret", "secrets")
             ),
             Drafted::Broken { reason, .. } => f.write_str(reason),
-            Drafted::Gone => f.write_str("somebody took it away"),
+            Drafted::Gone => f.write_str("the file was removed meanwhile"),
         }
     }
 }
 
-/// The drafts of a folder, those first that were about to go. Hidden files and
-/// links are none.
+/// The drafts of a folder, those first that were about to be removed. Hidden files and
+/// links are not drafts.
 pub(super) fn drafts(
     folder: &Folder,
     others: &mut Others,
@@ -181,9 +181,9 @@ pub(super) fn drafts(
             });
         }
     }
-    let mut beside = Others::default();
-    let found = files(&folder, ENDING, &mut beside)?;
-    others.add_all(beside, |path| !is_hidden(path));
+    let mut skipped = Others::default();
+    let found = files(&folder, ENDING, &mut skipped)?;
+    others.add_all(skipped, |path| !is_hidden(path));
     let found = found
         .into_iter()
         .filter(|file| !is_hidden(file.place.path()));
@@ -234,7 +234,7 @@ pub async fn take_draft(
     if let Drafted::Known { intent } = drafted
         && is_newer(annals, file, intent).await?
     {
-        // Somebody wrote the same again, and may mean it.
+        // The same text was written again later, perhaps on purpose.
         return Ok(Drafted::Exists { object: intent.0 });
     }
     let intent = match drafted {
@@ -265,7 +265,7 @@ pub async fn take_draft(
         Ok(TakenAway::Gone) => drafted,
         Ok(TakenAway::Changed) => Drafted::Changed { intent },
         Ok(TakenAway::Behind(behind)) => stays(format!(
-            "{} is in the way; look at that one and take it away",
+            "{} is in the way; look at that file and remove it",
             behind.display()
         )),
         Err(error) => stays(error.to_string()),
@@ -348,7 +348,7 @@ async fn propose(
             alias,
             events: batch.outcomes.iter().map(|it| it.events as u64).sum(),
         }),
-        // The key is made of this draft: it was proposed before, by somebody else, or content of
+        // The key is made of this draft: it was proposed before, by another author, or content of
         // it was removed since.
         Err(ExecuteError::KeyReused { .. } | ExecuteError::KeyUnverifiable { .. }) => {
             Ok(Drafted::Known { intent })
@@ -380,8 +380,8 @@ enum TakenAway {
 
 /// Takes a draft's file away, if it still says what was read.
 ///
-/// The file gets another name first: whoever saves a new text under the old name
-/// meanwhile does not lose it.
+/// The file gets another name first: a new text that is saved under the old name
+/// meanwhile is not lost.
 fn take_away(file: &DraftFile, read: &[u8]) -> Result<TakenAway, ForgeFolderError> {
     let unwritable = |source| ForgeFolderError::Unwritable {
         path: file.path().to_owned(),
@@ -406,7 +406,7 @@ fn take_away(file: &DraftFile, read: &[u8]) -> Result<TakenAway, ForgeFolderErro
     }
     match file.place.rename(&aside) {
         Ok(()) => {}
-        // Whoever took it away knew what it says.
+        // Another process took it away first, and had its text.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(TakenAway::Gone),
         Err(error) => return Err(unwritable(error)),
     }
@@ -419,7 +419,7 @@ fn take_away(file: &DraftFile, read: &[u8]) -> Result<TakenAway, ForgeFolderErro
     Ok(TakenAway::Changed)
 }
 
-/// Puts a text back that nobody has read. If there is a newer one under its name, it
+/// Puts a text back that was not read. If there is a newer one under its name, the text
 /// becomes a draft of its own.
 fn put_back(file: &DraftFile, aside: &Place) -> io::Result<()> {
     let others = (1..100).map(|n| format!("{} ({n}){ENDING}", file.name));
@@ -477,7 +477,7 @@ mod tests {
         let (dir, file) = place();
         assert_eq!(take_away(&file, b"first").unwrap(), TakenAway::Gone);
         assert_eq!(names(dir.path()), Vec::<String>::new());
-        // Somebody else may have taken it away.
+        // Another process may have taken it away.
         assert_eq!(take_away(&file, b"first").unwrap(), TakenAway::Gone);
     }
 

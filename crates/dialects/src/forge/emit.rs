@@ -1,16 +1,16 @@
 //! Data as YAML text that any reader of YAML 1.1 or 1.2 reads as the same data.
 //!
-//! A text stands as it is where that is safe, after `|` where it has several lines,
+//! A text is written as it is where that is safe, after `|` where it has several lines,
 //! and else in double quotes with escapes. It is never folded, so its lines and
 //! spaces are those that were written.
 
 use super::data::{Data, Scalar, is_word};
 
-/// A key longer than this, in quotes, is written after `?`: what stands before a
+/// A key longer than this, in quotes, is written after `?`: what comes before a
 /// `:` may have 1024 characters at most (YAML 1.2, 8.2.2).
 const LONGEST_KEY: usize = 1000;
 
-/// How far what is inside stands to the right.
+/// How many spaces what is inside is indented by.
 const STEP: usize = 2;
 
 /// A whole document.
@@ -118,7 +118,7 @@ fn scalar(scalar: &Scalar) -> String {
     }
 }
 
-/// Whether a text may stand without quotes and is then a text in every version of
+/// Whether a text may be written without quotes and is then a text in every version of
 /// YAML: it begins with a letter and has nothing that means something.
 fn is_plain(text: &str) -> bool {
     text.starts_with(char::is_alphabetic)
@@ -131,7 +131,7 @@ fn is_plain(text: &str) -> bool {
 
 /// Whether a text is written after `|`: its lines are kept there as they are. The
 /// first one must not begin with a space or be empty, by which the indentation
-/// would be misread, and only one line end at the end is told from none.
+/// would be misread, and at the end of the text only one line end can be written.
 fn is_block(text: &str) -> bool {
     let lines = text.strip_suffix('\n').unwrap_or(text);
     text.contains('\n')
@@ -192,15 +192,15 @@ fn escaped(code: u32) -> String {
 }
 
 /// Whether a character stands for itself. Those that end lines for some readers,
-/// that nobody sees or that turn the direction of the text are escaped.
+/// that are invisible or that change the direction of the text are escaped.
 fn is_shown(character: char) -> bool {
     let hidden = matches!(character,
         '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200c}' | '\u{200e}'..='\u{200f}'
         | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
         | '\u{fff0}'..='\u{ffff}');
-    // The last two of each plane are no characters.
-    let none = u32::from(character) & 0xfffe == 0xfffe;
-    !character.is_control() && !hidden && !none
+    // The last two of each plane are not characters.
+    let noncharacter = u32::from(character) & 0xfffe == 0xfffe;
+    !character.is_control() && !hidden && !noncharacter
 }
 
 #[cfg(test)]

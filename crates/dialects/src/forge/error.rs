@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use annals_domain::cut;
+use annals_event_log::{Classification, Classified, ErrorClass};
 
 /// The bytes of a file's own text that an error shows; it is cut beyond them.
 const SHOWN: usize = 80;
@@ -16,7 +17,7 @@ pub type Read<T> = Result<T, ForgeError>;
 pub struct Place {
     /// The line, from 1; none where the text is an agent's answer.
     pub line: Option<u64>,
-    /// The field, with those that it stands in: `tasks[1].depends_on`. Empty for
+    /// The field, with those that contain it: `tasks[1].depends_on`. Empty for
     /// the whole of the text.
     pub path: String,
 }
@@ -32,8 +33,8 @@ impl fmt::Display for Place {
 }
 
 /// Why a text cannot be read as what docs/spec/forge.md says it is. Its message says
-/// what is wrong and what to do; the line stands beside it, and the file's name is
-/// the caller's to add ([`InFile`]).
+/// what is wrong and what to do; the line is given separately, and the caller adds
+/// the file's name ([`InFile`]).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForgeError {
@@ -45,7 +46,7 @@ pub enum ForgeError {
         /// How big it may be.
         limit: usize,
     },
-    /// Its bytes are no text.
+    /// Its bytes are not text.
     #[error(
         "the byte {byte:#04x} at offset {offset} of the file is not UTF-8; save the file as UTF-8"
     )]
@@ -57,8 +58,8 @@ pub enum ForgeError {
         /// The byte.
         byte: u8,
     },
-    /// It is no YAML.
-    #[error("it is no valid YAML: {reason}; correct it there or just above")]
+    /// It is not valid YAML.
+    #[error("it is not valid YAML: {reason}; correct it there or just above")]
     Syntax {
         /// Where that shows.
         line: u64,
@@ -66,7 +67,7 @@ pub enum ForgeError {
         reason: String,
     },
     /// It is indented with a tab.
-    #[error("a tab stands where YAML allows only spaces; indent with spaces")]
+    #[error("found a tab where YAML allows only spaces; indent with spaces")]
     Tab {
         /// Where.
         line: u64,
@@ -110,8 +111,8 @@ pub enum ForgeError {
         /// What to do.
         remedy: &'static str,
     },
-    /// A key stands twice in a mapping.
-    #[error("the key `{key}` stands here for the second time{}; keep one of the two", since(*first))]
+    /// A mapping has a duplicate key.
+    #[error("duplicate key `{key}`{}; keep one of the two", since(*first))]
     DuplicateKey {
         /// Where the second one is.
         line: Option<u64>,
@@ -152,8 +153,12 @@ pub enum ForgeError {
         /// Which text.
         at: Place,
     },
-    /// A word is none of those that are known.
-    #[error("{at}: {word:?} is none of {}{}", known.join(", "), meant(nearest.as_deref()))]
+    /// A word is not one of those that are known.
+    #[error(
+        "{at}: found {word:?}, expected one of {}{}",
+        known.join(", "),
+        meant(nearest.as_deref())
+    )]
     Word {
         /// Which value.
         at: Place,
@@ -237,7 +242,7 @@ pub enum ForgeError {
     },
     /// A task waits for one that there is not.
     #[error(
-        "{at}: the task {task:?} depends on {dependency:?}, which is no task of this intent{}",
+        "{at}: the task {task:?} depends on {dependency:?}, which is not a task of this intent{}",
         meant_id(nearest.as_deref())
     )]
     UnknownDependency {
@@ -252,7 +257,7 @@ pub enum ForgeError {
     },
     /// A task waits for one that has something wrong with it.
     #[error(
-        "{at}: the task {task:?} depends on {dependency:?}, which cannot be taken; mend that \
+        "{at}: the task {task:?} depends on {dependency:?}, which cannot be taken; correct that \
          one first"
     )]
     WaitsForWrong {
@@ -271,8 +276,8 @@ pub enum ForgeError {
         /// Their ids: each waits for the next one, and the last is the first again.
         path: Vec<String>,
     },
-    /// It is no JSON.
-    #[error("it is no valid JSON: {reason}; correct it there or just above")]
+    /// It is not valid JSON.
+    #[error("it is not valid JSON: {reason}; correct it there or just above")]
     Json {
         /// Where that shows.
         line: Option<u64>,
@@ -331,11 +336,12 @@ impl ForgeError {
             | ForgeError::Cycle { at, .. } => at.line,
         }
     }
+}
 
-    /// Whether reading the same text again can succeed. It never can: it depends
-    /// on the text alone.
-    pub fn is_retryable(&self) -> bool {
-        false
+impl Classified for ForgeError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::Invalid;
+        Invalid.code("invalid")
     }
 }
 
@@ -355,10 +361,11 @@ impl InFile {
         let file = file.into();
         InFile { file, error }
     }
+}
 
-    /// Whether reading the same file again can succeed. It never can.
-    pub fn is_retryable(&self) -> bool {
-        self.error.is_retryable()
+impl Classified for InFile {
+    fn classify(&self) -> Classification {
+        self.error.classify()
     }
 }
 

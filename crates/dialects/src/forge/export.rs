@@ -1,8 +1,8 @@
 //! `export forge`: a `.forge/` folder of what a log knows.
 //!
 //! A file that an export wrote begins with a line that says of which log it is, and
-//! has the digest of its name and the rest. Only a file that still has what the line says is written anew or
-//! taken away; whatever anybody else wrote or changed stays.
+//! has the digest of its name and the rest. Only a file that still has what the line says is replaced or
+//! removed; a file that an export did not write, or that was changed since, stays.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -69,12 +69,13 @@ pub struct ForgeExportReport {
     pub written: u64,
     /// Files that had said the same before.
     pub unchanged: u64,
-    /// Files of earlier exports that nothing stands for any more, and that were
-    /// taken away.
+    /// Files of earlier exports whose objects are not exported any more. They were
+    /// removed.
     pub removed_count: u64,
     /// The first 100 of them.
     pub removed: Vec<String>,
-    /// Files that somebody else wrote or changed, and that say something else.
+    /// Files that no export of this log wrote, or that were changed since, and that
+    /// say something else.
     pub left_alone_count: u64,
     /// The first 100 of them.
     pub left_alone: Vec<LeftAlone>,
@@ -87,7 +88,7 @@ pub struct ForgeExportReport {
 ///
 /// Files that an export did not write, or that were changed since, are never
 /// touched: they are named where they say something else. Files of earlier exports
-/// that nothing stands for any more go, where everything is exported.
+/// whose objects are not exported any more are removed, where everything is exported.
 ///
 /// # Errors
 /// [`ForgeFolderError`]; each file is either as it was or whole. It writes the files
@@ -163,7 +164,7 @@ struct Export {
     mark: String,
     /// Whether everything is exported.
     is_whole: bool,
-    /// The files that stand for something.
+    /// The files of the objects that are exported.
     written: HashSet<PathBuf>,
     /// What intents' files are called.
     names: HashMap<IntentId, String>,
@@ -271,7 +272,7 @@ impl Export {
         Ok(())
     }
 
-    /// The name of an intent's file: its own, unless that is no file's name or
+    /// The name of an intent's file: its own, unless that cannot be a file name or
     /// another intent has it.
     fn name(&mut self, name: &str, id: IntentId) -> String {
         if let Some(name) = self.names.get(&id) {
@@ -364,7 +365,8 @@ impl Export {
             There::Text(_) => {
                 self.leave(
                     path,
-                    "somebody else wrote or changed it, and it says something else",
+                    "no export of this log wrote it, or it was changed since, and it says \
+                     something else",
                 );
                 return Ok(());
             }
@@ -383,7 +385,7 @@ impl Export {
         format!("{}{}\n{text}", self.mark, digest(path, text))
     }
 
-    /// Whether an export of this log wrote a text there, and nobody changed it.
+    /// Whether an export of this log wrote a text there, and it was not changed since.
     fn is_ours(&self, path: &Path, text: &str) -> bool {
         is_exported(&self.mark, path, text)
     }
@@ -398,7 +400,7 @@ impl Export {
         }
     }
 
-    /// Takes away what earlier exports wrote and nothing stands for any more.
+    /// Removes the files of earlier exports whose objects are not exported any more.
     fn sweep(&mut self) -> Result<(), ForgeFolderError> {
         let Parts {
             intents,
@@ -436,7 +438,7 @@ impl Export {
         }
         if self.by_id > 0 {
             notes.push(format!(
-                "{} by their ids, since their names are taken or can be no files' names",
+                "{} by their ids, since their names are taken or cannot be file names",
                 counted(self.by_id, "intent is called", "intents are called")
             ));
         }
@@ -451,7 +453,7 @@ impl Export {
 }
 
 /// Gives tasks of one intent different names: one whose name is another's, too,
-/// goes by its id.
+/// is named by its id.
 fn give_names(logged: &mut Logged) {
     let mut used = HashSet::new();
     for LoggedIds { id, task } in logged.tasks.iter_mut().map(LoggedIds::of) {
@@ -482,7 +484,7 @@ pub(super) fn mark(annals: &Annals) -> String {
     format!("{MARK} {} sha256:", annals.log().log_id())
 }
 
-/// Whether an export with this mark wrote a text there, and nobody changed it.
+/// Whether an export with this mark wrote a text there, and it was not changed since.
 pub(super) fn is_exported(mark: &str, path: &Path, text: &str) -> bool {
     let Some((first, rest)) = text.split_once('\n') else {
         return false;
@@ -495,7 +497,7 @@ fn is_file_name(name: &str) -> bool {
     is_inside && name.len() <= LONGEST_NAME && !name.contains('\0')
 }
 
-/// The digest of a file's name and its text: a copy of it is somebody else's.
+/// The digest of a file's name and its text: a copy under another name does not have it.
 fn digest(path: &Path, text: &str) -> String {
     let name = path.file_name().unwrap_or_default();
     let named = [name.as_encoded_bytes(), b"\n", text.as_bytes()].concat();
@@ -514,23 +516,23 @@ fn there(file: &Place) -> Result<There, ForgeFolderError> {
     match file.kind().map_err(failed)? {
         None => return Ok(There::Nothing),
         Some(FileKind::Link) => return Ok(There::Else("it is a link")),
-        Some(FileKind::Dir | FileKind::Other) => return Ok(There::Else("it is no file")),
+        Some(FileKind::Dir | FileKind::Other) => return Ok(There::Else("it is not a file")),
         Some(FileKind::File) => {}
     }
     let bytes = file.bytes().map_err(failed)?;
     Ok(match String::from_utf8(bytes) {
         Ok(text) => There::Text(text),
-        Err(_) => There::Else("somebody else wrote it, and it is not UTF-8"),
+        Err(_) => There::Else("no export of this log wrote it, and it is not UTF-8"),
     })
 }
 
 /// Writes a file so that it is either as it was or whole, also after a crash.
 fn write_whole(file: &Place, text: &str) -> io::Result<()> {
-    let beside = file.beside(format!(".annals-{}", Uuid::new_v4()).as_ref());
-    let written = write_and_sync(&beside, text).and_then(|()| beside.rename(file));
+    let temporary = file.beside(format!(".annals-{}", Uuid::new_v4()).as_ref());
+    let written = write_and_sync(&temporary, text).and_then(|()| temporary.rename(file));
     if written.is_err() {
-        // It is not to stay where nobody expects it; the first error counts.
-        let _ = beside.remove();
+        // The temporary file is not to stay; the first error counts.
+        let _ = temporary.remove();
     }
     written
 }

@@ -82,7 +82,7 @@ impl IntentFacts<'_> {
     /// What happened to it, as far as its file says.
     pub(super) fn events(&self, taking: Taking<'_>) -> Vec<Emitted> {
         let mut events = vec![self.adopted(taking), self.taken_in()];
-        // What the file does not have nobody has judged, and no rule is asked here.
+        // What the file does not have was not judged, and no rule is applied here.
         let (work_type, risk) = (self.intent.work_type.clone(), self.intent.risk);
         events.extend(classified(self.id, work_type, risk, self.rules));
         events.extend(questions(self.id, self.intent));
@@ -164,7 +164,7 @@ impl IntentFacts<'_> {
     }
 }
 
-/// That somebody let an intent go on: the system, where a risk that its author
+/// That an intent was approved: by the system, where a risk that its author
 /// declared is given.
 pub(super) fn approved(id: IntentId, declared: Option<Risk>) -> Emitted {
     let mut pieces = Pieces::new();
@@ -295,7 +295,7 @@ pub(super) fn task(
 
 fn planned(id: TaskId, task: &ForgeTask) -> Emitted {
     let mut pieces = Pieces::new();
-    // One that goes by its id needs no other name.
+    // A task that is named by its id needs no other name.
     let name = Some(task.id.as_str()).filter(|name| *name != id.to_string());
     let planned = Planned {
         alias: pieces.optional_text(name),

@@ -49,7 +49,7 @@ fn wrong_type(at: Place, expected: &'static str, node: Node, remedy: &'static st
     }
 }
 
-/// The text that a node is. Whatever stands without quotes is its spelling: a text
+/// The text that a node is. A value without quotes is its spelling: a text
 /// field of `012` is "012".
 pub(super) fn text_of(at: Place, node: Node) -> Read<String> {
     match node.value {

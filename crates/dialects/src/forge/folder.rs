@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use annals::{ExecuteError, LoadError, ViewError};
+use annals_event_log::{Classification, Classified, ErrorClass};
 use annals_files::{Dir, Entry, Kind};
 
 use super::text::MOST_BYTES;
@@ -39,7 +40,7 @@ pub enum ForgeFolderError {
     },
     /// The folder has nothing that belongs to a `.forge` folder.
     #[error(
-        "{path} is no .forge folder and has none: none of intents, tasks, reviews and \
+        "{path} is not a .forge folder and has none: none of intents, tasks, reviews and \
          intent-drafts is there; name the folder that they are in", path = .path.display()
     )]
     NoForge {
@@ -82,16 +83,18 @@ impl ForgeFolderError {
             ForgeFolderError::Unreadable { .. } | ForgeFolderError::Unwritable { .. }
         )
     }
+}
 
-    /// Whether the same may succeed later.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for ForgeFolderError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Failed, NotFound};
         match self {
-            ForgeFolderError::Execute(error) => error.is_retryable(),
-            ForgeFolderError::View(error) => error.is_retryable(),
-            ForgeFolderError::Unreadable { .. }
-            | ForgeFolderError::Unwritable { .. }
-            | ForgeFolderError::NoForge { .. }
-            | ForgeFolderError::Unwatched { .. } => false,
+            ForgeFolderError::Unreadable { .. } => Failed.code("input"),
+            ForgeFolderError::Unwritable { .. } => Failed.code("file"),
+            ForgeFolderError::NoForge { .. } => NotFound.code("no_forge_folder"),
+            ForgeFolderError::Unwatched { .. } => Failed.code("failed"),
+            ForgeFolderError::Execute(error) => error.classify(),
+            ForgeFolderError::View(error) => error.classify(),
         }
     }
 }
@@ -267,7 +270,7 @@ impl Place {
         }
     }
 
-    /// The file with this name beside it.
+    /// The file with this name in the same folder.
     pub(super) fn beside(&self, name: &OsStr) -> Place {
         Place::new(&self.dir, name)
     }
@@ -320,7 +323,7 @@ impl Place {
     }
 }
 
-/// A file with the name that its contents go by.
+/// A file with the name of what it contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Named {
     /// The file's name without its ending.

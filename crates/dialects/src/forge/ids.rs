@@ -1,6 +1,6 @@
 //! The ids of what a folder names. They follow from the names, so that a folder
 //! that is imported again is known again, and one that is mended fills the gaps; and from
-//! a secret of the log, so that nobody finds out a name that was removed by trying names.
+//! a secret of the log, so that a name that was removed cannot be found out by trying names.
 
 use annals::domain::{IntegrityHash, IntentId, TaskId};
 use annals::{Annals, LoadError};

@@ -1,8 +1,8 @@
 //! `import forge`: a `.forge/` folder, as it is.
 //!
 //! Intents, tasks and reviews are recorded as facts that no decider judges; drafts
-//! are proposals, and are judged like all others. What is in the log already goes
-//! on as its file says, as long as nobody else did anything to it.
+//! are proposals, and are judged like all others. What is in the log already follows
+//! its file, as long as only imports of folders changed it.
 
 mod as_they_come;
 mod families;
@@ -48,7 +48,7 @@ const NOT_OF_FOLDER: &str = "this log did not take it from a folder";
 /// How to import a folder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForgeOptions {
-    /// Who imports the folder: its drafts are theirs. Where that is no person, agents' files
+    /// Who imports the folder: its drafts are theirs. Where that is not a person, agents' files
     /// approve nothing.
     pub author: ActorRef,
     /// Whether drafts stay where they are, once they are in the log.
@@ -68,10 +68,10 @@ pub struct ForgeOptions {
 /// their files go once that is on disk.
 ///
 /// A status that says that an agent's intent (of a source that is not human) was let go counts where a
-/// person imports; where anybody else does, it waits for one, and the report says so.
+/// person imports; where any other actor does, it waits for one, and the report says so.
 ///
-/// The status of an intent is computed from its tasks and children, whatever its
-/// file says; where the two differ, the report has it.
+/// The status of an intent is computed from its tasks and children, regardless of what
+/// its file says; where the two differ, the report has it.
 ///
 /// It reads the files where it is called, which blocks for as long as that takes.
 ///
@@ -150,7 +150,7 @@ fn note_types(source: &Source, unknown: ListedType, report: &mut ImportReport) {
         named.push("...");
     }
     report.notes.push(format!(
-        "kept {} not listed: {}; they go by {unknown} ({})",
+        "kept {} not listed: {}; they are treated as {unknown} ({})",
         counted(own.len() as u64, "type that is", "types that are"),
         named.join(", "),
         Setting::UnknownType,

@@ -20,16 +20,16 @@ pub struct ForgeIntent {
     pub body: String,
     /// Where it comes from.
     pub source: Source,
-    /// The kind of work, where somebody or something has said it; `type` in the
+    /// The kind of work, where a person or a program has said it; `type` in the
     /// file.
     pub work_type: Option<WorkType>,
-    /// How much can go wrong, where somebody or something has judged it.
+    /// How much can go wrong, where a person or a program has judged it.
     pub risk: Option<Risk>,
     /// Where it is; proposed if the file says nothing.
     pub status: IntentStatus,
     /// The id of the intent that it is a part of.
     pub parent: Option<String>,
-    /// When it was written down, as it stands in the file.
+    /// When it was written down, as it is in the file.
     pub created_at: Option<String>,
     /// Its labels.
     pub labels: Vec<String>,
@@ -53,7 +53,7 @@ pub struct Clarification {
 }
 
 impl Clarification {
-    /// Whether somebody has answered; a blank text is no answer.
+    /// Whether it was answered; a blank text is not an answer.
     pub fn is_answered(&self) -> bool {
         self.answer
             .as_ref()

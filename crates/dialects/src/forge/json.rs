@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_refused() {
+    fn what_is_not_json_is_refused() {
         for text in ["", "{", "{a: 1}", "nul", "[1,]", r#""\ud800""#, "1 2"] {
             assert!(matches!(data(text), Err(ForgeError::Json { .. })), "{text}");
         }

@@ -6,7 +6,7 @@ use annals::{Annals, ObjectRef, ViewError};
 
 use super::ids::Ids;
 
-/// The object that goes by the name of an intent's file, if there is one: by its
+/// The object that has the name of an intent's file, if there is one: as its
 /// alias, or by the id that follows from the name.
 pub(super) async fn known_as(
     annals: &Annals,

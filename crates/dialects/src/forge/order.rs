@@ -9,7 +9,7 @@ use super::task::{Placed, TaskFile};
 use super::words::nearest;
 
 /// The tasks' indices in an order in which each comes after those that it waits
-/// for, and otherwise as they stand. Where there is none, everything that is wrong.
+/// for, and otherwise in their own order. Where there is none, everything that is wrong.
 pub fn order(tasks: &[Placed]) -> Result<Vec<usize>, Vec<ForgeError>> {
     let (ids, mut errors) = ids(tasks);
     let mut similar = Similar::of(tasks);
@@ -19,7 +19,7 @@ pub fn order(tasks: &[Placed]) -> Result<Vec<usize>, Vec<ForgeError>> {
         .collect();
     let done = sorted(&needs);
     if done.len() < tasks.len() {
-        errors.extend(cycles(tasks, &rings_beside(&needs, &done)));
+        errors.extend(cycles(tasks, &rings_left(&needs, &done)));
     }
     if errors.is_empty() {
         Ok(done)
@@ -175,7 +175,7 @@ pub(super) fn tangles(needs: &[Vec<usize>]) -> Vec<(Vec<usize>, usize)> {
     };
     let inside: Vec<Vec<usize>> = needs.iter().enumerate().map(inside).collect();
     let mut tangles = Vec::new();
-    for mut ring in rings_beside(&inside, &sorted(&inside)) {
+    for mut ring in rings_left(&inside, &sorted(&inside)) {
         let number = ring.first().and_then(|first| group(*first));
         let members = number.and_then(|number| groups.get_mut(number));
         // One way around is enough for each.
@@ -193,7 +193,7 @@ pub(super) fn tangles(needs: &[Vec<usize>]) -> Vec<(Vec<usize>, usize)> {
     tangles
 }
 
-/// The groups in which each waits for each, by whatever ways, of more than one or of
+/// The groups in which each waits for each, directly or through others, of more than one or of
 /// one that waits for itself (strongly connected components, after Kosaraju).
 fn components(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let waiters = waiters(needs);
@@ -215,7 +215,7 @@ fn components(needs: &[Vec<usize>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Goes from one to all that it leads to and nobody has seen; each is put behind
+/// Goes from one to all that it leads to and that were not seen before; each is put behind
 /// those that it leads to. It keeps its own stack: a chain may be long.
 fn visit(edges: &[Vec<usize>], start: usize, seen: &mut [bool], ended: &mut Vec<usize>) {
     let mut stack = vec![(start, 0)];
@@ -235,7 +235,7 @@ fn visit(edges: &[Vec<usize>], start: usize, seen: &mut [bool], ended: &mut Vec<
 
 /// The cycles that are found by going from one to the next, along the first that
 /// each waits for among those that could not be sorted.
-fn rings_beside(needs: &[Vec<usize>], done: &[usize]) -> Vec<Vec<usize>> {
+fn rings_left(needs: &[Vec<usize>], done: &[usize]) -> Vec<Vec<usize>> {
     const UNSEEN: usize = 0;
     let mut sorted = vec![false; needs.len()];
     for &index in done {
@@ -271,8 +271,8 @@ fn rings_beside(needs: &[Vec<usize>], done: &[usize]) -> Vec<Vec<usize>> {
     rings
 }
 
-/// The tasks of a file that can be taken, by their indices as they stand, and what
-/// is wrong with the others: an id that stands twice, an unknown dependency, a
+/// The tasks of a file that can be taken, by their indices in the file, and what
+/// is wrong with the others: a duplicate id, an unknown dependency, a
 /// cycle, or a dependency on one of these.
 pub fn sound(file: &TaskFile) -> (Vec<usize>, Vec<ForgeError>) {
     let tasks = file.tasks.as_slice();
@@ -287,9 +287,9 @@ pub fn sound(file: &TaskFile) -> (Vec<usize>, Vec<ForgeError>) {
         good.push(is_first(index, placed) && errors.len() == before);
     }
     let done = sorted(&all_needs);
-    let rings = rings_beside(&all_needs, &done);
+    let rings = rings_left(&all_needs, &done);
     errors.extend(cycles(tasks, &rings));
-    // Whatever is in a cycle or waits for one could not be sorted. In the sorted
+    // A task that is in a cycle or waits for one could not be sorted. In the sorted
     // order each comes after all that it waits for.
     let mut taken = vec![false; tasks.len()];
     for index in done {
@@ -363,7 +363,7 @@ fn waiting(
 }
 
 fn cycle(tasks: &[Placed], path: &[usize]) -> Option<ForgeError> {
-    // It begins with the one that stands first in the file.
+    // It begins with the one that comes first in the file.
     let (turn, _) = path.iter().enumerate().min_by_key(|(_, index)| **index)?;
     let around = path.iter().cycle().skip(turn).take(path.len() + 1);
     let placed: Vec<&Placed> = around.filter_map(|&index| tasks.get(index)).collect();

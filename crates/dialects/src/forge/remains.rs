@@ -1,5 +1,5 @@
 //! What a file says of an intent and events have no field for, so that an export
-//! writes what an import read. It is kept as JSON beside the intent.
+//! writes what an import read. It is kept as JSON with the intent.
 
 use annals::domain::Json;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub(super) enum Spelling {
 pub(super) struct OfQuestion {
     /// The number of the question.
     pub(super) number: usize,
-    /// A blank answer, which is none.
+    /// A blank answer, which does not count as one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) blank: Option<String>,
     /// Keys that are not known.
@@ -36,7 +36,7 @@ pub(super) struct Remains {
     /// Keys that are not known.
     #[serde(skip_serializing_if = "Extra::is_empty")]
     pub(super) keys: Extra,
-    /// Its name, if that can be no alias.
+    /// Its name, if that cannot be an alias.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
     /// Title and body, if the request cannot be taken apart into them again.
@@ -45,10 +45,10 @@ pub(super) struct Remains {
     /// When it was written down, if it is not spelled as we do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) created_at: Option<Spelling>,
-    /// What it is a part of, if that is not there or goes by another name.
+    /// What it is a part of, if that is not there or has another name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<String>,
-    /// What it waits for, if some of that is not there or goes by another name.
+    /// What it waits for, if some of that is not there or has another name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) depends_on: Option<Vec<String>>,
     /// Of its questions.
@@ -64,7 +64,7 @@ enum Kept {
     More(Forge),
 }
 
-/// The key tells it from what anybody else may have put there.
+/// The key distinguishes it from JSON that another program put there.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Forge {
@@ -81,7 +81,7 @@ impl Remains {
         Json::from_value(&Forge { forge_file }).ok()
     }
 
-    /// From an intent's JSON. What somebody else put there is nothing of ours.
+    /// From an intent's JSON. Nothing remains in JSON that another program put there.
     pub(super) fn of_json(text: &str) -> Remains {
         match serde_json::from_str(text) {
             Ok(Kept::Keys(keys)) => Remains {
@@ -93,7 +93,7 @@ impl Remains {
         }
     }
 
-    /// Takes note of what the questions of a file have beyond question and answer.
+    /// Keeps what the questions of a file have beyond question and answer.
     pub(super) fn note_questions(&mut self, intent: &ForgeIntent) {
         for (number, asked) in intent.clarifications.iter().enumerate() {
             let blank = asked.answer.clone().filter(|_| !asked.is_answered());

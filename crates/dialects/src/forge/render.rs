@@ -1,5 +1,5 @@
 //! Intents, tasks and reviews as the text of their files (docs/spec/forge.md), in the
-//! words of Forge. The keys stand in the order in which docs/spec/forge.md lists
+//! words of Forge. The keys are in the order in which docs/spec/forge.md lists
 //! them, those that are not known after them; what is absent or empty is left out.
 
 use super::data::{Data, Extra, Scalar};
@@ -117,7 +117,7 @@ impl Map {
     }
 
     /// Adds the keys that are not known. A key that is there already stays what it
-    /// is: a file in which it stood twice could not be read.
+    /// is: a file with a duplicate key could not be read.
     fn with(mut self, extra: &Extra) -> Data {
         let known = self.0.len();
         for (key, value) in &extra.0 {

@@ -1,5 +1,5 @@
 //! Takes the secrets out of a file of the folder: out of the values that it has, each
-//! as its reader will see it, whatever quotes and folds it is written with.
+//! as its reader will see it, regardless of the quotes and folds that it is written with.
 
 use super::data::{Entry, Node, Scalar, Value};
 use crate::secrets::{Hit, KeyLines, Redacted, Secrets, is_name, is_value};
@@ -97,7 +97,7 @@ impl<'a> Sieve<'a> {
         if hits.is_empty() {
             return;
         }
-        // Whatever it was, it is a text now.
+        // It is a text now, even if it was a number or a date.
         let text = Scalar::Text(content.into_owned());
         *scalar = text;
         // A value names the line that it begins in.

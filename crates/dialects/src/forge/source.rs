@@ -24,7 +24,7 @@ pub(super) struct IntentFile {
     /// Whether its file says that it is proposed and it goes on all the same: an agent
     /// declared a risk that waits for no person. Its status here is approved then.
     pub(super) goes_on: bool,
-    /// Whether it is a person's by what the log has of it, whatever its file says by now.
+    /// Whether it is a person's by what the log has of it, regardless of what its file says by now.
     pub(super) is_persons: bool,
     /// The lines of what it names.
     pub(super) parent_line: u64,
@@ -118,7 +118,7 @@ fn listed(
     files
 }
 
-/// The line that a key of the outermost mapping stands in.
+/// The line that a key of the outermost mapping is in.
 fn line_of(text: &str, key: &str) -> u64 {
     let is_it = |line: &str| {
         let line = line.trim_start_matches(['"', '\'']);

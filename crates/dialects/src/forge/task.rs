@@ -57,8 +57,8 @@ pub struct TaskFile {
     pub bad_ids: Vec<String>,
 }
 
-/// Reads the file of the tasks of this intent. It fails as a whole if it is no
-/// YAML or no list.
+/// Reads the file of the tasks of this intent. It fails as a whole if it is not
+/// YAML or not a list.
 pub fn read(text: &str, intent_id: &str) -> Read<TaskFile> {
     read_through(text, intent_id, &mut Sieve::new(&Secrets::none()))
 }

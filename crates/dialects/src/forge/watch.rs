@@ -2,7 +2,7 @@
 //!
 //! The system says when a folder changes; the folder is looked at every now and
 //! then, too, for some file systems say nothing. A draft is ready once it stayed as
-//! it is for a moment: whoever writes it may not have finished.
+//! it is for a moment: its writer may not have finished.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::others::Others;
 /// For how long a draft stays as it is before it is ready.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// After how long the folder is looked at although nobody said that it changed.
+/// After how long the folder is looked at although the system reported no change.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What tells two states of a file apart.
@@ -56,8 +56,8 @@ pub struct Ready {
     pub again: Duration,
 }
 
-/// Whether something may be another than it was. To look at a folder is none: who
-/// looks because something changed would look for ever.
+/// Whether something may be another than it was. To look at a folder is not a change:
+/// otherwise looking because something changed would never end.
 fn is_change(event: &notify::Result<notify::Event>) -> bool {
     let kind = match event {
         Ok(event) => event.kind,
@@ -120,7 +120,7 @@ impl DraftWatch {
     /// Waits until something changed in the folders for drafts and intents.
     pub async fn changed(&mut self) {
         if self.changes.next().await.is_none() {
-            // Nobody says anything any more: whoever waits looks now and then.
+            // The system reports no more changes: the caller looks now and then.
             futures::future::pending::<()>().await;
         }
     }
@@ -168,7 +168,7 @@ impl DraftWatch {
     }
 }
 
-/// The files of intents. Hidden files and links are none.
+/// The files of intents. Hidden files and links do not count.
 fn intents(folder: &Folder) -> Result<Vec<IntentEntry>, ForgeFolderError> {
     let Some(part) = folder.part(Part::Intents)? else {
         return Ok(Vec::new());

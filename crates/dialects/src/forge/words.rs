@@ -67,7 +67,7 @@ macro_rules! statuses {
 statuses! {
     /// Where an intent is (docs/spec/forge.md, Intent, status).
     pub enum IntentStatus {
-        /// Somebody wants it; nothing is said where the file says nothing.
+        /// It is wanted, and not yet approved; also where the file says nothing.
         #[default]
         Proposed => "proposed",
         /// It may be worked on.

@@ -1,6 +1,6 @@
 //! YAML text as nodes. Only this file knows the YAML library.
 //!
-//! A file may come from anybody, so its size and its nesting are bounded, and
+//! A file may come from any source, so its size and its nesting are bounded, and
 //! anchors and aliases, by which a small file can stand for a huge one, are refused.
 //! The tree is built with a stack of its own: no text is nested deep enough to use
 //! up the thread's.
@@ -108,7 +108,7 @@ impl Tree {
                 let plain = style == ScalarStyle::Plain;
                 let value = match wrong(anchor, tag.as_deref(), line, |suffix| suffix == "str") {
                     Some(error) => Value::Wrong(Box::new(error)),
-                    // With a tag it is a text whatever it looks like.
+                    // With a tag it is a text regardless of how it looks.
                     None if plain && tag.is_none() => {
                         Value::Scalar(Scalar::bare(text.into_owned()))
                     }
@@ -182,7 +182,7 @@ impl Tree {
     }
 }
 
-/// The key that a node is. One that is none makes the mapping wrong.
+/// The key that a node is. A node that cannot be a key makes the mapping wrong.
 fn key_of(node: Node, line: u64, entries: &mut Entries) -> Scalar {
     let found = node.what();
     match node.value {

@@ -128,7 +128,7 @@ impl ToolCall {
     }
 }
 
-/// A message with what is known of its place.
+/// A message and its place, as far as that is known.
 struct Placed<'a> {
     raw: &'a str,
     /// Its name, the same in all files that have it.
@@ -189,7 +189,7 @@ impl Session {
         names: Option<&IdSecret>,
     ) -> Result<Vec<Numbered>, BadLine> {
         let document = Document::read(text, "messages");
-        // Names follow from the session's, which may stand behind the messages.
+        // Names follow from the session's, which may come after the messages.
         let is_named = document.field::<String>("sessionId").is_some();
         let bad = match document.bad {
             Some(bad) if !is_named => return Err(bad.into()),
@@ -321,7 +321,7 @@ impl Session {
             .counted(text, fields::METADATA)
     }
 
-    /// What the program says that is no message.
+    /// What the program says that is not a message.
     fn program(&self, name: String, subtype: &str, at: Option<Timestamp>, what: What) -> Read {
         let said = Said::of(&[Some(subtype), Some(&name)], None);
         let item = Item::new(0, "(the session)", Vec::new(), what);
@@ -431,7 +431,7 @@ impl Session {
         Ok(reads)
     }
 
-    /// What is known of a message later than what it says.
+    /// What is recorded of a message later than its text.
     fn more(
         &self,
         placed: &Placed<'_>,
@@ -633,7 +633,7 @@ fn parts(content: Option<&RawValue>) -> Result<Vec<(&'static str, Part)>, BadLin
     #[derive(Deserialize)]
     struct RawPart {
         text: String,
-        /// What is a thought is no text.
+        /// A thought is not a text.
         #[serde(default)]
         thought: Option<serde::de::IgnoredAny>,
     }

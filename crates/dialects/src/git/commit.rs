@@ -6,6 +6,7 @@ use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
 use gix::objs::{CommitRef, Kind};
 
+use super::header;
 use super::objects::{Fault, Objects};
 use super::remark::{Remark, Remarks};
 use crate::report::Fields;
@@ -36,6 +37,8 @@ pub(super) struct Facts {
     pub(super) author: ActorRef,
     pub(super) authored_at: Timestamp,
     pub(super) committed_at: Timestamp,
+    /// Its header, if that says more than the fields above.
+    pub(super) header: Option<String>,
 }
 
 /// What is noted while a commit is read.
@@ -72,6 +75,8 @@ pub(super) fn named(commit: ObjectId) -> String {
 /// A commit as it is stored.
 pub(super) struct Raw {
     bytes: Vec<u8>,
+    /// Its header as it is stored.
+    header: Vec<u8>,
     hash: gix::hash::Kind,
     /// The people whose lines cannot be read, and have an empty one instead.
     unreadable: Unreadable,
@@ -99,6 +104,7 @@ impl Raw {
             Some(_) => return Err(malformed()),
         }
         let mut raw = Raw {
+            header: header_of(&bytes).to_vec(),
             bytes,
             hash,
             unreadable: Unreadable::default(),
@@ -136,13 +142,19 @@ impl Raw {
     }
 }
 
+/// A commit's lines up to its message.
+fn header_of(bytes: &[u8]) -> &[u8] {
+    let end = bytes.find(b"\n\n").map_or(bytes.len(), |end| end + 1);
+    bytes.get(..end).unwrap_or(bytes)
+}
+
 /// A commit with lines of people that can be read, in the places where they belong, and whose were not;
 /// none where it is not even a commit's beginning.
 fn repaired(bytes: &[u8]) -> Option<(Vec<u8>, Unreadable)> {
     /// What the library reads as a person.
     const NOBODY: &[u8] = b" <> 0 +0000";
-    let end = bytes.find(b"\n\n").map_or(bytes.len(), |end| end + 1);
-    let (header, message) = bytes.split_at(end);
+    let header = header_of(bytes);
+    let message = bytes.get(header.len()..).unwrap_or_default();
     let mut lines = header.lines().peekable();
     let mut made = Vec::with_capacity(bytes.len() + 64);
     let mut write = |parts: &[&[u8]]| {
@@ -178,40 +190,18 @@ fn repaired(bytes: &[u8]) -> Option<(Vec<u8>, Unreadable)> {
 pub(super) fn facts(
     id: ObjectId,
     oid: GitOid,
-    commit: &CommitRef<'_>,
+    (raw, commit): (&Raw, &CommitRef<'_>),
     secrets: &Secrets,
     tally: &mut Tally,
 ) -> Facts {
     let (subject, body) = message(id, commit, secrets, tally);
     let author = person(id, commit, secrets, tally);
     let (authored, committed) = (commit.author().ok(), commit.committer().ok());
-    let zone = authored.map_or("", |author| author.time);
     let authored_at = time(id, authored.map(|author| author.time), tally);
     let committed_at = time(id, committed.map(|committer| committer.time), tally);
     tally.fields.kept("author.date");
     tally.fields.kept("committer.date");
-    if !zone.trim().ends_with("0000") {
-        tally.fields.lost("author.date's time zone", 1);
-    }
-    let who = |raw: &BStr| {
-        raw.rfind_byte(b'>')
-            .and_then(|end| raw.get(..end))
-            .map(<[u8]>::to_vec)
-    };
-    if who(commit.committer) != who(commit.author) {
-        tally.fields.lost("committer.name and committer.email", 1);
-    }
-    for (name, _) in &commit.extra_headers {
-        let field = match name.as_bytes() {
-            b"gpgsig" | b"gpgsig-sha256" => "gpgsig",
-            b"mergetag" => "mergetag",
-            _ => "other headers",
-        };
-        tally.fields.lost(field, 1);
-    }
-    if let Some(others @ 1..) = commit.parents.len().checked_sub(1) {
-        tally.fields.lost("parents but the first", others as u64);
-    }
+    let header = header::header(id, raw.header.as_bstr(), commit, secrets, tally);
     let tree = commit.tree();
     Facts {
         id,
@@ -222,6 +212,7 @@ pub(super) fn facts(
         author,
         authored_at,
         committed_at,
+        header,
     }
 }
 
@@ -275,7 +266,7 @@ fn split(text: &str) -> (String, Option<String>) {
 }
 
 /// A text in the encoding that the commit names; whether nothing was lost.
-fn decode(bytes: &BStr, encoding: Option<&BStr>) -> (String, bool) {
+pub(super) fn decode(bytes: &BStr, encoding: Option<&BStr>) -> (String, bool) {
     if let Ok(text) = bytes.to_str() {
         return (text.to_owned(), true);
     }

@@ -213,7 +213,7 @@ impl<'o> Differ<'o> {
         }
         let sides = Sides::new(old, new);
         shown::count(commit, &sides, sink.from(begin), &mut tally.redacted);
-        // A submodule's line in the patch is no line of the repository's.
+        // A submodule's line in the patch is not a line of a file in the repository.
         Ok(if is_submodule(change) {
             Lines::default()
         } else {

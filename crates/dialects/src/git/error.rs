@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::path::PathBuf;
 
 use annals::ExecuteError;
-use annals_event_log::ReadError;
+use annals_event_log::{Classification, Classified, ErrorClass, ReadError};
 
 use super::objects::Fault;
 use super::own_files::Refusal;
@@ -60,17 +60,19 @@ pub enum GitImportError {
     },
 }
 
-impl GitImportError {
-    /// Whether the same import may succeed later without anything being
-    /// changed.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for GitImportError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Failed, NotFound, Unavailable};
         match self {
-            GitImportError::Execute { source, .. } => source.is_retryable(),
-            GitImportError::Log(source) => source.is_retryable(),
-            GitImportError::Thread(_) | GitImportError::Interrupted { .. } => true,
-            GitImportError::NotARepository { .. }
-            | GitImportError::Unreadable { .. }
-            | GitImportError::MissingObject { .. } => false,
+            GitImportError::NotARepository { .. } => NotFound.code("import_failed"),
+            GitImportError::Unreadable { .. } | GitImportError::MissingObject { .. } => {
+                Failed.code("import_failed")
+            }
+            GitImportError::Execute { source, .. } => source.classify().of("import_failed"),
+            GitImportError::Log(error) => error.classify().of("import_failed"),
+            GitImportError::Thread(_) | GitImportError::Interrupted { .. } => {
+                Unavailable.code("import_failed")
+            }
         }
     }
 }

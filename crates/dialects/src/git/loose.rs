@@ -48,7 +48,7 @@ impl<R: Read> Loose<R> {
         (self.begun.len() == size).then_some(self.begun)
     }
 
-    /// An object of a pack that is no change of another one: its compressed content begins here.
+    /// An object of a pack that is stored whole, not as a delta: its compressed content begins here.
     pub(crate) fn packed(header: Header, file: R) -> Loose<R> {
         Loose {
             header,

@@ -7,6 +7,7 @@
 //! | create_task | subject, cut to 99 characters | author's |
 //! | create_run, start_patching | first parent as the baseline | author's |
 //! | propose_patch_set | diff, touched files, body as rationale | author's |
+//! | record_evidence | the header, if it says more than this table has | committer's |
 //! | start_validation, decide | the commit's id as the result | committer's |
 //! | complete_intent | | committer's |
 
@@ -21,13 +22,15 @@ use annals_domain::run::{
 };
 use annals_domain::task::CreateTask;
 use annals_domain::{
-    Command, DecisionId, GitOid, IntentId, Ordered, PatchSetId, RunId, TaskId, Timestamp,
+    Command, DecisionId, EvidenceId, GitOid, IntentId, Ordered, PatchSetId, RunId, TaskId,
+    Timestamp,
 };
 use annals_event_log::limits;
 use uuid::Uuid;
 
 use super::commit::{Facts, Tally};
 use super::diff::Patch;
+use super::header;
 use super::remark::Remark;
 
 /// The most characters of a title: fewer than 100 (docs/spec/git-internal.md, Task.title).
@@ -59,6 +62,8 @@ pub struct CommitIds {
     pub patch_set: PatchSetId,
     /// The run's decision.
     pub decision: DecisionId,
+    /// The run's evidence, which has the commit's header.
+    pub header: EvidenceId,
     /// The batch that made them all.
     pub batch: Uuid,
 }
@@ -74,6 +79,7 @@ impl CommitIds {
             run: RunId(id("run")),
             patch_set: PatchSetId(id("patch_set")),
             decision: DecisionId(id("decision")),
+            header: EvidenceId(id("header")),
             batch: id("batch"),
         }
     }
@@ -92,6 +98,7 @@ pub(super) fn requests(
         run,
         patch_set,
         decision,
+        header,
         ..
     } = CommitIds::of(facts.oid);
     let prompt = if facts.subject.is_empty() {
@@ -155,11 +162,14 @@ pub(super) fn requests(
         .into(),
         CompleteIntent::new(intent).into(),
     ];
+    let evidence = facts.header.as_deref();
+    let evidence = evidence.map(|text| header::evidence(run, header, text).into());
     let request =
         |at: Timestamp| move |command: Command| Request::new(facts.author.clone(), command).at(at);
     let first = by_author.into_iter().map(request(facts.authored_at));
+    let second = evidence.into_iter().chain(by_committer);
     first
-        .chain(by_committer.into_iter().map(request(facts.committed_at)))
+        .chain(second.map(request(facts.committed_at)))
         .collect()
 }
 
@@ -184,7 +194,8 @@ fn propose(
     let Patch { diff, touched } = patch;
     let others: usize = touched.iter().map(|file| file.path.len()).sum::<usize>()
         + facts.subject.len() * 3
-        + facts.body.as_ref().map_or(0, String::len) * 2;
+        + facts.body.as_ref().map_or(0, String::len) * 2
+        + facts.header.as_ref().map_or(0, String::len);
     let diff = diff.map(Payload).filter(|diff| fits(diff, others));
     if parent.is_some() {
         tally.fields.kept("first parent");

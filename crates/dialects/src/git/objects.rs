@@ -1,7 +1,7 @@
 //! Objects of a repository, each of which is what its id says.
 //!
 //! A repository could give another text for an id, and a log would have it as the text of that commit
-//! for ever. So every object is hashed before it is used, whoever asks for it.
+//! for ever. So every object is hashed before any use.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -238,7 +238,7 @@ impl Objects {
     }
 
     /// Remembers why the library is not given an object.
-    fn told<T>(&self, id: &oid, found: Result<Option<T>, Fault>) -> gix::Result<T> {
+    fn keep_fault<T>(&self, id: &oid, found: Result<Option<T>, Fault>) -> gix::Result<T> {
         let found = found.and_then(|found| found.ok_or(Fault::Missing(id.to_owned())));
         found.map_err(|fault| {
             *self.fault.borrow_mut() = Some(fault.clone());
@@ -261,13 +261,13 @@ fn check_size(id: ObjectId, header: Header) -> Result<(), Fault> {
 
 impl Find for Objects {
     fn try_find<'a>(&self, id: &oid, buffer: &'a mut Vec<u8>) -> gix::Result<Option<Data<'a>>> {
-        let kind = self.told(id, self.get(id, buffer))?;
+        let kind = self.keep_fault(id, self.get(id, buffer))?;
         Ok(Some(Data::new(buffer, kind, self.hash)))
     }
 }
 
 impl FindHeader for Objects {
     fn try_header(&self, id: &oid) -> gix::Result<Option<Header>> {
-        self.told(id, self.header(id)).map(Some)
+        self.keep_fault(id, self.header(id)).map(Some)
     }
 }

@@ -1,6 +1,6 @@
 //! The files of a repository's own folder, read whole and within bounds, and why one is not read.
 //!
-//! What is said of a file never repeats what is in it: it may be a second name of somebody else's file.
+//! What is said of a file never repeats what is in it: it may be a second name of another user's file.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -54,7 +54,7 @@ pub(super) enum Refusal {
     Unsupported { path: PathBuf, what: &'static str },
     #[error("{} has {what}; repack it with `git gc`", path.display())]
     TooMany { path: PathBuf, what: &'static str },
-    #[error("no private folder could be made beside other temporary files: {0}")]
+    #[error("no private folder could be created among the temporary files: {0}")]
     Private(#[source] io::Error),
 }
 

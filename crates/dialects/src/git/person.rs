@@ -1,5 +1,5 @@
-//! Who the user is, as they told git: by the environment, or in their own configuration. That of
-//! a repository is somebody else's, and is not looked at.
+//! Who the user is, as configured for git: by the environment, or in their own configuration. That of
+//! a repository may be another person's, and is not looked at.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 //!
 //! A file `.git` names a repository elsewhere: that of a linked work tree, or of a submodule. It is
 //! believed only where that repository names the folder of this file, too; otherwise a file that
-//! somebody sent could bring any repository of this machine into the log.
+//! came from another person could bring any repository of this machine into the log.
 
 use std::ffi::OsStr;
 use std::io;
@@ -46,7 +46,7 @@ pub(super) fn find(path: &Path) -> Result<Place, NotFound> {
     for ancestor in absolute.ancestors() {
         let dir = match Dir::open(ancestor) {
             Ok(dir) => dir,
-            Err(error) if device.is_none() && is_no_folder(&error) => {
+            Err(error) if device.is_none() && is_not_a_folder(&error) => {
                 return Err(NotFound::Nowhere);
             }
             Err(source) if device.is_none() => return Err(unreadable(ancestor, source).into()),
@@ -64,7 +64,7 @@ pub(super) fn find(path: &Path) -> Result<Place, NotFound> {
     Err(NotFound::Nowhere)
 }
 
-fn is_no_folder(error: &io::Error) -> bool {
+fn is_not_a_folder(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use annals::Request;
 use annals_domain::GitOid;
-use annals_event_log::{BatchStatus, EventLog};
+use annals_event_log::{BatchStatus, Store};
 use futures::executor::block_on;
 use gix::ObjectId;
 use gix::objs::CommitRef;
@@ -31,7 +31,7 @@ use crate::secrets::Secrets;
 const READY: usize = 4;
 
 /// What the reading thread tells.
-pub(super) enum News {
+pub(super) enum ReadEvent {
     /// The walk is done: this is what will come.
     Found { commits: u64, shallow: bool },
     /// A commit that the log has.
@@ -57,20 +57,20 @@ pub(super) struct Prepared {
 }
 
 type Stop = reading::Stop<GitImportError>;
-type Outlet = reading::Outlet<News, GitImportError>;
+type Outlet = reading::Outlet<ReadEvent, GitImportError>;
 
 /// Starts reading.
 pub(super) fn start(
     path: &Path,
     options: &GitOptions,
-    log: Arc<dyn EventLog>,
-) -> Result<reading::News<News, GitImportError>, GitImportError> {
+    log: Arc<dyn Store>,
+) -> Result<reading::Events<ReadEvent, GitImportError>, GitImportError> {
     let reader = Reader {
         path: path.to_owned(),
         options: options.clone(),
         log,
     };
-    reading::start("annals-git", READY, News::End, move |outlet| {
+    reading::start("annals-git", READY, ReadEvent::End, move |outlet| {
         reader.run(outlet)
     })
     .map_err(GitImportError::Thread)
@@ -79,7 +79,7 @@ pub(super) fn start(
 struct Reader {
     path: PathBuf,
     options: GitOptions,
-    log: Arc<dyn EventLog>,
+    log: Arc<dyn Store>,
 }
 
 impl Reader {
@@ -88,13 +88,13 @@ impl Reader {
         let history = walk::history(&objects, &head, self.options.limit)
             .map_err(|trouble| trouble.at(&self.path))?;
         let commits = (history.steps.len() + history.broken.len()) as u64;
-        outlet.send(News::Found {
+        outlet.send(ReadEvent::Found {
             commits,
             shallow: history.shallow,
         })?;
         for (commit, fault) in history.broken {
             let reason = format!("it was left out: {fault}");
-            outlet.send(News::Broken { commit, reason })?;
+            outlet.send(ReadEvent::Broken { commit, reason })?;
         }
         let secrets = &self.options.secrets;
         let mut differ = Differ::new(&objects, secrets.clone());
@@ -110,9 +110,9 @@ impl Reader {
                 Err(fault) => Err(fault),
             };
             outlet.send(match prepared {
-                Ok(None) => News::AlreadyThere,
-                Ok(Some(prepared)) => News::Commit(Box::new(prepared)),
-                Err(fault) => News::Broken {
+                Ok(None) => ReadEvent::AlreadyThere,
+                Ok(Some(prepared)) => ReadEvent::Commit(Box::new(prepared)),
+                Err(fault) => ReadEvent::Broken {
                     commit,
                     reason: format!("it was left out: {fault}"),
                 },
@@ -163,7 +163,7 @@ fn prepare(
     let mut tally = Tally::default();
     let raw = Raw::of(objects, id)?.ok_or(Fault::Missing(id))?;
     let decoded = decoded(&raw, id)?;
-    let facts = commit::facts(id, oid, &decoded, secrets, &mut tally);
+    let facts = commit::facts(id, oid, (&raw, &decoded), secrets, &mut tally);
     let mut reasons: Vec<String> = raw.broken().map(str::to_owned).into_iter().collect();
     let parent = match step.baseline {
         Baseline::Root => None,

@@ -15,6 +15,7 @@ pub(super) enum Remark {
     AuthorUnreadable,
     AuthorNotUtf8,
     AuthorCut,
+    HeaderTooLarge,
     TimeUnreadable,
     TimeOutOfRange,
     PathNotUtf8,
@@ -43,16 +44,17 @@ impl Remark {
                 "has a message that is not UTF-8, whose unreadable bytes were replaced"
             }
             Remark::BlankAuthor => {
-                "has an author without an e-mail address: the name, or \"unknown\", stands for it"
+                "has an author without an e-mail address: the name, or \"unknown\", is used instead"
             }
             Remark::AuthorUnreadable => {
-                "has an author line that cannot be read: \"unknown\" stands for it"
+                "has an author line that cannot be read: \"unknown\" is used instead"
             }
             Remark::AuthorNotUtf8 => {
                 "has an author that is not UTF-8, whose unreadable bytes were replaced"
             }
             Remark::AuthorCut => "has an author's e-mail address over 1,024 bytes, which was cut",
-            Remark::TimeUnreadable => "has a date that cannot be read: 1970-01-01 stands for it",
+            Remark::HeaderTooLarge => "has a header over 64 KiB, which is not kept as evidence",
+            Remark::TimeUnreadable => "has a date that cannot be read: 1970-01-01 is used instead",
             Remark::TimeOutOfRange => {
                 "has a date outside the years 1 to 9999, moved to the nearest"
             }
@@ -60,7 +62,7 @@ impl Remark {
                 "touches a path that is not UTF-8, whose unreadable bytes were replaced in the list of files; the diff has it whole"
             }
             Remark::PathBlank => {
-                "touches a path of white space only, which stands in quotes in the list of files"
+                "touches a path of white space only, which is in quotes in the list of files"
             }
             Remark::Submodule => {
                 "changes a submodule: it is listed with 0 lines, its content is not imported"

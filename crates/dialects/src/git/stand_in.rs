@@ -1,5 +1,5 @@
 //! A private folder that stands in for a repository's packs: the library that reads them opens files by
-//! their paths, and here nobody else decides what these lead to.
+//! their paths, and here no other user decides what these lead to.
 //!
 //! Packs are links to files that are held open, and their indexes are copied. There are no other folders of
 //! objects in it, no graph of commits, and no configuration.
@@ -25,7 +25,7 @@ const PACK: &str = "pack";
 /// So many packs are linked to, each of which is a file that stays open; further ones are copied.
 const LINKED: usize = 100;
 
-/// The most packs, and files beside them.
+/// The most packs, and files next to them.
 const PACKS: usize = 10_000;
 
 /// Bytes that are copied for packs, at most: an index has about 30 for an object.
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_open_file_is_reached_by_its_way_whatever_becomes_of_its_name() {
+    fn an_open_file_is_reached_by_its_way_after_its_name_is_gone() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("pack");
         fs::write(&path, "one").unwrap();
@@ -277,7 +277,7 @@ mod tests {
         add("two");
         assert!(stand_in.take_packs().unwrap());
         assert_eq!((stand_in.packs(), listings()), (2, 2));
-        // It is not told from a change of just now, so that it is looked at again.
+        // It cannot be distinguished from a change of just now, so it is looked at again.
         assert!(!stand_in.take_packs().unwrap());
         assert_eq!(listings(), 3);
         changed_ago(500);

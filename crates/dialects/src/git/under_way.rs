@@ -33,7 +33,7 @@ impl UnderWay {
 
     fn bytes(&self) -> MutexGuard<'_, usize> {
         let (bytes, _) = &*self.0;
-        // A number is whole, whatever became of the one who held it.
+        // A number is never half written, even if the thread that held the lock panicked.
         bytes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

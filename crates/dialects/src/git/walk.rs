@@ -170,7 +170,7 @@ impl Walk<'_> {
     }
 }
 
-/// Oldest first, and parents before children whatever the clocks say.
+/// Oldest first, and parents before children regardless of the clocks.
 fn order(newest_first: Vec<(ObjectId, Found)>) -> Vec<Step> {
     let index: HashMap<ObjectId, usize> = newest_first
         .iter()

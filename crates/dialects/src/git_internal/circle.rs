@@ -10,10 +10,10 @@ pub(super) type Links = HashMap<Uuid, Vec<Uuid>>;
 /// The longest circle that is shown object by object.
 const SHOWN: usize = 100;
 
-/// The objects that stand in circles, by the circles that hang together.
+/// The objects that are in circles, by the circles that are connected.
 #[derive(Debug, Default)]
 pub(super) struct Circles {
-    /// Which of them an object stands in.
+    /// Which of them an object is in.
     of: HashMap<Uuid, usize>,
     /// How many objects each has.
     sizes: Vec<usize>,
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_circle_is_shown_whatever_else_it_leads_to() {
+    fn a_short_circle_is_shown_regardless_of_what_else_it_leads_to() {
         // 1 -> 2 -> 3 -> 1, each with a link to a circle of 1,500 as well.
         let long = (100..1_600).map(|n| (n, vec![if n == 1_599 { 100 } else { n + 1 }]));
         let short = [(1, vec![100, 2]), (2, vec![100, 3]), (3, vec![100, 1])];

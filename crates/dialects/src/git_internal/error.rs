@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use annals::{ExecuteError, LoadError, ViewError};
-use annals_event_log::ReadError;
+use annals_event_log::{Classification, Classified, ErrorClass, ReadError};
 
 /// Why an import stopped. What was adopted before it stays, and the next
 /// import leaves it as it is.
@@ -44,15 +44,16 @@ pub enum GitInternalImportError {
     },
 }
 
-impl GitInternalImportError {
-    /// Whether the same import may succeed later.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for GitInternalImportError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Failed, Unavailable};
         match self {
-            GitInternalImportError::Execute(error) => error.is_retryable(),
-            GitInternalImportError::Interrupted { .. } => true,
-            GitInternalImportError::Unreadable { .. }
-            | GitInternalImportError::Empty { .. }
-            | GitInternalImportError::Load(_) => false,
+            GitInternalImportError::Unreadable { .. } | GitInternalImportError::Empty { .. } => {
+                Failed.code("import_failed")
+            }
+            GitInternalImportError::Execute(error) => error.classify().of("import_failed"),
+            GitInternalImportError::Load(error) => error.classify().of("import_failed"),
+            GitInternalImportError::Interrupted { .. } => Unavailable.code("import_failed"),
         }
     }
 }
@@ -72,13 +73,12 @@ pub enum GitInternalExportError {
     Load(#[from] LoadError),
 }
 
-impl GitInternalExportError {
-    /// Whether the same export may succeed later.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for GitInternalExportError {
+    fn classify(&self) -> Classification {
         match self {
-            GitInternalExportError::View(error) => error.is_retryable(),
-            GitInternalExportError::Read(error) => error.is_retryable(),
-            GitInternalExportError::Load(_) => false,
+            GitInternalExportError::View(error) => error.classify().of("export_failed"),
+            GitInternalExportError::Read(error) => error.classify().of("export_failed"),
+            GitInternalExportError::Load(error) => error.classify().of("export_failed"),
         }
     }
 }

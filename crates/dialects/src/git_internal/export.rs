@@ -77,7 +77,7 @@ pub struct ObjectProblems {
 const NAMED: usize = 100;
 
 impl ExportReport {
-    /// Takes note of an object, and says whether it is to be written.
+    /// Counts an object, and says whether it is to be written.
     pub fn admit(&mut self, rendered: &Rendered, relaxed: bool) -> bool {
         let writes = relaxed || rendered.problems.is_empty();
         if writes {
@@ -127,7 +127,7 @@ fn losses(view: &ObjectView) -> Vec<String> {
 pub fn render(view: &ObjectView) -> Result<Rendered, LoadError> {
     let json = view.to_json().map_err(LoadError::Render)?;
     let mut problems = commit_problems(view);
-    // What we could not read ourselves, nobody else can.
+    // Another reader cannot be expected to read what our own one refuses.
     if let Err(error) = Object::read(&json, &RefCell::default()) {
         let removed = removed(&json).into_iter();
         let error = error.to_string();

@@ -91,13 +91,13 @@ impl<'a> Fields<'a> {
         Ok(self.take_any(names)?.filter(|text| *text != "null"))
     }
 
-    /// A field's text, under whichever of its names; the first one is today's.
+    /// A field's text, under any of its names; the first one is today's.
     fn take_any(&mut self, names: &[&str]) -> Read<Option<&'a str>> {
         let mut found = None;
         for name in names {
             while let Some(at) = self.left.iter().position(|(field, _)| field == name) {
                 if found.is_some() {
-                    return Err(self.wrong(name, "it stands twice"));
+                    return Err(self.wrong(name, "duplicate field"));
                 }
                 found = Some(self.left.remove(at).1.get());
                 self.tally.borrow_mut().kept(&below(&self.path, names[0]));
@@ -150,7 +150,7 @@ impl<'a> Fields<'a> {
         Ok(json.compact())
     }
 
-    /// A number that may be absent. What is no number (NaN, an infinity) is
+    /// A number that may be absent. A float that is not a number (NaN, an infinity) is
     /// written as null, and is NaN here.
     pub(super) fn float(&mut self, names: &[&str]) -> Read<Option<f64>> {
         let Some(text) = self.take_any(names)? else {
@@ -199,7 +199,7 @@ impl<'a> Fields<'a> {
         Ok(values)
     }
 
-    /// A map with keys of anybody's choice; one that is absent is empty.
+    /// A map with any keys; one that is absent is empty.
     pub(super) fn map(&mut self, name: &str) -> Read<Ordered<String>> {
         let pairs = self.optional::<Pairs<String>>(&[name])?;
         let pairs = pairs.unwrap_or(Pairs(Vec::new()));
@@ -220,8 +220,8 @@ impl<'a> Fields<'a> {
         Ok(rest)
     }
 
-    /// The pairs of a map at `path`. Where a key stands twice, its last value
-    /// counts, and the others are lost.
+    /// The pairs of a map at `path`. Of duplicate keys the last value counts, and
+    /// the others are lost.
     fn last_of_each<V>(&self, path: &str, pairs: Pairs<V>) -> Ordered<V> {
         let mut keys = HashSet::new();
         for (key, _) in &pairs.0 {
@@ -271,7 +271,7 @@ mod tests {
         assert!(error(r#"{"steps":[{"d":1}]}"#).starts_with("steps[0].d: invalid type"));
         assert_eq!(
             error(r#"{"steps":[{"d":"x","e":"y"}]}"#),
-            "steps[0].e: it stands twice"
+            "steps[0].e: duplicate field"
         );
         assert!(error("[]").starts_with("the object: invalid type"));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The common header, which stands first in every object.
+//! The common header, which comes first in every object.
 
 use annals_domain::{
     ActorKind, ActorRef, AdoptedHeader, ArtifactRef, Dialect, IntegrityHash, Kind, Ordered, Pieces,
@@ -33,7 +33,7 @@ impl Header {
             .parse()
             .map_err(|error| fields.wrong("object_type", error))?;
         if !kind.is_git_internal() {
-            let reason = format!("a {kind} is no object of git-internal");
+            let reason = format!("a {kind} is not an object of git-internal");
             return Err(fields.wrong("object_type", reason));
         }
         let header_version = version(fields, "header_version", Some(1))?;

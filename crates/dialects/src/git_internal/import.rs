@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use annals::{AdoptRefusal, Adopted, Adoptee, Annals, ExecuteError};
+use annals::{AdoptRefusal, Adopted, Annals, ExecuteError, ImportedObject};
 use annals_event_log::{AppendError, limits};
 use annals_wire::EncodeError;
 use futures::StreamExt;
@@ -13,7 +13,7 @@ use super::error::GitInternalImportError;
 use super::judge::{Both, judge, lead_on};
 use super::known::Known;
 use super::parts::Longest;
-use super::read::{self, Found, News};
+use super::read::{self, Found, ReadEvent};
 use crate::report::{self, ImportReport, Progress, Violations, counted};
 use crate::secrets::Secrets;
 
@@ -30,8 +30,8 @@ const MANY: usize = 100;
 ///
 /// `secrets` are taken out of each object before it is read.
 ///
-/// Objects are adopted in the order in which they stand, in whatever state. One
-/// that is there already, just so, is left alone; one that was adopted in
+/// Objects are adopted in the order of the source, in any state. One
+/// that is there already, unchanged, is left alone; one that was adopted in
 /// another state is replaced; one that has events of this log's own is refused.
 /// What cannot be read is named, and the rest is read.
 ///
@@ -45,7 +45,7 @@ pub async fn import(
     secrets: &Secrets,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<ImportReport, GitInternalImportError> {
-    let mut news = read::start(path, secrets)?;
+    let mut messages = read::start(path, secrets)?;
     let mut import = Import {
         annals,
         report: ImportReport {
@@ -61,28 +61,28 @@ pub async fn import(
         known: Known::default(),
     };
     let (mut total, mut done) = (0, 0);
-    while let Some(received) = news.next().await {
-        let news = match received {
-            Ok(news) => news,
+    while let Some(received) = messages.next().await {
+        let message = match received {
+            Ok(message) => message,
             Err(error) => {
                 import.flush().await?;
                 return Err(error);
             }
         };
-        match news {
-            News::Found { bytes, others } => {
+        match message {
+            ReadEvent::Found { bytes, others } => {
                 total = bytes;
                 others.report(&mut import.report);
             }
-            News::Known(known) => import.learn(*known).await?,
-            News::Redacted { file, line, hits } => {
+            ReadEvent::Known(known) => import.learn(*known).await?,
+            ReadEvent::Redacted { file, line, hits } => {
                 import.report.redacted.add_hits(&file, line, &hits);
             }
-            News::Object(found) => {
+            ReadEvent::Object(found) => {
                 done = found.done;
                 import.object(*found).await?;
             }
-            News::Broken {
+            ReadEvent::Broken {
                 file,
                 line,
                 reason,
@@ -92,7 +92,7 @@ pub async fn import(
                 import.report.records_read += 1;
                 import.report.add_broken(&file, line, reason);
             }
-            News::End => {
+            ReadEvent::End => {
                 import.flush().await?;
                 return Ok(import.finish());
             }
@@ -133,7 +133,7 @@ struct Import<'a> {
     report: ImportReport,
     fields: report::Fields,
     /// Objects that wait for the next append, and what to report of each.
-    adoptees: Vec<Adoptee>,
+    adoptees: Vec<ImportedObject>,
     waiting: Vec<Waiting>,
     ids: HashSet<Uuid>,
     bytes: usize,
@@ -181,7 +181,7 @@ impl Import<'_> {
         let pieces = events.iter().flat_map(|event| event.pieces.list());
         self.bytes += pieces.map(|piece| piece.bytes.len()).sum::<usize>();
         self.ids.insert(id);
-        self.adoptees.push(Adoptee {
+        self.adoptees.push(ImportedObject {
             kind,
             id,
             actor: header.created_by.clone(),
@@ -231,8 +231,8 @@ impl Import<'_> {
         self.fields.report(&mut self.report);
         if self.replaced > 0 {
             let note = format!(
-                "{} in the log in another state and stand there now as they came; `annals history` and \
-                 `annals show --at` have what was before",
+                "{} in the log in another state: the imported state counts now; `annals history` \
+                 and `annals show --at` have what was before",
                 counted(self.replaced, "object was", "objects were")
             );
             self.report.notes.push(note);
@@ -240,7 +240,7 @@ impl Import<'_> {
         self.report
     }
 
-    fn note(&mut self, adoptee: &Adoptee, one: Waiting, answer: Adopted) {
+    fn note(&mut self, adoptee: &ImportedObject, one: Waiting, answer: Adopted) {
         self.replaced += u64::from(matches!(answer, Adopted::Replaced));
         let report = &mut self.report;
         match answer {

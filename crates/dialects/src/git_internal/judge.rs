@@ -1,6 +1,6 @@
-//! What is to be said against an object, by all that is known: the import's own
-//! objects and what the log has already. In whatever pieces objects come, it is
-//! the same.
+//! Which rules an object violates, by all that is known: the import's own objects and
+//! what the log has already. The result does not depend on the pieces in which objects
+//! come.
 
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ const LINKS: usize = 65_536;
 
 pub(super) type Asked<T> = Result<T, LoadError>;
 
-/// What is known of objects. What the import has of them goes before what the
+/// What is known of objects. What the import has of them counts before what the
 /// log has, since it takes its place.
 #[derive(Clone, Copy)]
 pub(super) struct Both<'a> {

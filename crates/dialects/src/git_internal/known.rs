@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::circle::{Circle, Circles, Links};
 use super::object::{Body, Object};
 
-/// Where an object stands in the source.
+/// Where an object is in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     /// The file, by its number in the import.
@@ -51,7 +51,7 @@ impl Known {
         }
     }
 
-    /// Takes note of an object, unless its id is another kind's.
+    /// Adds an object, unless its id is another kind's.
     pub(super) fn add(&mut self, object: &Object, place: Place) {
         let (id, kind) = (object.header.id, object.header.kind);
         let (there, _) = *self.kinds.entry(id).or_insert((kind, place));
@@ -103,8 +103,7 @@ impl Known {
         ends.into_iter().collect()
     }
 
-    /// Takes note of what an object that the import does not have names in a
-    /// field.
+    /// Adds what an object that the import does not have names in a field.
     pub(super) fn lead_on(&mut self, relation: Relation, id: Uuid, named: Vec<Uuid>) {
         if relation == Relation::TaskDependencies {
             self.dependencies.insert(id, named);

@@ -74,7 +74,7 @@ impl Object {
             Kind::ContextPipeline => Body::Pipeline(Pipeline::read(fields_of)?),
             // The header's reader has refused it.
             Kind::Session | Kind::Observation => {
-                let reason = "it is no object of git-internal";
+                let reason = "it is not an object of git-internal";
                 return Err(fields.wrong("object_type", reason));
             }
         };
@@ -131,8 +131,8 @@ impl Object {
 
     /// The events that adopt it, and the digest of its JSON, which is in them.
     pub(super) fn adoption(&self, violations: &[String]) -> (Vec<Emitted>, IntegrityHash) {
-        // The digest is of the view's JSON, in which neither it nor what is
-        // wrong with the object stands.
+        // The digest is of the view's JSON, which contains neither the digest nor
+        // what is wrong with the object.
         let unknown = IntegrityHash([0; 32]);
         let json = adopted_view(&self.events(unknown, &[])).map(|view| view.to_json());
         let digest = match json {

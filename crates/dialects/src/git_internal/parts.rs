@@ -31,7 +31,7 @@ pub(super) fn cut<T>(items: Vec<T>, cost: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     parts
 }
 
-/// The longest of the lists that stand in one event, however long they are.
+/// The longest of the lists that are in one event, however long they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Longest {
     pub(super) field: String,
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(lengths(0, 10), [0]);
         assert_eq!(lengths(4_001, 10), [1_000, 1_000, 1_000, 1_000, 1]);
         assert_eq!(lengths(3, BYTES / 2), [2, 1]);
-        // An item that is too large stands alone, and is refused as such.
+        // An item that is too large is alone in its event, and is refused as such.
         assert_eq!(lengths(2, BYTES + 1), [1, 1]);
     }
 }

@@ -15,13 +15,13 @@ use crate::secrets::{Hit, Secrets};
 use crate::{reading, report};
 
 type Stop = reading::Stop<GitInternalImportError>;
-type Outlet = reading::Outlet<News, GitInternalImportError>;
+type Outlet = reading::Outlet<ReadEvent, GitInternalImportError>;
 
 /// Objects that wait to be adopted. Each may be large.
 const WAITING: usize = 8;
 
 /// What the reading thread has to say.
-pub(super) enum News {
+pub(super) enum ReadEvent {
     /// The source's size in bytes, and what in its folders is not read.
     Found { bytes: u64, others: Others },
     /// All its objects, as far as rules are about several of them.
@@ -34,7 +34,7 @@ pub(super) enum News {
     },
     /// An object.
     Object(Box<Found>),
-    /// A record that is none.
+    /// A record that is not an object.
     Broken {
         file: String,
         line: u64,
@@ -45,7 +45,7 @@ pub(super) enum News {
     End,
 }
 
-/// An object and where it stands.
+/// An object and where it is.
 pub(super) struct Found {
     pub(super) object: Object,
     pub(super) file: String,
@@ -59,11 +59,14 @@ pub(super) struct Found {
 pub(super) fn start(
     path: &Path,
     secrets: &Secrets,
-) -> Result<reading::News<News, GitInternalImportError>, GitInternalImportError> {
+) -> Result<reading::Events<ReadEvent, GitInternalImportError>, GitInternalImportError> {
     let (source, secrets) = (path.to_owned(), secrets.clone());
-    reading::start("annals-git-internal", WAITING, News::End, move |outlet| {
-        read(&source, &secrets, outlet)
-    })
+    reading::start(
+        "annals-git-internal",
+        WAITING,
+        ReadEvent::End,
+        move |outlet| read(&source, &secrets, outlet),
+    )
     .map_err(|error| unreadable(path, error))
 }
 
@@ -74,8 +77,8 @@ fn read(path: &Path, secrets: &Secrets, outlet: &mut Outlet) -> Result<(), Stop>
         bytes,
         others,
     } = files(path)?;
-    outlet.send(News::Found { bytes, others })?;
-    outlet.send(News::Known(Box::new(known(&root, &files))))?;
+    outlet.send(ReadEvent::Found { bytes, others })?;
+    outlet.send(ReadEvent::Known(Box::new(known(&root, &files))))?;
     let mut before = 0;
     for file in &files {
         let mut read = 0;
@@ -84,7 +87,7 @@ fn read(path: &Path, secrets: &Secrets, outlet: &mut Outlet) -> Result<(), Stop>
             read = text.bytes_read;
             let done = before + read;
             sent = without_secrets(text, file, secrets, outlet)
-                .and_then(|text| outlet.send(news(text, file, done)));
+                .and_then(|text| outlet.send(message(text, file, done)));
             sent.is_ok()
         });
         sent?;
@@ -92,7 +95,7 @@ fn read(path: &Path, secrets: &Secrets, outlet: &mut Outlet) -> Result<(), Stop>
             Ok(()) => {}
             Err(source) if files == [path] => return Err(unreadable(file, source).into()),
             // The others are read all the same.
-            Err(source) => outlet.send(News::Broken {
+            Err(source) => outlet.send(ReadEvent::Broken {
                 file: file.display().to_string(),
                 line: 1,
                 reason: format!("it cannot be read: {source}"),
@@ -119,7 +122,7 @@ fn without_secrets(
     if !hits.is_empty() {
         text.text = Ok(redacted.content.into_owned());
         let (file, line) = (file.display().to_string(), text.line);
-        outlet.send(News::Redacted { file, line, hits })?;
+        outlet.send(ReadEvent::Redacted { file, line, hits })?;
     }
     Ok(text)
 }
@@ -146,19 +149,19 @@ fn known(root: &Root, files: &[PathBuf]) -> Known {
 }
 
 /// What the second reading says of a text.
-fn news(text: Text, file: &Path, done: u64) -> News {
+fn message(text: Text, file: &Path, done: u64) -> ReadEvent {
     let (line, file) = (text.line, file.display().to_string());
     let tally = RefCell::default();
     let read = text.text.map_err(|error| error.to_string());
     let read = read.and_then(|text| Object::read(&text, &tally).map_err(|error| error.to_string()));
     match read {
-        Err(reason) => News::Broken {
+        Err(reason) => ReadEvent::Broken {
             file,
             line,
             reason,
             done,
         },
-        Ok(object) => News::Object(Box::new(Found {
+        Ok(object) => ReadEvent::Object(Box::new(Found {
             object,
             file,
             line,

@@ -114,8 +114,8 @@ impl PatchSet {
     pub(super) fn read(fields: &mut Fields<'_>) -> Read<PatchSet> {
         let apply_status = fields.required(&["apply_status"])?;
         if apply_status == ApplyStatus::Reverted {
-            let reason = "\"reverted\" is no apply status of git-internal: proposed, applied or \
-                          rejected is expected";
+            let reason = "invalid apply status \"reverted\": expected proposed, applied or \
+                          rejected";
             return Err(fields.wrong("apply_status", reason));
         }
         Ok(PatchSet {

@@ -21,7 +21,7 @@ const ENDINGS: [&str; 3] = ["json", "jsonl", "ndjson"];
 /// Why there is no text.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TextError {
-    #[error("it is no UTF-8 from byte {byte} of the line on")]
+    #[error("it is not UTF-8 from byte {byte} of the line on")]
     NotUtf8 { byte: usize },
     #[error(transparent)]
     Line(#[from] LineError),
@@ -46,7 +46,7 @@ pub(super) struct Files {
     pub(super) paths: Vec<PathBuf>,
     /// Their bytes.
     pub(super) bytes: u64,
-    /// What lies beside them.
+    /// What is next to them.
     pub(super) others: Others,
 }
 
@@ -77,7 +77,7 @@ pub(super) fn files(path: &Path) -> Result<Files, GitInternalImportError> {
     while let Some(folder) = folders.pop() {
         match files.look_into(&folder, &mut folders) {
             Err(error) if folder == path => return Err(unreadable(path, error)),
-            // Whoever reads it says what is wrong with it.
+            // Reading it as a file reports what is wrong with it.
             Err(_) => files.paths.push(folder),
             Ok(()) => {}
         }
@@ -191,7 +191,7 @@ fn one_object(root: &Root, path: &Path) -> io::Result<Option<Text>> {
     let text = text.trim_start_matches('\u{feff}');
     let is_one = match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => true,
-        // Nothing stands beside the object that ends too early: it is to be
+        // There is only the object that ends too early: that is to be
         // said once, and not once for every line of it.
         Err(error) => error.is_eof() && !text.lines().any(is_object),
     };
@@ -202,8 +202,8 @@ fn one_object(root: &Root, path: &Path) -> io::Result<Option<Text>> {
     }))
 }
 
-/// Whether a line is a whole object, as it may stand among others. An empty one
-/// is none, and is found within objects over several lines.
+/// Whether a line is a whole object, as one of many. An empty one (`{}`) is not
+/// counted: it is found within objects over several lines.
 fn is_object(line: &str) -> bool {
     let line = line.trim();
     line.starts_with('{') && line != "{}" && serde_json::from_str::<IgnoredAny>(line).is_ok()

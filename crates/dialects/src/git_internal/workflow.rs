@@ -155,7 +155,7 @@ impl Plan {
         })
     }
 
-    /// A step stands in one event.
+    /// A step is in one event.
     pub(super) fn lists(&self, longest: &mut Longest) {
         for (index, step) in self.steps.iter().enumerate() {
             longest.see(&step.statuses, || format!("steps[{index}].statuses"));
@@ -199,7 +199,7 @@ pub(super) struct Task {
     pub(super) status: TaskStatus,
 }
 
-/// Bytes of an id, so counted that two lists of them fit beside each other.
+/// Bytes of an id, counted so that two lists of them fit next to each other.
 const ID_COST: usize = 2 * 17;
 /// Bytes of a text's number.
 const TEXT_COST: usize = 3;

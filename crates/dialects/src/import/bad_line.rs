@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 /// Why nothing can be read from a line.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BadLine {
-    #[error("it is no JSON object")]
+    #[error("it is not a JSON object")]
     NotAnObject,
     #[error("{0}")]
     Document(String),

@@ -353,7 +353,7 @@ fn cell(
     if text.is_json_of_parts() {
         return Ok(Some((text, hits)));
     }
-    // A path, a version or a title: text, in which nothing stands in quotes.
+    // A path, a version or a title: text, in which nothing is in quotes.
     let (text, found) = RedactedText::plain(text.as_str(), secrets);
     hits.extend(found);
     Ok(Some((text, hits)))
@@ -474,7 +474,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The write-ahead log beside a database, if there is one.
+/// The write-ahead log next to a database, if there is one.
 fn log_of(root: &Root, path: &Path) -> io::Result<Option<File>> {
     let Some(name) = path.file_name() else {
         return Ok(None);

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_document_is_named() {
+    fn what_is_not_a_document_is_named() {
         for (text, expected) in [
             ("[1]", "invalid type: sequence, expected a JSON object"),
             (

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use annals::{BulkError, ViewError};
-use annals_event_log::ReadError;
+use annals_event_log::{Classification, Classified, ErrorClass, ReadError};
 
 /// Why an import of recordings stopped. What was imported before stays;
 /// repeating the import goes on behind it. A line that cannot be read stops
@@ -79,20 +79,21 @@ pub enum ImportError {
     },
 }
 
-impl ImportError {
-    /// Whether the same import may succeed later without anything being
-    /// changed.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for ImportError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Failed, Invalid, NotFound, Unavailable};
         match self {
-            ImportError::Record { source, .. } => source.is_retryable(),
-            ImportError::Log(source) => source.is_retryable(),
-            ImportError::View(source) => source.is_retryable(),
-            ImportError::Thread(_) | ImportError::Interrupted { .. } => true,
-            ImportError::Unreadable { .. }
-            | ImportError::NoRecordings { .. }
-            | ImportError::AnotherAgent { .. }
+            ImportError::Unreadable { .. } => Failed.code("import_failed"),
+            ImportError::NoRecordings { .. } => NotFound.code("import_failed"),
+            ImportError::AnotherAgent { .. }
             | ImportError::UnknownRecording { .. }
-            | ImportError::UnknownAgent { .. } => false,
+            | ImportError::UnknownAgent { .. } => Invalid.code("import_failed"),
+            ImportError::Record { source, .. } => source.classify().of("import_failed"),
+            ImportError::Log(error) => error.classify().of("import_failed"),
+            ImportError::View(error) => error.classify().of("import_failed"),
+            ImportError::Thread(_) | ImportError::Interrupted { .. } => {
+                Unavailable.code("import_failed")
+            }
         }
     }
 }

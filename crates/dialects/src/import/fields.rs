@@ -104,6 +104,10 @@ impl Walk<'_> {
     }
 }
 
+/// A key, borrowed from the text unless it has escapes.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
 impl<'de> DeserializeSeed<'de> for Walk<'_> {
     type Value = ();
 
@@ -128,7 +132,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         let mut empty = true;
-        while let Some(key) = map.next_key::<Cow<'_, str>>()? {
+        while let Some(Key(key)) = map.next_key()? {
             empty = false;
             let length = self.enter(&key);
             map.next_value_seed(self.below())?;

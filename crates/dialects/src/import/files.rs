@@ -19,8 +19,8 @@ use crate::others::{self, Others};
 /// In so many lines a file's first time is looked for.
 const PROBED: usize = 200;
 
-/// Bytes of a file by which its format is told; so many where they do not tell it, as a line or a part of a
-/// document is long.
+/// Bytes of a file by which its format is recognized: the second number is read where the first is not
+/// enough, as a line or a part of a document is long.
 const HEAD: [u64; 2] = [128 * 1024, 4 * 1024 * 1024];
 
 /// Why a file is left alone whose name does not end like that of a recording.
@@ -46,7 +46,7 @@ pub(super) struct Recording {
 
 /// The file at `path`, or all files in that folder and below whose names end like recordings of
 /// this format (or of any), the one that begins first before the others. Those without any time are
-/// last. What lies beside them is named and not read.
+/// last. What is next to them is named and not read.
 pub(super) fn find(
     root: &Root,
     path: &Path,
@@ -174,7 +174,7 @@ fn beginning(file: &mut File, name: &str) -> io::Result<(Beginning, Option<&'sta
 #[derive(Default)]
 pub(super) struct Beginning {
     pub(super) bytes: Vec<u8>,
-    /// At most so many were asked for.
+    /// The most bytes that were requested.
     most: u64,
     is_all: bool,
 }
@@ -190,7 +190,7 @@ impl Beginning {
         Ok(())
     }
 
-    /// What formats are told of it.
+    /// What the formats are recognized by.
     pub(super) fn head<'a>(&'a self, name: &'a str) -> Head<'a> {
         Head {
             name,

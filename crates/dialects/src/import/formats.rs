@@ -43,7 +43,7 @@ impl Kind {
     }
 }
 
-/// The beginning of a file, by which its format is told.
+/// The beginning of a file, by which its format is recognized.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Head<'a> {
     /// The file's name.

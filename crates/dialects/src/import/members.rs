@@ -54,7 +54,7 @@ impl<'a> Members<'a> {
         self.get(name)
     }
 
-    /// The members of a member; none where it is no object.
+    /// The members of a member; none where it is not an object.
     pub(crate) fn within(&self, name: &str) -> Members<'a> {
         Members::of(self.raw(name))
     }
@@ -65,7 +65,7 @@ impl<'a> Members<'a> {
         to_raw_value(&kept.collect::<BTreeMap<&str, &RawValue>>()).ok()
     }
 
-    /// The elements of a member; none where it is no list.
+    /// The elements of a member; none where it is not a list.
     pub(crate) fn list(&self, name: &str) -> Vec<&'a RawValue> {
         let list = self.raw(name).map(|raw| elements(raw.get()).0);
         list.unwrap_or_default()
@@ -77,8 +77,8 @@ pub(crate) fn owned(raw: &RawValue) -> Box<RawValue> {
     raw.to_owned()
 }
 
-/// An object without some of its members, the others in their order. What is no object is as it
-/// was.
+/// An object without some of its members, the others in their order. A value that is not an object
+/// stays as it was.
 pub(crate) fn without(raw: &RawValue, names: &[&str]) -> Box<RawValue> {
     let all = serde_json::from_str::<Pairs<Box<RawValue>>>(raw.get());
     let less = all.ok().and_then(|Pairs(mut all)| {

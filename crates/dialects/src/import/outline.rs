@@ -1,4 +1,4 @@
-//! What stands at the top of a document, also where its beginning is all that there is of it.
+//! What is at the top of a document, also where its beginning is all that there is of it.
 
 use std::fmt;
 
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_before_a_cut_is_known() {
+    fn what_comes_before_a_cut_is_known() {
         let text =
             r#" {"format":"x-1","list":[{"a":1,"b":"y"},{"c":2}],"deep":{"e":{"f":{"g":{"h":1"#;
         let outline = Outline::of(text);

@@ -38,7 +38,7 @@ impl RawPart {
     }
 }
 
-/// A recording of which all parts were told.
+/// A recording of which all parts were read.
 #[derive(Debug)]
 pub(crate) struct RawFile {
     /// Its path below what was imported, its parts separated by slashes, without secrets.
@@ -89,7 +89,7 @@ impl RawText {
         self.add_plain(std::str::from_utf8(bytes).unwrap_or_default());
     }
 
-    /// How far a private key is whose lines are none of JSON.
+    /// How far a private key is whose lines are not JSON.
     pub(crate) fn keys(&mut self) -> &mut KeyLines {
         &mut self.keys
     }

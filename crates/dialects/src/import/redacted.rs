@@ -39,9 +39,9 @@ impl RedactedText {
         (RedactedText(content.into_owned()), hits)
     }
 
-    /// A line that is no JSON without what is a secret in any text, and those secrets: a line of a private key,
+    /// A line that is not JSON, without the secrets of any text, and those secrets: a line of a private key,
     /// too, that lines before it began. Nothing, if a secret could not be seen in it: some write each character
-    /// with a NUL beside it.
+    /// with a NUL next to it.
     pub(crate) fn not_json(
         &self,
         keys: &mut KeyLines,

@@ -4,8 +4,6 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use annals_event_log::IdSecret;
 use annals_files::Root;
@@ -89,9 +87,6 @@ pub(crate) struct Reader {
     pub(crate) secrets: Secrets,
     /// What the names follow from of lines that have none.
     pub(crate) names: Option<IdSecret>,
-    /// Whether tokens are counted before they are asked for: it takes long, and a line that the log
-    /// has already needs none.
-    pub(crate) count_ahead: Arc<AtomicBool>,
     pub(crate) kind: &'static Kind,
     /// What was found of its agent; nothing where it is looked for.
     pub(crate) found: Option<Found>,
@@ -109,17 +104,15 @@ type Outlet = reading::Outlet<ReadEvent, ImportError>;
 pub(crate) fn start(
     path: &Path,
     mut reader: Reader,
-) -> Result<reading::News<ReadEvent, ImportError>, ImportError> {
+) -> Result<reading::Events<ReadEvent, ImportError>, ImportError> {
     let path = path.to_owned();
-    reading::start("annals-import", READY, ReadEvent::End, move |outlet| {
-        reader.read(&path, outlet)
-    })
-    .map_err(ImportError::Thread)
+    let read = move |outlet: &mut Outlet| reader.read(&path, outlet);
+    reading::start("annals-import", READY, ReadEvent::End, read).map_err(ImportError::Thread)
 }
 
 /// Reads on the thread that calls it, however many lines there are.
 #[cfg(test)]
-pub(crate) fn here(path: &Path, reader: &mut Reader) -> reading::News<ReadEvent, ImportError> {
+pub(crate) fn here(path: &Path, reader: &mut Reader) -> reading::Events<ReadEvent, ImportError> {
     reading::here(1_000_000, ReadEvent::End, |outlet| {
         reader.read(path, outlet)
     })
@@ -335,10 +328,7 @@ impl Reader {
         let messages = read.unwrap_or_else(|reason| vec![(1, Err(BadLine::Document(reason)))]);
         let last = messages.last().map_or(1, |(number, _)| *number);
         for (number, read) in messages {
-            let read = read.map(|mut read| {
-                self.count_ahead(&mut read);
-                vec![read]
-            });
+            let read = read.map(|read| vec![read]);
             let line = ReadLine {
                 number,
                 read: read.map_err(|bad| bad.to_string()),
@@ -403,10 +393,6 @@ impl Reader {
             }
             Err(error) => (Err(error.to_string()), Vec::new()),
         };
-        let read = read.map(|mut reads| {
-            reads.iter_mut().for_each(|read| self.count_ahead(read));
-            reads
-        });
         ReadLine {
             number,
             read,
@@ -514,15 +500,7 @@ impl Reader {
     }
 
     fn value(&mut self, text: RedactedText) -> Result<Vec<Read>, BadLine> {
-        let mut reads = self.format.line(text, self.names.as_ref())?;
-        reads.iter_mut().for_each(|read| self.count_ahead(read));
-        Ok(reads)
-    }
-
-    fn count_ahead(&self, read: &mut Read) {
-        if let (true, Read::Entry(entry)) = (self.count_ahead.load(Ordering::Relaxed), read) {
-            entry.count_ahead();
-        }
+        self.format.line(text, self.names.as_ref())
     }
 }
 

@@ -74,7 +74,7 @@ pub(super) const TOOL: Table = &[
     ("state.metadata", Apart),
 ];
 
-/// What a tool says of an edit beside its result.
+/// What a tool says of an edit in addition to its result.
 pub(super) const EDIT: Table = &[
     ("state.metadata.diff", Kept),
     ("state.metadata.exists", Inferred),

@@ -205,7 +205,7 @@ struct State {
     time: Option<Times>,
 }
 
-/// A part with what is known of its place.
+/// A part and its place, as far as that is known.
 struct Part {
     /// Its name, the same in all copies of the database.
     name: String,
@@ -580,7 +580,7 @@ impl Sessions {
             return vec![skipped("tool without a state", &raw)];
         };
         let status = state.status.as_deref();
-        // What is asked for may still be written.
+        // A pending call may still be incomplete.
         if status == Some("pending") && !message.is_over {
             return vec![skipped("call that is still written", &raw)];
         }

@@ -8,7 +8,7 @@ use crate::transcript::agent::Agent;
 use crate::transcript::edit::{FileUse, Patch, PatchOutcome, Texts};
 use crate::transcript::{apply_patch, unified_diff};
 
-/// OpenCode. Who serves a model stands before its name, as in `anthropic/claude-1`.
+/// OpenCode. The provider of a model comes before its name, as in `anthropic/claude-1`.
 pub(crate) static AGENT: Agent = Agent {
     key: "opencode",
     actor: "opencode",

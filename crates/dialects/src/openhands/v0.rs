@@ -89,7 +89,7 @@ const EDIT_RESULT: Table = &[
     ("extras.diff", Inferred),
 ];
 
-/// Actions that are no calls of the model's, though they may be in its name.
+/// Actions that are not calls of the model's, though they may be in its name.
 const PROGRAM: [&str; 9] = [
     "change_agent_state",
     "condensation_request",
@@ -274,7 +274,7 @@ fn on_action(event: &Event<'_>, state: &mut State, name: &str, action: &str) -> 
             let summary = format!("{action}: {}", state.unwrap_or_default());
             return Some(whole(event, name, action.to_owned(), summary));
         }
-        // What a person did beside the agent.
+        // What a person did themselves, without the agent.
         _ if source != "agent" => {
             return Some(whole(
                 event,

@@ -124,7 +124,7 @@ const RAW_INPUT: Table = &[("raw_input", Kept)];
 const RAW_OUTPUT: Table = &[("raw_output", Kept)];
 const ACP_CONTENT: Table = &[("content", Kept)];
 
-/// What is known of a result beside what the model saw.
+/// What is known of a result in addition to what the model saw.
 const RESULT: Table = &[
     ("observation.kind", Inferred),
     ("observation.is_error", Inferred),
@@ -280,8 +280,8 @@ fn message(event: &Event<'_>) -> Option<Read> {
         "agent" => item("llm_message.content", What::Text(text)),
         _ => prompt(members, &source, text),
     }));
-    let beside = joined(texts(members.raw("extended_content")));
-    items.extend(beside.map(|text| said("extended_content", FrameKind::SystemState, text)));
+    let extended = joined(texts(members.raw("extended_content")));
+    items.extend(extended.map(|text| said("extended_content", FrameKind::SystemState, text)));
     let images = message
         .list("content")
         .into_iter()
@@ -388,13 +388,13 @@ fn answer(event: &Event<'_>, kind: &str) -> Option<Read> {
     if kind == "UserRejectObservation" {
         items.push(rejection(members));
     }
-    let beside = joined(texts(members.raw("extended_content")));
-    items.extend(beside.map(|text| said("extended_content", FrameKind::SystemState, text)));
+    let extended = joined(texts(members.raw("extended_content")));
+    items.extend(extended.map(|text| said("extended_content", FrameKind::SystemState, text)));
     let mut entry = event.entry(name(event), Speaker::User, ANSWER, items);
     // What the model saw of it is the result itself.
     let is_all = table.first() == OBSERVATION.first();
-    let beside = observation.without(&["content", "output"]);
-    entry.details = beside
+    let others = observation.without(&["content", "output"]);
+    entry.details = others
         .filter(|_| !is_all && !observation.is_empty())
         .map(|raw| Details {
             path: "observation",
@@ -529,7 +529,7 @@ fn stats(event: &Event<'_>) -> Vec<Read> {
     reads
 }
 
-/// The fields of one use's metrics: the uses' names are no paths.
+/// The fields of one use's metrics: the names of the uses are not paths.
 fn counted(event: &Event<'_>, metrics: &RawValue) -> String {
     let members = &event.members;
     let own = |name: &str| members.raw(name).map_or("null", RawValue::get);

@@ -21,7 +21,7 @@ pub struct NamedBlob {
     pub places: Vec<Place>,
     /// Its content, where the log has it.
     pub content: Option<Digest>,
-    /// Whether the log had its content and removed it, wherever it is named.
+    /// Whether the log had its content and removed it, in every place that names it.
     pub removed: bool,
 }
 

@@ -156,7 +156,7 @@ impl Repository {
     }
 }
 
-/// An object of a pack, if it is no change of another one.
+/// An object of a pack, if it is stored whole and not as a delta.
 fn whole_in_pack(mut pack: File, offset: u64, hash: HashKind) -> Option<Pieces> {
     pack.seek(SeekFrom::Start(offset)).ok()?;
     let entry = gix_pack::data::Entry::from_read(&mut pack, offset, hash.len_in_bytes()).ok()?;

@@ -4,7 +4,7 @@ use std::error::Error as StdError;
 use std::path::{Path, PathBuf};
 
 use annals::{LoadError, ViewError};
-use annals_event_log::ReadError;
+use annals_event_log::{Classification, Classified, ErrorClass, ReadError};
 use gix::ObjectId;
 
 /// Why blobs were not kept, or not let go.
@@ -113,7 +113,7 @@ pub enum RetentionError {
     },
     /// A mark pass holds nothing that could be let go.
     #[error(
-        "custom-gc holds nothing: what it does not list any more is let go by the next gc. Take the object out of the list, or gc.recentObjectsHook out of the configuration"
+        "custom-gc holds nothing: the next gc may remove what it does not list any more. Take the object out of the list, or gc.recentObjectsHook out of the configuration"
     )]
     HoldsNothing,
     /// More belongs to an object than can be looked through.
@@ -142,32 +142,7 @@ pub enum RetentionError {
 }
 
 impl RetentionError {
-    /// Whether the same command may succeed later without anything being changed.
-    pub fn is_retryable(&self) -> bool {
-        match self {
-            RetentionError::Busy { .. }
-            | RetentionError::Changed { .. }
-            | RetentionError::Removed { .. }
-            | RetentionError::Thread(_)
-            | RetentionError::Interrupted => true,
-            RetentionError::Log(source) => source.is_retryable(),
-            RetentionError::Load(source) => source.is_retryable(),
-            RetentionError::View(source) => source.is_retryable(),
-            RetentionError::NotARepository { .. }
-            | RetentionError::Elsewhere { .. }
-            | RetentionError::Link { .. }
-            | RetentionError::RefFormat { .. }
-            | RetentionError::Extension { .. }
-            | RetentionError::TooLarge { .. }
-            | RetentionError::Foreign { .. }
-            | RetentionError::Damaged { .. }
-            | RetentionError::Git { .. }
-            | RetentionError::HoldsNothing
-            | RetentionError::TooMuch { .. } => false,
-        }
-    }
-
-    /// What gix says of a repository: that somebody holds a lock, or anything else.
+    /// What gix says of a repository: that another process holds a lock, or anything else.
     pub(super) fn git(path: &Path, error: gix::Error) -> RetentionError {
         let path = path.to_owned();
         let source = Box::new(error);
@@ -183,6 +158,41 @@ impl RetentionError {
         RetentionError::Git {
             path: path.to_owned(),
             source: Box::new(std::io::Error::new(error.kind(), said)),
+        }
+    }
+}
+
+/// What a part of the operation says of itself: that it may succeed later, or that this one failed.
+fn retryable_is_busy(part: Classification) -> Classification {
+    match part.class.is_retryable() {
+        true => part.class.code("busy"),
+        false => part.of("retention_failed"),
+    }
+}
+
+impl Classified for RetentionError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Contended, Failed, NotFound, Refused, Unavailable, Unsupported};
+        match self {
+            RetentionError::Busy { .. }
+            | RetentionError::Changed { .. }
+            | RetentionError::Removed { .. } => Contended.code("busy"),
+            RetentionError::Thread(_) | RetentionError::Interrupted => Unavailable.code("busy"),
+            RetentionError::Log(error) => retryable_is_busy(error.classify()),
+            RetentionError::Load(error) => retryable_is_busy(error.classify()),
+            RetentionError::View(error) => retryable_is_busy(error.classify()),
+            RetentionError::NotARepository { .. } => NotFound.code("retention_failed"),
+            RetentionError::Elsewhere { .. }
+            | RetentionError::Link { .. }
+            | RetentionError::Foreign { .. }
+            | RetentionError::HoldsNothing => Refused.code("retention_failed"),
+            RetentionError::RefFormat { .. } | RetentionError::Extension { .. } => {
+                Unsupported.code("retention_failed")
+            }
+            RetentionError::TooLarge { .. }
+            | RetentionError::Damaged { .. }
+            | RetentionError::Git { .. }
+            | RetentionError::TooMuch { .. } => Failed.code("retention_failed"),
         }
     }
 }

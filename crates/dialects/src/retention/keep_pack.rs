@@ -129,7 +129,7 @@ impl Workshop {
     }
 }
 
-/// Removes what a process left that was killed; nobody else works there now.
+/// Removes what a process left that was killed; no other process works there now.
 fn remove_old(repository: &Repository) -> Result<(), RetentionError> {
     let folder = repository.git.common_dir();
     let entries = fs::read_dir(folder).map_err(|error| repository.io_error(folder, &error))?;

@@ -41,7 +41,7 @@ fn look(own: PathBuf) -> io::Result<Option<OddFile>> {
     let mut seen = 0;
     while let Some((next, inside)) = left.pop() {
         let Ok(found) = fs::metadata(&next) else {
-            continue; // Whoever reads it says what is wrong with it.
+            continue; // Its reader reports what is wrong with it.
         };
         if let Some(reason) = oddness(&inside, &found) {
             return Ok(Some(OddFile { path: next, reason }));
@@ -54,7 +54,7 @@ fn look(own: PathBuf) -> io::Result<Option<OddFile>> {
         }
         seen += 1;
         if found.is_dir() && !is_link {
-            // Folders and files of refs come and go beside other processes.
+            // Folders and files of refs come and go while other processes work.
             let Ok(entries) = fs::read_dir(&next) else {
                 continue;
             };
@@ -79,7 +79,7 @@ fn oddness(inside: &Path, found: &Metadata) -> Option<&'static str> {
     let kind = found.file_type();
     let is_odd =
         kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_block_device();
-    // What nobody reads may be anything: git's own monitor has a socket there.
+    // A file that is not read may be anything: git's own monitor has a socket there.
     if is_odd && (is_read(inside) || inside.starts_with("objects")) {
         return Some("is a pipe, a socket or a device");
     }
@@ -108,7 +108,7 @@ fn is_list(inside: &Path) -> bool {
     matches!(name(inside), "packed-refs" | "shallow")
 }
 
-/// Whether a file is read whole, and what stands in it said where it is wrong.
+/// Whether a file is read whole, and its content is quoted where it is wrong.
 fn is_read(inside: &Path) -> bool {
     let is_named = matches!(
         name(inside),

@@ -69,8 +69,8 @@ pub(super) fn release(
     })
 }
 
-/// Puts a blob where it stands, in place of what stood there by the same number: a label may have
-/// been removed since.
+/// Puts a blob at its path, in place of the one with the same number: a label may have been
+/// removed since.
 fn insert(files: &mut Files, path: Vec<String>, id: ObjectId) {
     if let [kind, object, name] = path.as_slice() {
         let number = |name: &str| name.split('-').next().map(str::to_owned);
@@ -107,7 +107,7 @@ fn there(repository: &Repository) -> Result<(Old, Files), RetentionError> {
     };
     let id = reference.try_id().map(gix::Id::detach);
     let id = id.ok_or_else(|| foreign("it is a symbolic ref".to_owned()))?;
-    // What a gc removed beside an older version is made anew.
+    // What a gc removed while an older version of annals was used is rebuilt.
     let gone = || Ok((Some((id, ObjectId::null(id.kind()))), Files::new()));
     let Some(object) = repository.git.try_find_object(id).map_err(error)? else {
         return gone();
@@ -221,7 +221,7 @@ fn edit(repository: &Repository, change: Change) -> Result<(), RetentionError> {
     repository.set_ref(edit)
 }
 
-/// Takes the ref away, wherever git put it, if it still names this commit.
+/// Removes the ref, from its own file and from `packed-refs`, if it still names this commit.
 fn delete(repository: &Repository, commit: ObjectId) -> Result<(), RetentionError> {
     let file = repository.git.common_dir().join(NAME);
     let _lock = repository.lock_ref(&file)?;
@@ -284,7 +284,7 @@ fn write_tree(
     Ok(tree)
 }
 
-/// Where a blob stands in the tree.
+/// Where a blob is in the tree.
 fn path(place: &Place) -> Vec<String> {
     let kind = match place.kind {
         Kind::ContextSnapshot => "snapshots",

@@ -1,6 +1,6 @@
 //! Refs in the file `packed-refs`, changed under git's own lock on it.
 //!
-//! The file has a person's branches and tags beside ours. It is read once the lock is held, so that
+//! The file has a person's branches and tags next to ours. It is read once the lock is held, so that
 //! nothing is lost that another process packed meanwhile, and synced before it takes its place.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const HEADER: &str = "# pack-refs with:";
 /// What the file says of one ref.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Record {
-    /// Its line, and the one of what a tag leads to, as they stand there. A name may stand there more than
+    /// Its line, and the one of what a tag leads to, as they are in the file. A name may be there more than
     /// once.
     lines: Vec<u8>,
     id: Option<ObjectId>,
@@ -34,14 +34,14 @@ struct Refs {
     records: BTreeMap<Vec<u8>, Record>,
 }
 
-/// The file, which nobody else changes meanwhile.
+/// The file, which no other process changes meanwhile.
 pub(super) struct Locked<'a> {
     repository: &'a Repository,
     lock: gix::lock::File,
     refs: Refs,
 }
 
-/// The refs under a prefix that are in the file, without waiting for anybody.
+/// The refs under a prefix that are in the file, without waiting for the lock.
 pub(super) fn ids(
     repository: &Repository,
     prefix: &str,
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_stands_twice_stands_twice_afterwards() {
+    fn a_duplicate_name_is_still_a_duplicate_afterwards() {
         let text = format!(
             "# pack-refs with: peeled fully-peeled sorted \n{A} refs/heads/main\n{B} refs/heads/main\n\
              {A} refs/tags/v1\n^{B}\n{B} refs/tags/v1\n^{A}\n"
@@ -217,7 +217,7 @@ mod tests {
             refs.under("refs/heads/"),
             [("refs/heads/main".to_owned(), B.parse().unwrap())]
         );
-        // Also where other lines stand between them.
+        // Also where other lines are between them.
         let text = format!("{A} refs/heads/main\n{A} refs/heads/a\n{B} refs/heads/main\n");
         let sorted = format!(
             "# pack-refs with: sorted \n{A} refs/heads/a\n{A} refs/heads/main\n{B} refs/heads/main\n"
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_refs_is_not_taken_for_one() {
+    fn what_is_not_a_list_of_refs_is_not_taken_for_one() {
         for bad in [
             format!("{A}\n"),
             format!("^{A}\n"),

@@ -38,7 +38,7 @@ impl GitBlobs {
         Repository::open(path).map(GitBlobs)
     }
 
-    /// Reads a blob, however large it is. One that is damaged is no error: the next one may be whole.
+    /// Reads a blob, however large it is. One that is damaged is not an error: the next one may be whole.
     pub(crate) fn read(&self, blob: GitOid) -> FoundBlob {
         let Some(id) = self.0.own(blob) else {
             return FoundBlob::Missing;

@@ -53,7 +53,7 @@ pub(super) fn release(
     if there.is_disjoint(going) {
         return Ok(Done::default());
     }
-    // While this is held, nobody packs a ref that is about to go.
+    // While this is held, no process packs a ref that is about to be removed.
     let mut packed = Locked::take(repository)?;
     let there = self::there(repository, packed.under(PREFIX))?;
     let mut changed = 0;

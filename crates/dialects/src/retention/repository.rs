@@ -1,4 +1,4 @@
-//! The repository that is written to: opened without links out of it, and asked for blobs.
+//! The repository that is written to: opened without links out of it, and searched for blobs.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, TryLockError};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use annals_domain::GitOid;
-use annals_event_log::EventLog;
+use annals_event_log::Store;
 use bytes::Bytes;
 use futures::executor::block_on;
 use gix::ObjectId;
@@ -87,7 +87,7 @@ impl Repository {
             })?;
         // A blob is what its id says, and not what a replacement shows.
         git.objects.ignore_replacements = true;
-        // Ours are refs of the repository, whoever's part of it the environment names.
+        // Our refs are those of the whole repository, also where the environment names a namespace.
         git.refs.namespace = None;
         let path = path.to_owned();
         let repository = Repository { git, path };
@@ -244,7 +244,7 @@ impl Repository {
     /// Finds each blob in the repository, or writes it there from the log.
     pub(super) fn hold(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         named: Vec<NamedBlob>,
         report: &mut RetentionReport,
     ) -> Result<Vec<Held>, RetentionError> {
@@ -284,7 +284,7 @@ impl Repository {
 
     fn hold_one(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         named: &NamedBlob,
         report: &mut RetentionReport,
     ) -> Result<Result<ObjectId, String>, RetentionError> {
@@ -321,10 +321,10 @@ impl Repository {
         Ok(Ok(id))
     }
 
-    /// The ids of blobs in the repository, as far as they can be told.
+    /// The ids of blobs in the repository, as far as they can be found out.
     pub(super) fn ids(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         named: &[NamedBlob],
     ) -> Result<HashSet<ObjectId>, RetentionError> {
         let mut ids = HashSet::new();
@@ -406,7 +406,7 @@ impl Repository {
 
     /// Gives an object a file of its own.
     pub(super) fn write_loose(&self, id: ObjectId) -> Result<(), RetentionError> {
-        // Read before, so that what cannot be read is told from what cannot be written.
+        // Read first, so that a failure to read is distinguished from a failure to write.
         self.check_content(id)?;
         let mut object = self.opened(id)?;
         let (kind, size) = (object.kind, object.size);
@@ -418,8 +418,8 @@ impl Repository {
     }
 
     /// Makes objects look as new as if they were just written, as git does with those that it finds:
-    /// a gc that has listed the refs already leaves what is new. Whoever calls this has read them, so
-    /// that nothing damaged is taken for kept.
+    /// a gc that has listed the refs already leaves what is new. The callers have read them, so that
+    /// nothing damaged is taken for kept.
     pub(super) fn freshen(
         &self,
         ids: impl IntoIterator<Item = ObjectId>,
@@ -542,7 +542,7 @@ fn elsewhere(path: &Path, inside: PathBuf) -> RetentionError {
 }
 
 /// A blob's content, where the log has it.
-fn content(log: &dyn EventLog, named: &NamedBlob) -> Result<Option<Bytes>, RetentionError> {
+fn content(log: &dyn Store, named: &NamedBlob) -> Result<Option<Bytes>, RetentionError> {
     match named.content {
         Some(digest) => Ok(block_on(log.blob(digest))?),
         None => Ok(None),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::standard::PLACEHOLDER;
 
-// A test rules out that this is none.
+// A test makes sure that this is not `None`.
 static PLACEHOLDERS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!("^(?:{PLACEHOLDER})+$")).ok());
 
@@ -17,10 +17,10 @@ static PLACEHOLDERS: LazyLock<Option<Regex>> =
 const RANDOM_BITS: f64 = 3.5;
 const GUESSED_BITS: f64 = 2.8;
 
-/// Bytes that a password has at least that is no example's.
+/// The fewest bytes of a password that is not an example.
 const STRONG: usize = 8;
 
-/// Passwords that are none: of examples, and of tests that everybody can read.
+/// Passwords that are not secret: of examples, and of tests that anyone can read.
 const WORDS: &[&str] = &[
     "abc",
     "bar",
@@ -76,14 +76,14 @@ pub(super) enum Check {
     Credentials,
     /// It has capital and small letters and digits, and looks drawn at random.
     Random,
-    /// It is no placeholder and no word of examples.
+    /// It is neither a placeholder nor a word of examples.
     Password,
-    /// The same, and it looks like no word and no code.
+    /// The same, and it looks neither like a word nor like code.
     Guessed,
 }
 
 impl Check {
-    /// Whether a match is a secret, which stands before this.
+    /// Whether a match is a secret; `behind` is the text that follows it.
     pub(super) fn accepts(self, secret: &[u8], behind: &[u8]) -> bool {
         let has = |is: fn(&u8) -> bool| secret.iter().any(is);
         match self {
@@ -142,7 +142,7 @@ fn is_password(secret: &[u8]) -> bool {
     !is_word && !is_example && secret.iter().any(|byte| Some(byte) != first)
 }
 
-/// Whether it is a host of examples that a password stands before.
+/// Whether the text behind a password is a host of examples.
 fn is_example_host(behind: &[u8]) -> bool {
     let hosts = [&b"@example."[..], b"@foo", b"@host", b"@test."];
     hosts.iter().any(|host| behind.starts_with(host))
@@ -155,7 +155,7 @@ fn without_digits(text: &[u8]) -> &[u8] {
     text.get(..length).unwrap_or_default()
 }
 
-/// Bits of entropy that a sign of it has, by how often each stands in it.
+/// Bits of entropy that a sign of it has, by how often each is in it.
 fn bits(secret: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in secret {

@@ -1,7 +1,7 @@
 //! Secrets in the strings of a JSON text.
 //!
 //! The text is walked once, string by string, and only what a secret takes is
-//! replaced: numbers, spaces, other escapes and what is no JSON stay to the byte. A
+//! replaced: numbers, spaces, other escapes and what is not JSON stay to the byte. A
 //! string is searched as its reader will see it; a key may be the label of its value.
 
 use std::borrow::Cow;
@@ -138,7 +138,7 @@ impl Walk<'_, '_> {
         } else {
             self.open.pop();
         }
-        // The list is over, whatever it had begun.
+        // The list is over, and what was begun in it.
         let depth = self.open.len();
         self.key_in.take_if(|(list, _)| *list > depth);
     }
@@ -249,7 +249,7 @@ impl Walk<'_, '_> {
         spans
     }
 
-    /// What is found if the value stands behind its key, also where it is one of a list, or has a
+    /// What is found if the value follows its key, also where it is one of a list, or has a
     /// name of its own such as `value`.
     fn labelled(&mut self, text: &str) -> Vec<Span> {
         if self.deeper > 0 {
@@ -355,14 +355,14 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Whether a key has the name of the value beside it.
+/// Whether a key has the name of the value next to it.
 pub(crate) fn is_name(key: &str) -> bool {
     ["name", "key"]
         .iter()
         .any(|it| it.eq_ignore_ascii_case(key))
 }
 
-/// Whether a key has a value whose name stands beside it.
+/// Whether a key has a value whose name is next to it.
 pub(crate) fn is_value(key: &str) -> bool {
     key.eq_ignore_ascii_case("value")
 }
@@ -381,7 +381,7 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// A string without escapes, and where its characters stand.
+/// A string without escapes, and where its characters are.
 struct Unescaped<'t> {
     text: Cow<'t, str>,
     /// Behind each escape: its offset without and with escapes.
@@ -423,8 +423,8 @@ impl<'t> Unescaped<'t> {
     }
 }
 
-/// The character that a text's first escape stands for, and its length. Half a
-/// character, and what is no escape, stands for the sign that replaces such.
+/// The character that a text's first escape stands for, and its length. Half of a
+/// surrogate pair, and what is not an escape, becomes the replacement character.
 fn unescape(text: &str) -> (char, usize) {
     let simple = |c: char| (c, 2);
     match text.as_bytes().get(1) {

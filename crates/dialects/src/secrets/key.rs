@@ -1,5 +1,5 @@
-//! Private keys, as whatever shows them shows them: a diff, a listing, a comment, a
-//! program that puts one together. Something stands before each line, and something
+//! Private keys, in every form in which they are shown: in a diff, a listing, a comment, or a
+//! program that puts one together. There is something before each line, and something
 //! behind it; what is between is base64 in long runs.
 
 use std::sync::LazyLock;
@@ -9,16 +9,16 @@ use regex::bytes::Regex;
 use super::Secrets;
 use super::standard::{KEY_BEGIN, KEY_END, KEY_HEADER};
 
-/// The bytes that may stand between the base64 of two lines.
+/// The bytes that may be between the base64 of two lines.
 const MOST_BETWEEN: usize = 100;
 
-/// The bytes that may stand before a line of a list, and behind it.
+/// The bytes that may be before a line of a list, and behind it.
 const MOST_AROUND: usize = 40;
 
 /// What a run of base64 has at least. Shorter ones are words.
 const RUN: usize = 20;
 
-/// What a run has at least that is a line of a key wherever it stands.
+/// The length from which a run is a line of a key in any place.
 const FULL: usize = 40;
 
 /// The bytes before a last line in which the key is looked for.
@@ -27,7 +27,7 @@ const MOST_KEY: usize = 64 * 1024;
 /// How long a first or last line may be.
 const MOST_MARK: usize = 80;
 
-// Tests rule out that these are none.
+// Tests make sure that these are not `None`.
 static BEGIN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(KEY_BEGIN).ok());
 static END: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(KEY_END).ok());
 static HEADER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(KEY_HEADER).ok());
@@ -60,7 +60,7 @@ pub(super) fn find(text: &[u8]) -> Vec<(usize, usize)> {
 }
 
 /// Where keys are of which only the end is there: as far before their last line as lines of base64
-/// stand in the same surroundings. Those that are known whole are left out.
+/// have the same surroundings. Keys that were found whole are left out.
 fn without_begin(text: &[u8], known: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let (mut keys, mut from) = (Vec::new(), 0);
     while let Some((mark, end)) = next(&END, text, from, text.len()) {
@@ -94,7 +94,7 @@ fn lines_before(text: &[u8], from: usize, mark: usize) -> Option<usize> {
     for (start, end) in runs.into_iter().rev() {
         let run = text.get(start..end).unwrap_or_default();
         let is_near = next_start.saturating_sub(end) <= MOST_AROUND;
-        // Before a full line only full ones stand.
+        // Before a full line there are only full ones.
         if !is_near || !is_varied(run) || (is_full && run.len() < FULL) {
             break;
         }
@@ -129,7 +129,7 @@ fn whole(text: &[u8], begun: usize) -> Option<usize> {
     }
 }
 
-/// How far a key without a last line reaches: as long as its lines stand in the same
+/// How far a key without a last line reaches: as long as its lines have the same
 /// surroundings, so that no text behind it is taken for a part of it.
 fn cut_off(text: &[u8], begun: usize) -> Option<usize> {
     let (mut at, mut reached, mut is_full) = (begun, None, false);
@@ -183,7 +183,7 @@ fn next_run(text: &[u8], from: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// The length of the sign of base64 that stands at an offset; a slash may be escaped.
+/// The length of the base64 character at an offset; a slash may be escaped.
 fn base64_at(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at)? {
         byte if is_base64(*byte) => Some(1),
@@ -205,7 +205,7 @@ fn is_varied(run: &[u8]) -> bool {
     run.iter().any(u8::is_ascii_uppercase) && run.iter().any(u8::is_ascii_lowercase)
 }
 
-/// What stands between two lines but for numbers and spaces, which differ.
+/// What is between two lines but for numbers and spaces, which differ.
 fn surroundings(between: &[u8]) -> Vec<u8> {
     let kept = |byte: &&u8| !byte.is_ascii_digit() && !byte.is_ascii_whitespace();
     between.iter().filter(kept).copied().collect()

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use annals_event_log::{Classification, Classified, ErrorClass};
 use regex::bytes::Regex;
 
 use super::check::Check;
@@ -21,8 +22,8 @@ const ORDINARY: [&str; 7] = ["a", "0", " ", "the", "main", "2026", "README.md"];
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SecretPatternError {
-    /// It is no regular expression.
-    #[error("{pattern:?} is no regular expression: {reason}")]
+    /// It is not a regular expression.
+    #[error("invalid regular expression {pattern:?}: {reason}")]
     Invalid {
         /// The pattern.
         pattern: String,
@@ -35,16 +36,16 @@ pub enum SecretPatternError {
         /// The pattern.
         pattern: String,
     },
-    /// What stands before the = looks like a name, and is none.
+    /// What is before the = looks like a name, and is not valid as one.
     #[error(
-        "{name:?} is no name for a kind of secret: small letters, digits and hyphens; write (?:{name}=...) if it \
-         is a part of the pattern"
+        "invalid name {name:?} for a kind of secret: expected lower-case letters, digits and hyphens; \
+         write (?:{name}=...) if it is a part of the pattern"
     )]
     Name {
-        /// What stands there.
+        /// What is there.
         name: String,
     },
-    /// It matches what is no secret.
+    /// It matches what is not a secret.
     #[error(
         "{pattern:?} matches ordinary text such as {matched:?}, and would take out nearly \
          everything{}", named.as_ref().map(|name| format!(
@@ -61,10 +62,10 @@ pub enum SecretPatternError {
     },
 }
 
-impl SecretPatternError {
-    /// Whether the same may succeed later: never.
-    pub fn is_retryable(&self) -> bool {
-        false
+impl Classified for SecretPatternError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::Usage;
+        Usage.code("usage")
     }
 }
 
@@ -126,7 +127,7 @@ impl Pattern {
         }
     }
 
-    /// What is searched for; nothing if it is no regular expression, which a test
+    /// What is searched for; nothing if it is not a regular expression, which a test
     /// rules out for the standard set.
     fn searched(&self) -> Option<&Searched> {
         let made = self.searched.get_or_init(|| {
@@ -214,7 +215,7 @@ impl Pattern {
             if !secret.is_empty() && self.check.accepts(secret.as_bytes(), behind) {
                 found.push((secret.start(), secret.end()));
             }
-            // What stands behind a secret may be what stands before the next one. An
+            // What is behind a secret may be what is before the next one. An
             // empty match is stepped over.
             at = secret
                 .end()

@@ -27,7 +27,7 @@ pub(super) struct Kind {
     rules: Vec<Rule>,
 }
 
-/// How a secret stands in a text: one of the forms, with what it needs.
+/// How a secret is written in a text: one of the forms, with what it needs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
@@ -50,7 +50,7 @@ pub(super) struct Rule {
     by_label: bool,
 }
 
-/// Why the rules are none. A test rules it out.
+/// Why the rules are invalid. A test makes sure that they are valid.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BadRules {
     /// They are not this TOML.

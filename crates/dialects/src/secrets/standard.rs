@@ -1,6 +1,6 @@
-//! What stands around secrets: fragments of the patterns that `rules.toml` is turned into.
+//! What is around secrets: fragments of the patterns that `rules.toml` is turned into.
 
-/// What may stand right before a word: nothing that belongs to it, or the end of
+/// What may be right before a word: nothing that belongs to it, or the end of
 /// an escape, as in JSON within JSON, URLs and the colours of a terminal.
 macro_rules! before {
     () => {
@@ -47,7 +47,7 @@ pub(super) const BEFORE: &str = before!();
 /// A quote, escaped however often.
 pub(super) const QUOTE: &str = quote!();
 
-/// What stands between a label and what it labels, in JSON, YAML, XML, CSV, shells,
+/// What is between a label and what it labels, in JSON, YAML, XML, CSV, shells,
 /// programs and what they ask; quotes may be escaped, however often.
 pub(super) const ASSIGNED: &str = concat!(
     quote!(),
@@ -71,10 +71,10 @@ pub(super) const ASSIGNED: &str = concat!(
     ")?"
 );
 
-/// What stands between a label and what it labels in commands.
+/// What is between a label and what it labels in commands.
 pub(super) const SPACED: &str = concat!(quote!(), r"?(?:[ \t]|\\+t){1,40}", quote!(), "?");
 
-/// What does not stand behind a word of a certain length.
+/// What ends a word of a certain length.
 pub(super) const WORD_END: &str = "(?-u:[^A-Za-z0-9]|$)";
 
 /// The same for base64.

@@ -1,5 +1,5 @@
 //! Every format finds its samples and lets its look-alikes be; every secret is found
-//! wherever it stands.
+//! in every place.
 //!
 //! The samples are put together here: no text of this repository looks like a key.
 
@@ -39,7 +39,7 @@ fn pem(label: &str) -> String {
     format!("{begin}\n{}\n{end}", lines.join("\n"))
 }
 
-/// Secrets by kind: what stands before one, the secret, and what stands behind.
+/// Secrets by kind: what is before one, the secret, and what is behind it.
 fn samples() -> Vec<(&'static str, String, String, &'static str)> {
     let bare = |kind, secret: String| (kind, String::new(), secret, "");
     let after = |kind, before: &str, secret| (kind, before.to_owned(), secret, "");
@@ -309,10 +309,10 @@ fn what_looks_alike_stays() {
     }
 }
 
-/// What a terminal, JSON in JSON, a URL or a diff puts before a secret is no part of
+/// What a terminal, JSON in JSON, a URL or a diff puts before a secret is not a part of
 /// it.
 #[test]
-fn a_secret_is_found_whatever_stands_before_it() {
+fn a_secret_is_found_after_any_text() {
     let secret = ["gh", "p_", &alnum(36)].concat();
     for before in [
         "\\n",
@@ -337,7 +337,7 @@ fn a_secret_is_found_whatever_stands_before_it() {
 }
 
 #[test]
-fn a_private_key_is_found_in_whatever_shows_it() {
+fn a_private_key_is_found_in_every_form_that_shows_it() {
     let key = pem("EC ");
     let body = made(BASE64, 64);
     let shown = [
@@ -462,7 +462,7 @@ fn a_secret_is_found_behind_every_escape() {
 }
 
 #[test]
-fn what_is_no_json_is_no_trouble() {
+fn text_that_is_not_json_is_accepted() {
     let secret = ["gh", "p_", &alnum(36)].concat();
     for text in [
         "{\"a",
@@ -514,7 +514,7 @@ fn patterns_of_ones_own_are_taken_or_refused_with_a_reason() {
         "[\"[redacted:custom]\"]"
     );
     let refused = |pattern: &str| none.with(pattern).unwrap_err().to_string();
-    assert!(refused("(").contains("no regular expression"));
+    assert!(refused("(").contains("invalid regular expression"));
     assert!(refused("a*").contains("the empty text"));
     assert!(refused(r"\w+").contains("ordinary text"));
     let named = refused(r"password=\S+");
@@ -533,7 +533,7 @@ fn overlapping_secrets_go_as_one() {
 }
 
 #[test]
-fn what_stands_behind_a_key_that_was_cut_off_stays() {
+fn what_follows_a_key_that_was_cut_off_stays() {
     let key = pem("RSA ");
     let cut = key.rsplit_once('\n').unwrap().0;
     let hash = "9fceb02d0ae598e95dc970b74767f19372d61af8";
@@ -632,7 +632,7 @@ fn a_secret_is_found_behind_its_label_however_that_is_written() {
 }
 
 #[test]
-fn a_name_is_the_label_of_the_value_beside_it() {
+fn a_name_is_the_label_of_the_value_next_to_it() {
     for (_, secret, _) in labelled()
         .into_iter()
         .filter(|(kind, ..)| kind.starts_with("aws-secret"))
@@ -735,7 +735,7 @@ fn samples_of(kind: &str) -> String {
 }
 
 #[test]
-fn the_password_of_a_url_is_found_whatever_its_host_and_user_are() {
+fn the_password_of_a_url_is_found_with_any_host_and_user() {
     let password = "S3cretPw";
     for url in [
         "postgres://u:{}@${DB_HOST}:5432/x",

@@ -1,4 +1,4 @@
-//! Texts in which something stands between the letters of a secret: codes of a terminal, characters
+//! Texts in which something is between the letters of a secret: codes of a terminal, characters
 //! that are invisible, the escapes of a URL.
 
 use std::sync::LazyLock;
@@ -10,11 +10,11 @@ const VEIL: &str = r"(?-u)\x1b\[[0-9;:]{0,20}[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1
 /// The same where JSON may escape it.
 const MAY_BE: &str = r"(?-u)[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2\xad|\xcd\x8f|\xe1(?:\x85[\x9f\xa0]|\xa0[\x8b-\x8e])|\xe2(?:\x80[\x8b-\x8f\xa8-\xae]|\x81[\xa0-\xaf])|\xef(?:\xb8[\x80-\x8f]|\xbb\xbf)|\xf3\xa0[\x80-\xbf][\x80-\xbf]|%[2-7][0-9A-Fa-f]|\\[bf]|\\u(?:00(?:0[0-8bcefBCEF]|1[0-9a-fA-F]|7[fF]|[aA][dD])|034[fF]|115[fF]|1160|180[b-eB-E]|20(?:0[b-fB-F]|2[89a-eA-E]|6[0-9a-fA-F])|[fF][eE](?:0[0-9a-fA-F]|[fF][fF])|[dD][bB]40)";
 
-// Tests rule out that these are none.
+// Tests make sure that these are not `None`.
 static VEILS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(VEIL).ok());
 static MAY_BES: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(MAY_BE).ok());
 
-/// A text without what stood between its letters.
+/// A text without what was between its letters.
 pub(super) struct Unveiled {
     pub(super) text: Vec<u8>,
     /// Behind each place where something was: the offset here and in the text as it was, and whether
@@ -29,7 +29,7 @@ impl Unveiled {
         self.raw(after, offset)
     }
 
-    /// Where the letter before an offset ended: what stood behind it stays.
+    /// Where the letter before an offset ended: what came after it stays.
     pub(super) fn end(&self, offset: usize) -> usize {
         let is_before = |(here, _, is_escape): &(usize, usize, bool)| {
             *here < offset || (*here == offset && *is_escape)

@@ -65,7 +65,7 @@ const WHOLE: Table = &[("message", Kept)];
 const CONFIG: Table = &[("config", Kept)];
 const STEP: Table = &[("step", Kept)];
 
-/// What is known of a command beside what the model saw.
+/// What is known of a command in addition to what the model saw.
 const RESULT: Table = &[
     // The history has them.
     ("step.action", Inferred),
@@ -168,7 +168,7 @@ struct Writer<'r, 'a> {
     said: HashMap<Vec<String>, usize>,
     pending: Vec<Pending>,
     is_prompted: bool,
-    /// The steps up to here are told.
+    /// The steps up to here are written.
     steps: usize,
 }
 
@@ -244,7 +244,7 @@ impl<'r, 'a> Writer<'r, 'a> {
 
     fn message(&mut self, message: &Message) {
         if message.is_demo {
-            return self.told(message, Speaker::Program, WHOLE, |_| {
+            return self.push_message(message, Speaker::Program, WHOLE, |_| {
                 vec![whole(
                     "message",
                     "demonstration",
@@ -267,7 +267,7 @@ impl<'r, 'a> Writer<'r, 'a> {
             "exit" => self.exit(message),
             role => {
                 let kind = if role.is_empty() { "(none)" } else { role };
-                self.told(message, Speaker::Program, WHOLE, |_| {
+                self.push_message(message, Speaker::Program, WHOLE, |_| {
                     vec![whole("message", kind, &message.text, Some(&message.raw))]
                 });
             }
@@ -275,7 +275,7 @@ impl<'r, 'a> Writer<'r, 'a> {
     }
 
     /// An entry of a message with these items.
-    fn told(
+    fn push_message(
         &mut self,
         message: &Message,
         speaker: Speaker,
@@ -292,7 +292,7 @@ impl<'r, 'a> Writer<'r, 'a> {
 
     fn program(&mut self, message: &Message) {
         let text = message.text.clone();
-        self.told(message, Speaker::Program, MESSAGE, |_| {
+        self.push_message(message, Speaker::Program, MESSAGE, |_| {
             vec![said(FrameKind::SystemState, text)]
         });
     }
@@ -303,7 +303,7 @@ impl<'r, 'a> Writer<'r, 'a> {
             asked,
             is_summary: false,
         };
-        self.told(message, Speaker::User, MESSAGE, |_| {
+        self.push_message(message, Speaker::User, MESSAGE, |_| {
             vec![item("message.content", what)]
         });
     }
@@ -320,7 +320,7 @@ impl<'r, 'a> Writer<'r, 'a> {
             return self.prompt(message, Some(asked.to_owned()));
         }
         let is_rejection = kind.to_ascii_lowercase().contains("reject");
-        self.told(message, Speaker::User, MESSAGE, |writer| {
+        self.push_message(message, Speaker::User, MESSAGE, |writer| {
             let mut items = Vec::new();
             if is_rejection {
                 for call in std::mem::take(&mut writer.pending) {
@@ -393,7 +393,7 @@ impl<'r, 'a> Writer<'r, 'a> {
         self.entries.push(entry);
     }
 
-    /// The step that a response is of. Those before it that no message tells of are told here.
+    /// The step that a response is of. Those before it that no message mentions are written here.
     fn step_of(&mut self, members: &Members<'_>, message: &Message) -> Option<usize> {
         let action: Option<String> = members.get("action");
         let steps = self.run.steps.iter().enumerate().skip(self.steps);
@@ -457,7 +457,7 @@ impl<'r, 'a> Writer<'r, 'a> {
             .iter()
             .map(|call| result(call.id.clone(), &message.text, failed));
         let results: Vec<Item> = results.collect();
-        self.told(message, Speaker::User, MESSAGE, |_| results);
+        self.push_message(message, Speaker::User, MESSAGE, |_| results);
         if let (Some(entry), Some(step)) = (self.entries.last_mut(), step) {
             entry.details = Some(details(step));
         }
@@ -471,7 +471,7 @@ impl<'r, 'a> Writer<'r, 'a> {
             .text("exit_status")
             .unwrap_or_default();
         let failed = status != "Submitted";
-        self.told(message, Speaker::Program, WHOLE, |writer| {
+        self.push_message(message, Speaker::Program, WHOLE, |writer| {
             let pending = std::mem::take(&mut writer.pending).into_iter();
             let mut items: Vec<Item> = pending
                 .map(|call| result(call.id, &message.text, failed))

@@ -132,7 +132,7 @@ fn files(tool: &str, input: Option<&RawValue>) -> Vec<FileUse> {
     one.into_iter().collect()
 }
 
-/// What an edit of the open file says. What stood in lines that are named by their numbers is not said.
+/// What an edit of the open file says. It does not say what was in lines that are named by their numbers.
 fn texts(input: &Members<'_>) -> Texts {
     let of = |name: &str| input.get::<String>(name);
     let old = of("search").unwrap_or_default();
@@ -205,7 +205,7 @@ pub(super) fn asked(text: &str, run: &Run<'_>) -> Option<String> {
     Some(asked.trim().to_owned()).filter(|asked| !asked.is_empty())
 }
 
-/// What stands in a text where its template has the task.
+/// What is in a text where its template has the task.
 fn in_template<'t>(text: &'t str, template: &str) -> Option<&'t str> {
     let places = [
         "{{problem_statement}}",
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_stand_in_one_block() {
+    fn commands_are_in_one_block() {
         assert_eq!(in_block("a\n```bash\nls\npwd\n```\nb"), Some("ls\npwd"));
         assert_eq!(in_block("```mswea_bash_command\nls\n```"), Some("ls"));
         assert_eq!(in_block("```bash\nls\n```\n```bash\npwd\n```"), None);

@@ -160,7 +160,7 @@ pub(crate) struct Part {
 pub(crate) fn part(part: Option<&RawValue>) -> Option<Part> {
     let content = json(part)?;
     let pairs = serde_json::from_str::<Pairs<Json>>(content.text());
-    // Of a key that stands twice both values are kept, by taking nothing apart.
+    // Both values of a duplicate key are kept: nothing is taken apart then.
     let pairs = pairs.ok().filter(|pairs| pairs.twice().is_none());
     let is_own = |(name, _): &(String, Json)| OWN.contains(&name.as_str());
     let Some(Pairs(pairs)) = pairs.filter(|pairs| pairs.0.iter().any(is_own)) else {
@@ -315,7 +315,7 @@ pub(crate) fn prompt(agent: &Agent, asked: &Asked<'_>, at: Timestamp) -> Vec<Req
     ]
 }
 
-/// What a frame keeps for machines beside its content; what is none is left out.
+/// What a frame keeps for machines in addition to its content; what is `None` is left out.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct FrameData<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

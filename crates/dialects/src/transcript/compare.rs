@@ -2,7 +2,7 @@
 //!
 //! What is compared follows from the lines alone: prompts, texts, calls, results and diffs. Times, places
 //! in the session, and which session a line is copied into are not. What was removed from the log since is
-//! not compared, nor what stands where one of the two has the mark of a secret: what is taken out differs from one
+//! not compared, nor what is where one of the two has the mark of a secret: what is taken out differs from one
 //! import to the next.
 
 use annals::projections::{Entry, PieceValue, Text};
@@ -251,7 +251,7 @@ fn text_in(json: &str) -> String {
     serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())
 }
 
-/// Whether the data of a frame have what stands apart from them since.
+/// Whether the data of a frame have the content, which newer versions record apart from them.
 fn is_older(event: &FramePushed, entry: &Entry) -> bool {
     #[derive(Deserialize)]
     struct Data {

@@ -216,7 +216,7 @@ fn header(path: &str, is_new: bool) -> Vec<u8> {
     names::header(&old, &names::quoted("b/", path.as_bytes()))
 }
 
-/// A part of a file ends where it ends: it is no file without a last line end.
+/// A part of a file with a line end at its end: it is not the end of a file that lacks one.
 fn ended(text: &str) -> Vec<u8> {
     let mut text = text.as_bytes().to_vec();
     if text.last().is_some_and(|last| *last != b'\n') {

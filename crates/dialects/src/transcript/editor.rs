@@ -20,7 +20,7 @@ pub(crate) fn files(input: &Members<'_>) -> Vec<FileUse> {
             replaced: vec![(input.get("old_str").unwrap_or_default(), new())],
             ..Texts::default()
         },
-        // What stands around the new lines is not said.
+        // What is around the new lines is not said.
         Some("insert") => Texts {
             replaced: vec![(String::new(), new())],
             ..Texts::default()

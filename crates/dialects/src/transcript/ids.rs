@@ -1,6 +1,6 @@
 //! Ids and keys: they follow from what the recording itself calls a thing.
 //!
-//! The same session has the same ids in whichever folder, file or order it is
+//! The same session has the same ids in any folder, file or order in which it is
 //! found. Logs hold these ids, so that what goes into them never changes.
 
 use annals_domain::{

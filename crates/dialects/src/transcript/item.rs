@@ -73,9 +73,9 @@ pub(crate) struct Entry {
     pub(crate) message: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) usage: Option<Usage>,
-    /// What the format calls this kind of line beside its type.
+    /// What the format calls this kind of line in addition to its type.
     pub(crate) subtype: Option<String>,
-    /// What the recording has of tool results beside what the model saw.
+    /// What the recording has of tool results in addition to what the model saw.
     pub(crate) details: Option<Details>,
     /// In the order in which they are recorded.
     pub(crate) items: Vec<Item>,
@@ -228,7 +228,7 @@ pub(crate) enum What {
         /// What a compaction says of itself.
         compaction: Option<Box<RawValue>>,
     },
-    /// What happened around the conversation and is no part of it: a hook that ran, a call that a
+    /// What happened around the conversation and is not a part of it: a hook that ran, a call that a
     /// person refused, another permission mode. Evidence of the run keeps it.
     Evidence(Evidence),
     /// A part without a place of its own: a frame keeps it as it is, unless it is too long.
@@ -333,7 +333,7 @@ impl Usage {
     }
 }
 
-/// What the recording has of a tool's result beside what the model saw.
+/// What the recording has of a tool's result in addition to what the model saw.
 #[derive(Debug)]
 pub(crate) struct Details {
     pub(crate) path: &'static str,
@@ -347,7 +347,7 @@ pub(crate) struct Details {
 }
 
 /// What a line says, as digests, to tell a copy of it from another line of the same name. Times,
-/// parents and folders are no part of it: copies may have others.
+/// parents and folders are not a part of it: copies may have others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Said {
     all: Digest,

@@ -117,7 +117,7 @@ impl Importer<'_> {
         chain
     }
 
-    /// Summaries name no session. They stand before the one that they are read
+    /// Summaries name no session. They come before the one that they are read
     /// with.
     pub(super) async fn hand_out_summaries(&mut self, session: &str) -> Done {
         for (summary, line) in std::mem::take(&mut self.summaries) {

@@ -1,4 +1,4 @@
-//! Recording batches: each once, after what it stands on. The log knows what was recorded before.
+//! Recording batches: each once, after what it depends on. The log knows what was recorded before.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -61,7 +61,7 @@ impl Importer<'_> {
         Ok(self.bulk.knows(key).await?.is_some())
     }
 
-    /// A batch that the log has already. What was asked for then depends on what was read before it, so
+    /// A batch that the log has already. Its requests depend on what had been read when it was recorded, so
     /// the log's own answer whether it was the same request says nothing.
     pub(super) async fn known(&mut self, key: Uuid) -> Result<Option<LoggedBatch>, ImportError> {
         let mut known = self.bulk.knows(key).await?;
@@ -91,7 +91,7 @@ impl Importer<'_> {
         }
     }
 
-    /// Takes note of a batch that the log has already: it says the same, or is named.
+    /// Counts a batch that the log has already, or names it as a conflict if it says something else.
     async fn again(&mut self, batch: &ImportBatch, logged: LoggedBatch) -> Done {
         // Most likely the log has what comes next, too.
         self.count_ahead.store(false, Ordering::Relaxed);
@@ -114,7 +114,7 @@ impl Importer<'_> {
     }
 
     /// The intent that a new prompt refines. What the log has of later prompts does not come before
-    /// it, in whichever order they were imported.
+    /// it, regardless of the order in which they were imported.
     pub(super) async fn refined(
         &mut self,
         name: &str,
@@ -215,7 +215,7 @@ impl Importer<'_> {
             .await
     }
 
-    /// Takes note of work that the log has: what stands behind it in the recording does not wait for a chain
+    /// Uses work that the log has: what comes after it in the recording does not wait for a chain
     /// that began before it.
     pub(super) async fn has_work(&mut self, session: &str, chain: &str, work: LoggedBatch) -> Done {
         for name in [MAIN, chain] {
@@ -440,7 +440,7 @@ impl Importer<'_> {
             Ok(decided) if decided.appended().is_none_or(|done| !done.repeated) => {
                 Ok(Appended::Now(decided))
             }
-            // Another import of the same recording came in between.
+            // Another import of the same recording recorded it first.
             Ok(_)
             | Err(BulkError::Batch(
                 ExecuteError::KeyReused { .. } | ExecuteError::KeyUnverifiable { .. },

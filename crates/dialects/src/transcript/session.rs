@@ -67,7 +67,7 @@ impl Session {
         }
     }
 
-    /// Takes note of a result: which one of its call it is.
+    /// Remembers a result, and says which one of its call it is.
     pub(super) fn hear(&mut self, tool_use: &str, content: &str) -> Heard {
         let mut hasher = DefaultHasher::new();
         content.hash(&mut hasher);
@@ -82,7 +82,7 @@ impl Session {
         }
     }
 
-    /// A chain by its name; it begins when it is asked for first.
+    /// A chain by its name; it begins when it is first requested.
     pub(super) fn chain(&mut self, name: &str) -> &mut Chain {
         let (ids, session) = (self.ids, &self.name);
         self.chains.entry(name.to_owned()).or_insert_with(|| {

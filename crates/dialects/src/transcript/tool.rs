@@ -233,7 +233,7 @@ impl Call<'_> {
         u64::try_from(took.num_milliseconds()).ok()
     }
 
-    /// What the recording has of the result beside what the model saw.
+    /// What the recording has of the result in addition to what the model saw.
     fn details(&self) -> Option<&RawValue> {
         let details = self.answer?.entry.details.as_ref()?;
         Some(&details.raw)

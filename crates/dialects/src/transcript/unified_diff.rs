@@ -2,7 +2,8 @@
 
 use super::edit::PatchHunk;
 
-/// The parts of a unified diff of one file, behind its header; nothing, if it is none or has several files.
+/// The parts of a unified diff of one file, behind its header; nothing, if it is not a diff or has
+/// several files.
 pub(crate) fn hunks(diff: &str) -> Option<Vec<PatchHunk>> {
     let mut parts: Vec<Part<'_>> = Vec::new();
     for line in diff.split_terminator('\n') {
@@ -42,7 +43,7 @@ impl<'d> Part<'d> {
         })
     }
 
-    /// Takes a line in; nothing, if it is none of this part: as many as the head says are.
+    /// Adds a line; nothing, if it is not of this part, which has as many lines as its head says.
     fn line(&mut self, line: &'d str) -> Option<()> {
         let (old, new) = match line.chars().next() {
             Some(' ') => (1, 1),
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_diff_of_one_file_is_none() {
+    fn what_is_not_a_diff_of_one_file_gives_none() {
         let two = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n";
         for text in ["", "text", "@@ -x +1 @@\n", "@@ -1 +1 @@\nodd\n", two] {
             assert!(hunks(text).is_none(), "{text:?}");

@@ -1,16 +1,16 @@
 //! Which results edits used: inferred, and marked as inferred.
 //!
 //! A recording does not say which of the frames before it the model went by.
-//! One use can be told: the newest result about a file was used by the next
+//! One use can be inferred: the newest result about a file was used by the next
 //! edit of that file. Such an edit is a step of the chain's plan, which consumed
 //! the frame of that result and produced the edit's own.
 //!
-//! The step stands around the edit's batch, and is no part of it. A batch before
+//! The step encloses the edit's batch, and is not a part of it. A batch before
 //! the edit's records the use, because the edit's own frame may evict the used
 //! one: a replay of the pipeline must meet the use while the window is the
 //! one that the model had. A batch after it links the frame that the edit made,
 //! and ends the step. So an edit that the log has without a step stays without
-//! one; its use would stand in the wrong place.
+//! one; its use would be in the wrong place.
 
 use annals::{LoadError, Request, ViewError};
 use annals_domain::pipeline::Event;
@@ -27,7 +27,7 @@ use super::remark::Remark;
 use super::tool::Touched;
 use crate::import::error::ImportError;
 
-/// So often the log is asked for the number of a step, if others come first.
+/// How often the log is asked for the number of a step, if others add steps first.
 const ATTEMPTS: usize = 3;
 
 /// A tool call's batch has fewer events than this.
@@ -44,7 +44,7 @@ const NOT_RECORDED: &str = "the edit could not be recorded";
 pub(super) struct LastResult {
     call: ToolIds,
     /// Its frame in the chain's pipeline; none where an earlier import pushed
-    /// it, which the log is asked for only if somebody uses it.
+    /// it, which is read from the log only if it is used.
     frame: Option<FrameId>,
 }
 

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use annals_event_log::{AppendError, Digest, Position, ReadError};
+use annals_event_log::{
+    AppendError, Classification, Classified, Digest, ErrorClass, Position, ReadError,
+};
 
 /// Why an export stopped. What was written of it has no last line, and no import takes
 /// it for whole.
@@ -25,13 +27,13 @@ pub enum VerbatimExportError {
     Write(#[source] io::Error),
 }
 
-impl VerbatimExportError {
-    /// Whether the same export may succeed later.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for VerbatimExportError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Failed, Unavailable};
         match self {
-            VerbatimExportError::BeyondEnd { .. } => true,
-            VerbatimExportError::Read(error) => error.is_retryable(),
-            VerbatimExportError::Write(_) => false,
+            VerbatimExportError::BeyondEnd { .. } => Unavailable.code("beyond_end"),
+            VerbatimExportError::Read(error) => error.classify().of("export_failed"),
+            VerbatimExportError::Write(_) => Failed.code("export_failed"),
         }
     }
 }
@@ -42,7 +44,7 @@ impl VerbatimExportError {
 #[non_exhaustive]
 pub enum VerbatimImportError {
     /// The source is something else.
-    #[error("{file} is no export of a log: {reason}; `annals export annals` writes one")]
+    #[error("{file} is not an export of a log: {reason}; `annals export annals` writes one")]
     NotAnExport {
         /// The source.
         file: String,
@@ -161,26 +163,23 @@ pub enum VerbatimImportError {
     Read(#[from] ReadError),
 }
 
-impl VerbatimImportError {
-    /// Whether the same import may succeed later.
-    pub fn is_retryable(&self) -> bool {
+impl Classified for VerbatimImportError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Corrupt, Failed, Invalid, Refused, Unavailable, Unsupported};
         match self {
-            VerbatimImportError::Interrupted { .. } => true,
-            VerbatimImportError::Append { source, .. } => source.is_retryable(),
-            VerbatimImportError::Read(error) => error.is_retryable(),
-            _ => false,
-        }
-    }
-
-    /// Whether something was altered or damaged: in the log, or in the export.
-    pub fn is_corrupt(&self) -> bool {
-        match self {
-            VerbatimImportError::Damaged { .. } | VerbatimImportError::Root { .. } => true,
-            VerbatimImportError::Append { source, .. } => {
-                matches!(source, AppendError::Corrupt { .. })
-            }
-            VerbatimImportError::Read(error) => matches!(error, ReadError::Corrupt { .. }),
-            _ => false,
+            VerbatimImportError::NotAnExport { .. }
+            | VerbatimImportError::Line { .. }
+            | VerbatimImportError::Gap { .. } => Invalid.code("import_failed"),
+            VerbatimImportError::NewerVersion { .. } => Unsupported.code("import_failed"),
+            VerbatimImportError::Damaged { .. } => Classification::CORRUPT,
+            VerbatimImportError::Root { .. } => Corrupt.code("verification_failed"),
+            VerbatimImportError::CutOff { .. } => Failed.code("cut_off"),
+            VerbatimImportError::Unreadable { .. } => Failed.code("import_failed"),
+            VerbatimImportError::Interrupted { .. } => Unavailable.code("import_failed"),
+            VerbatimImportError::OtherBeginning { .. }
+            | VerbatimImportError::Contradiction { .. } => Refused.code("another_log"),
+            VerbatimImportError::Append { source, .. } => source.classify().of("import_failed"),
+            VerbatimImportError::Read(error) => error.classify().of("import_failed"),
         }
     }
 }

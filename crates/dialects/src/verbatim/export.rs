@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use annals::Annals;
 use annals_domain::Object;
 use annals_event_log::{
-    Content, Digest, EventLog, Position, Query, ReadError, Record, record_at, tree,
+    Content, Digest, Position, Query, ReadError, Record, Store, record_at, tree,
 };
 use annals_wire::StructureJson;
 use base64::Engine;
@@ -96,7 +96,7 @@ pub async fn export(
 }
 
 /// Whether each header is the one that was hashed. An import could not say which one is not.
-async fn check_headers(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
+async fn check_headers(log: &dyn Store, records: &[Record]) -> Result<(), ReadError> {
     let Some(first) = records.first() else {
         return Ok(());
     };
@@ -114,7 +114,7 @@ async fn check_headers(log: &dyn EventLog, records: &[Record]) -> Result<(), Rea
 }
 
 struct Export<'a> {
-    log: &'a dyn EventLog,
+    log: &'a dyn Store,
     out: &'a mut dyn Write,
     written: LruCache<Digest, ()>,
     records: u64,

@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 
 use annals::Annals;
 use annals_event_log::store_support::referenced_blobs;
-use annals_event_log::{Digest, EventLog, Position, Query, Record, tree};
+use annals_event_log::{Digest, Position, Query, Record, Store, tree};
 use futures::StreamExt;
 
 use super::error::VerbatimImportError;
 use super::lines::VerbatimHeader;
-use super::read::{News, Part, VerbatimSource};
+use super::read::{Part, ReadEvent, VerbatimSource};
 use crate::Progress;
 
 /// What an import did.
@@ -44,15 +44,15 @@ pub async fn import(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<VerbatimImported, VerbatimImportError> {
     let log = annals.log().as_ref();
-    let (file, header, mut news) = source.start()?;
+    let (file, header, mut messages) = source.start()?;
     let mut import = Import::begin(log, &header).await?;
     let total = header.records();
     loop {
-        let part = match news.next().await {
+        let part = match messages.next().await {
             None => return Err(VerbatimImportError::Interrupted { file }),
             Some(Err(error)) => return Err(error),
-            Some(Ok(News::End)) => break,
-            Some(Ok(News::Part(part))) => part,
+            Some(Ok(ReadEvent::End)) => break,
+            Some(Ok(ReadEvent::Part(part))) => part,
         };
         import.part(part).await?;
         let done = import.copied + import.known;
@@ -77,7 +77,7 @@ pub async fn import(
 }
 
 struct Import<'a> {
-    log: &'a dyn EventLog,
+    log: &'a dyn Store,
     /// Where the log ended at first.
     end: Position,
     /// What was read of it ahead, to be compared.
@@ -91,7 +91,7 @@ struct Import<'a> {
 impl<'a> Import<'a> {
     /// Compares what comes before the export, before anything is copied.
     async fn begin(
-        log: &'a dyn EventLog,
+        log: &'a dyn Store,
         header: &VerbatimHeader,
     ) -> Result<Import<'a>, VerbatimImportError> {
         let end = log.watermark();
@@ -161,7 +161,7 @@ impl<'a> Import<'a> {
         };
         self.known += 1;
         // The header says the same of all content. So where the bytes differ, it was
-        // removed from one of the two, which is nobody's to undo here.
+        // removed from one of the two, and an import must not undo that.
         if there.as_bytes() != record.as_bytes() {
             if there.verify().is_err() {
                 return Err(VerbatimImportError::Contradiction { position });

@@ -14,7 +14,7 @@ use super::lines::{BlobLine, End, First, Line, RecordLine, VERSION, VerbatimHead
 use crate::lines::{LineError, Lines};
 use crate::reading::{self, Outlet, Stop};
 
-/// Bytes of a line, at most: a blob of 64 MiB in base64, and what stands around it.
+/// Bytes of a line, at most: a blob of 64 MiB in base64, and what is around it.
 const LINE_BYTES: usize = 96 * 1024 * 1024;
 /// Bytes of the first line, at most.
 const FIRST_BYTES: usize = 64 * 1024;
@@ -60,13 +60,13 @@ impl Part {
 }
 
 /// What the reading side tells.
-pub(super) enum News {
+pub(super) enum ReadEvent {
     Part(Part),
     /// All was read, and the last line was there.
     End,
 }
 
-pub(super) type PartNews = reading::News<News, VerbatimImportError>;
+pub(super) type PartEvents = reading::Events<ReadEvent, VerbatimImportError>;
 
 impl std::fmt::Debug for VerbatimSource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -81,7 +81,7 @@ impl VerbatimSource {
     /// Reads the first line of an export. `file` is what messages call it. Blocks.
     ///
     /// # Errors
-    /// [`VerbatimImportError`]: it is no export, of a newer version, or unreadable.
+    /// [`VerbatimImportError`]: it is not an export, of a newer version, or unreadable.
     pub fn open(
         file: impl Into<String>,
         reader: Box<dyn BufRead + Send>,
@@ -114,7 +114,7 @@ impl VerbatimSource {
     }
 
     /// Begins to read the rest, on a thread of its own.
-    pub(super) fn start(self) -> Result<(String, VerbatimHeader, PartNews), VerbatimImportError> {
+    pub(super) fn start(self) -> Result<(String, VerbatimHeader, PartEvents), VerbatimImportError> {
         let VerbatimSource {
             file,
             header,
@@ -131,9 +131,10 @@ impl VerbatimSource {
             blobs: 0,
             ended: false,
         };
-        let read = move |outlet: &mut Outlet<News, VerbatimImportError>| reading.all(lines, outlet);
-        match reading::start("annals-import", READY, News::End, read) {
-            Ok(news) => Ok((file, header, news)),
+        let read =
+            move |outlet: &mut Outlet<ReadEvent, VerbatimImportError>| reading.all(lines, outlet);
+        match reading::start("annals-import", READY, ReadEvent::End, read) {
+            Ok(messages) => Ok((file, header, messages)),
             Err(source) => Err(VerbatimImportError::Unreadable { file, source }),
         }
     }
@@ -146,7 +147,7 @@ fn header(bytes: &[u8], file: &str) -> Result<VerbatimHeader, VerbatimImportErro
         reason,
     };
     let value: Value = serde_json::from_slice(bytes)
-        .map_err(|error| not(format!("its first line is no JSON: {error}")))?;
+        .map_err(|error| not(format!("its first line is not JSON: {error}")))?;
     let version = value.get("version").and_then(Value::as_u64);
     let (true, Some(version)) = (value.get("annals").is_some_and(|it| it == WORD), version) else {
         let reason = "its first line does not say {\"annals\":\"export\",\"version\":...}";
@@ -205,7 +206,7 @@ struct Reading {
     ended: bool,
 }
 
-type Out<'a> = &'a mut Outlet<News, VerbatimImportError>;
+type Out<'a> = &'a mut Outlet<ReadEvent, VerbatimImportError>;
 
 impl Reading {
     fn all(
@@ -247,7 +248,7 @@ impl Reading {
     ) -> Result<(), Stop<VerbatimImportError>> {
         if self.ended {
             return Err(self
-                .wrong(number, "it stands behind the line that ends the export")
+                .wrong(number, "it comes after the line that ends the export")
                 .into());
         }
         let line = serde_json::from_slice(bytes)
@@ -404,7 +405,7 @@ impl Reading {
         if self.part.records.is_empty() {
             return Ok(());
         }
-        outlet.send(News::Part(std::mem::take(&mut self.part)))
+        outlet.send(ReadEvent::Part(std::mem::take(&mut self.part)))
     }
 
     fn decoded(&self, number: u64, base64: &str) -> Result<Vec<u8>, VerbatimImportError> {

@@ -107,7 +107,7 @@ impl AgentLog {
         edits.into_iter().map(shown).collect()
     }
 
-    /// What happened, without where it stands in the log, and without the tokens, whose places may differ.
+    /// What happened, without its place in the log, and without the tokens, whose places may differ.
     pub(crate) fn happened(&self) -> Vec<String> {
         self.all(|entry| {
             let is_usage = matches!(&entry.event, AnyEvent::Run(RunEvent::UsageRecorded(_)));
@@ -146,7 +146,7 @@ pub(crate) fn check_grown(name: &str, cuts: &[String]) {
             let folder = Folder::new();
             let path = folder.write(name, cut);
             let options = ImportOptions::default();
-            // What has nothing that tells whose it is yet is none.
+            // A file that has nothing yet that shows its format is not a recording.
             let _ = block_on(import::recordings(
                 &grown.0.annals,
                 &path,

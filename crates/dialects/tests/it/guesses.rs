@@ -326,7 +326,7 @@ fn a_text_that_was_removed_is_in_nothing_that_is_left_and_follows_from_none() {
     );
     block_on(annals.close());
 
-    // Opened once more, RocksDB begins its list of tables anew.
+    // When it is opened again, RocksDB begins a new list of tables.
     let annals = block_on(Annals::open(log.to_str().unwrap())).unwrap();
     let after = block_on(annals.log().id_secret())
         .unwrap()

@@ -67,12 +67,12 @@ fn secrets_are_gone() {
     assert!(!text.contains("Ab3Ab3"), "{text}");
     assert_eq!(text.lines().count(), 2);
 
-    // A line that is no JSON has secrets, too.
+    // A line that is not JSON has secrets, too.
     let text = given_back(format!("{LINE}\n{with}{{\nsee {token}\n").as_bytes());
     assert!(!text.contains("Ab3Ab3"), "{text}");
     assert_eq!(text.lines().count(), 3);
 
-    // Nor is a key over several lines that are none of JSON.
+    // Nor is a key over several lines that are not JSON.
     let key = "-----BEGIN RSA PRIVATE KEY-----\n".to_owned()
         + &"MIIEpAIBAAKCAQEAuGbXWiK3dQTyCbX5xdE4yCuYp0AF2d15Qq1JSXT8lx8CEAc9\n".repeat(5)
         + "-----END RSA PRIVATE KEY-----\n";
@@ -81,7 +81,7 @@ fn secrets_are_gone() {
     assert!(text.ends_with("done\n"), "{text}");
 }
 
-/// No secret can be seen in bytes that are no text, or are text of another form: they are left out.
+/// No secret can be seen in bytes that are not text, or are text of another form: they are left out.
 #[test]
 fn lines_that_are_no_text_are_left_out_and_named() {
     let token = format!("ghp_{}", "Ab3".repeat(12));
@@ -121,7 +121,7 @@ fn a_recording_that_grew_is_given_back_as_it_is_now() {
     assert_eq!(text, format!("{LINE}\n{two}\n"));
 }
 
-/// Two texts of one name are both given back, and a file that somebody else wrote stays.
+/// Two texts of one name are both given back, and a file that the export did not write stays.
 #[test]
 fn no_text_takes_the_place_of_another() {
     let (from, to) = (Folder::new(), Folder::new());

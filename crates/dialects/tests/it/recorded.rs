@@ -75,7 +75,7 @@ pub(crate) fn refused(agent: Option<&str>, name: &str, bytes: &str) -> String {
     error.replace(&path.display().to_string(), "FILE")
 }
 
-/// What happened, without where it stands in the log, and without the tokens, whose places may differ.
+/// What happened, without its place in the log, and without the tokens, whose places may differ.
 pub(crate) fn happened(log: &Log) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
     let is_usage =
         |entry: &Entry| matches!(&entry.event, AnyEvent::Run(RunEvent::UsageRecorded(_)));
@@ -211,9 +211,10 @@ pub(crate) fn skipped(report: &ImportReport) -> BTreeMap<&str, u64> {
     skipped.map(|it| (it.name.as_str(), it.count)).collect()
 }
 
-/// Whose a recording is, is told by its beginning, however long its first line is and whatever stands before it.
+/// The agent of a recording is recognized by its beginning, regardless of how long its first line is and
+/// of what comes before it.
 #[test]
-fn a_recording_is_told_by_its_beginning() {
+fn a_recording_is_recognized_by_its_beginning() {
     let line = |uuid: &str, text: &str| {
         format!(
             r#"{{"type":"user","sessionId":"s","uuid":"{uuid}","parentUuid":null,"timestamp":"2026-01-01T00:00:00Z","message":{{"role":"user","content":"{text}"}}}}"#

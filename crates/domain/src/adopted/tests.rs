@@ -134,9 +134,9 @@ fn dependencies_on_tasks_that_nobody_has_are_no_obstacle() {
     });
     let depend = |task, dependency| AddDependency { task, dependency };
     let decided = given.decide_guarded(depend(other, TaskId(OWN))).unwrap();
-    // That nobody has it was looked at, so the append depends on it.
-    let nobody = (stream(StreamKind::Task, 99), Dependence::State, 0);
-    assert!(decided.1.contains(&nobody), "{:?}", decided.1);
+    // The decision looked at its absence, so the append depends on it.
+    let absent = (stream(StreamKind::Task, 99), Dependence::State, 0);
+    assert!(decided.1.contains(&absent), "{:?}", decided.1);
     let given = given.command(depend(other, TaskId(OWN)));
     let cycle = given.decide(depend(TaskId(OWN), other));
     assert!(matches!(cycle, Err(Refusal::Cycle { .. })), "{cycle:?}");
@@ -375,10 +375,10 @@ fn work_by_an_adopted_run_waits_for_the_approval_of_an_intent_of_ours() {
         let says = given.decide(work(number)).unwrap_err().to_string();
         assert!(says.contains("approve_intent"), "{says}");
     }
-    // It may end, and begin once somebody approved it.
+    // It may end, and begin once a person approved it.
     let fail = run::FailRun {
         run,
-        error: "nobody asked".into(),
+        error: "not requested".into(),
     };
     assert!(given.decide(fail).is_ok());
     let mut given = given.command(ApproveIntent {
@@ -424,7 +424,7 @@ fn an_adopted_run_that_validates_changes_nothing_before_the_approval() {
         let says = given.decide(command).unwrap_err().to_string();
         assert!(says.contains("approve_intent"), "{says}");
     }
-    // To give it up is no work.
+    // Giving it up does not count as work.
     let abandon = Decide::new(RunId(OWN), DecisionType::Abandon);
     assert!(given.decide(abandon).is_ok());
     let mut given = given.command(ApproveIntent {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Gives an object a name for people, which then stands for its id. An object
+/// Gives an object a name for people, which can then be used instead of its id. An object
 /// may have several; an alias is of one object for ever.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

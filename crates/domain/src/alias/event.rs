@@ -28,7 +28,7 @@ pub struct Reserved {
     pub alias: Slot,
 }
 
-/// The object itself stays as it is: an alias is no field of it.
+/// The object itself stays as it is: an alias is not a field of it.
 fn touches(_: &Event, _: Uuid) -> Touched {
     Touched::new()
 }

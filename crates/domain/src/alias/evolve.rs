@@ -9,7 +9,7 @@ use super::Event;
 /// Whose alias it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum State {
-    /// Nobody's.
+    /// No object has it.
     #[default]
     Absent,
     /// An object's.
@@ -20,7 +20,7 @@ pub enum State {
 }
 
 impl State {
-    /// Whether it is nobody's.
+    /// Whether no object has it.
     pub fn is_absent(&self) -> bool {
         *self == State::Absent
     }

@@ -58,7 +58,7 @@ fn an_alias_names_an_object_that_is_there() {
 }
 
 #[test]
-fn what_could_be_taken_for_an_id_or_a_path_is_no_alias() {
+fn what_could_be_taken_for_an_id_or_a_path_is_not_an_alias() {
     for good in ["a", "feature_x.v2", "認証", "deadbee", "dead-beef-x"] {
         assert!(check(good).is_ok(), "{good}");
     }

@@ -36,7 +36,7 @@ pub struct Taken {
     pub per_minute: u32,
 }
 
-/// A bucket is no object.
+/// A bucket is not an object.
 fn touches(_: &Event, _: Uuid) -> Touched {
     Touched::new()
 }

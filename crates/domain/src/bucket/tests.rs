@@ -92,7 +92,7 @@ fn a_cap_is_shared_by_profiles_of_one_name_and_the_same_limits() {
 }
 
 proptest! {
-    /// Beside a bucket in fractions that is refilled at each look.
+    /// Compared with a bucket in fractions that is refilled at each look.
     #[test]
     fn tokens_stay_within_the_bucket_and_the_retry_time_is_exact(
         capacity in 0_u32..8,

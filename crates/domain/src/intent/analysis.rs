@@ -36,7 +36,7 @@ pub struct RecordAnalysis {
     /// The intents that it is split into.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub child_intents: Vec<ChildIntent>,
-    /// What somebody has to answer first.
+    /// What a person has to answer first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clarifications: Vec<String>,
 }
@@ -53,7 +53,7 @@ impl RecordAnalysis {
         }
     }
 
-    /// Whether an answer stands there of which nothing was read.
+    /// Whether there is an answer of which nothing was read.
     pub fn is_unread(&self) -> bool {
         self.analysis.is_some()
             && self.tasks.is_empty()
@@ -260,7 +260,7 @@ fn tasks(
             ..CreateTask::new(task.title.as_str())
         };
         if let Some(id) = id_of(&task.id) {
-            // Whatever comes behind it in the same batch knows it.
+            // The commands after it in the same batch know it.
             world.absent(id.stream())?;
             events.extend(task::decide::created(&create, id, None));
         }
@@ -299,7 +299,7 @@ fn named<'a>(asked: &'a [AnalyzedTask], meta: &Meta) -> Result<HashMap<&'a str, 
     Ok(ids)
 }
 
-/// Names a cycle, if some of what was asked for waits for each other.
+/// Names a cycle, if some of the requested parts wait for each other.
 fn refuse_cycles(
     field: &'static str,
     what: &str,
@@ -448,6 +448,6 @@ fn of_the_log(world: &mut World, name: &str) -> Result<IntentId, DecideError> {
         }
     }
     let reason =
-        format!("{name:?} is no child of this analysis, and no intent has this id or alias");
+        format!("unknown intent {name:?}: expected a child of this analysis, an id or an alias");
     Err(Refusal::invalid("child_intents.depends_on", reason).into())
 }

@@ -1,5 +1,5 @@
-//! An intent's second axis (docs/spec/forge.md): whether somebody let it go on, and
-//! how the work on it stands. No status of it is stored. What happened is, and
+//! An intent's second axis (docs/spec/forge.md): whether it was approved, and
+//! how far the work on it is. No status of it is stored. What happened is, and
 //! the status is a fold of that and of the tasks and children.
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::task;
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub enum Stage {
-    /// Somebody wants it.
+    /// It was requested.
     #[default]
     Proposed,
     /// It may be worked on.
@@ -27,7 +27,7 @@ coded_enum! {
     /// The status that Forge shows of an intent. `rejected` is not among
     /// its words; it is what an intent has become that a person turned down.
     pub enum ApprovalStatus {
-        /// Somebody wants it.
+        /// It was requested.
         Proposed = 1 => "proposed",
         /// It may be worked on.
         Approved = 2 => "approved",
@@ -91,7 +91,7 @@ impl task::State {
     }
 }
 
-/// How the parts of an intent stand, counted (docs/spec/forge.md, Intent, status).
+/// The parts of an intent, counted by their state (docs/spec/forge.md, Intent, status).
 ///
 /// ```
 /// use annals_domain::intent::{ApprovalStatus, PartsTally, Standing};
@@ -143,7 +143,7 @@ impl PartsTally {
     /// The status of an executing intent with these parts (docs/spec/forge.md): while
     /// there are none, or any is open, it is executing; else done, if all of them
     /// are; error, if all failed; and blocked otherwise. One whose children were
-    /// all turned down is blocked: nobody will go on with it by himself.
+    /// all turned down is blocked: it does not go on without a person's decision.
     pub fn status(&self) -> ApprovalStatus {
         let settled = [self.done, self.failed, self.blocked];
         if self.open > 0 || (settled == [0; 3] && !self.is_decomposed) {

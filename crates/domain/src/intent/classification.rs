@@ -4,7 +4,7 @@
 //!
 //! Forge asks for the rules and leaves the table open; docs/spec/forge.md has
 //! it. Words of Latin script count as whole words, in any case; Japanese words
-//! count wherever they stand, because no spaces set them off.
+//! count anywhere in a text, because no spaces separate them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ open_enum! {
 
 coded_enum! {
     /// A kind of work that the rules know: each has a flow and a first risk. Any other
-    /// one goes by those of the setting `classification.unknown_type`.
+    /// one uses those of the setting `classification.unknown_type`.
     pub enum ListedType {
         /// Something new.
         Feature = 1 => "feature",
@@ -261,7 +261,7 @@ impl WorkType {
         listed.any(|it| it.as_str().eq_ignore_ascii_case(word.trim()))
     }
 
-    /// Demands that a type of somebody's own can be one.
+    /// Demands that a type that is not listed is a valid one.
     pub(crate) fn check(&self, field: &'static str) -> Result<(), Refusal> {
         let WorkType::Other(word) = self else {
             return Ok(());
@@ -307,7 +307,7 @@ impl ListedType {
 /// audit if nothing else says what it is, and all the rest a feature. Tests are a
 /// low risk. Other work is a high one if a high word is in its text or its labels;
 /// else fixes and refactorings are low, features and audits med. A declared type that
-/// is not listed stays what it is, and goes by the rules of `unknown_type`.
+/// is not listed stays what it is, and follows the rules of `unknown_type`.
 ///
 /// ```
 /// use annals_domain::intent::{ListedType, Proposal, Risk, Source, WorkType, classify};
@@ -393,7 +393,7 @@ fn work_type(proposal: &Proposal<'_>, texts: &[String]) -> (WorkType, TypeRule) 
     }
 }
 
-/// Tests are not risky whatever they are about; of other work a high word says
+/// Tests are not risky, independent of their subject; of other work a high word says
 /// what it touches, in its text or as a label.
 fn risk(work_type: ListedType, proposal: &Proposal<'_>, texts: &[String]) -> (Risk, RiskRule) {
     if work_type != ListedType::Test {
@@ -423,7 +423,7 @@ fn has(text: &str, word: &str) -> bool {
     })
 }
 
-/// Whether a Latin word goes on with this character. Japanese beside it does not
+/// Whether a Latin word goes on with this character. Japanese next to it does not
 /// belong to it, though it is made of letters, too.
 fn is_latin(character: char) -> bool {
     character == '_' || (character.is_alphanumeric() && character < LATIN_END)

@@ -118,7 +118,7 @@ pub(crate) fn record_commit(world: &mut World, command: &RecordCommit, _: &Meta)
 
 pub(crate) fn complete(world: &mut World, command: &CompleteIntent, _: &Meta) -> Decided {
     let state = require_active(world, command.intent, "complete_intent")?;
-    // Otherwise what nobody approved would be done.
+    // Otherwise an intent that was not approved would become done.
     super::intake::require_let_go(command.intent, &state, "complete_intent")?;
     let open = open_work(world, command.intent, &state)?;
     if let Some(allowed) = open.in_the_way(command.abandon_open) {

@@ -78,7 +78,7 @@ events! {
         Instructed = "intent.instructed" v 1,
         /// Work on it began.
         ExecutionStarted = "intent.execution_started" v 1,
-        /// Somebody has to answer before it goes on.
+        /// A person has to answer before it goes on.
         ClarificationRequested = "intent.clarification_requested" v 1,
         /// A question was answered.
         ClarificationAnswered = "intent.clarification_answered" v 1,
@@ -86,7 +86,7 @@ events! {
         Decomposed = "intent.decomposed" v 1,
         /// A task belongs to it.
         TaskAdded = "intent.task_added" v 1,
-        /// What failed is tried anew.
+        /// What failed is tried again.
         RerunRequested = "intent.rerun_requested" v 1,
         /// Content of events in this stream was removed.
         Redacted = "intent.redacted" v 1,

@@ -85,7 +85,7 @@ impl State {
         self.life == Life::Absent
     }
 
-    /// Whether somebody has to answer before it goes on.
+    /// Whether a person has to answer before it goes on.
     pub fn needs_clarification(&self) -> bool {
         !self.unanswered.is_empty()
     }

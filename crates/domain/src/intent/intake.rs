@@ -17,7 +17,7 @@ use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
 use crate::{DecideError, IntentId, Kind, Meta, Refusal, StreamKind, approval, observation};
 
-/// More questions than this nobody asks at once.
+/// The most questions that can be asked at once.
 const MOST_QUESTIONS: usize = 100;
 
 pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> Decided {
@@ -253,7 +253,7 @@ pub(crate) fn require_open_work(
     open_intent(world, id, asked).map(|_| ())
 }
 
-/// The same of an intent that nobody may have.
+/// The same of an intent that may not exist.
 pub(crate) fn require_open_if_any(
     world: &mut World,
     id: IntentId,
@@ -438,7 +438,7 @@ pub(super) fn require_let_go(
     Ok(())
 }
 
-/// The same of an intent that nobody may have.
+/// The same of an intent that may not exist.
 pub(crate) fn require_let_go_if_any(
     world: &mut World,
     id: IntentId,
@@ -489,7 +489,7 @@ pub(crate) fn request_clarification(
     Ok(vec![asked(command.intent, &command.questions)?])
 }
 
-/// That somebody is asked.
+/// The event that questions were asked.
 pub(super) fn asked(id: IntentId, questions: &[String]) -> Result<Emitted, Refusal> {
     if questions.is_empty() || questions.len() > MOST_QUESTIONS {
         let reason = format!(

@@ -123,7 +123,7 @@ pub struct StartExecution {
     pub intent: IntentId,
 }
 
-/// Asks somebody about an intent before it goes on.
+/// Asks questions about an intent, which must be answered before it goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestClarification {
@@ -147,7 +147,7 @@ pub struct AnswerClarification {
     pub answer: String,
 }
 
-/// Has the failed tasks of a blocked intent, or one in error, tried anew: each
+/// Has the failed tasks of a blocked intent, or one in error, tried again: each
 /// gets another task in its place. What was done stays.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

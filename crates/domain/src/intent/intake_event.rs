@@ -14,7 +14,7 @@ coded_enum! {
         Declared = 1 => "declared",
         /// A label names it.
         Label = 2 => "label",
-        /// A word of the text stands for it.
+        /// A keyword in the text.
         Keyword = 3 => "keyword",
         /// Its source.
         Source = 4 => "source",
@@ -28,7 +28,7 @@ coded_enum! {
 coded_enum! {
     /// What decided the risk of an intent.
     pub enum RiskBasis {
-        /// A word of the text or of a label stands for a high one.
+        /// A keyword for a high risk in the text or in a label.
         HighWord = 1 => "high_word",
         /// The type has it.
         Type = 2 => "type",
@@ -78,9 +78,9 @@ pub fn risk_in_words(
 coded_enum! {
     /// Who let an intent go on.
     pub enum Approver {
-        /// Whoever gave the command.
+        /// The actor of the command.
         Actor = 1 => "actor",
-        /// The system itself, since the risk asks for nobody.
+        /// The system itself, since the risk needs no approval by a person.
         System = 2 => "system",
     }
 }
@@ -103,7 +103,7 @@ pub struct TakenIn {
     pub extra: Option<Slot>,
 }
 
-/// What kind of work it is and how risky, by rule or by somebody's judgement.
+/// What kind of work it is and how risky, by rule or as an actor judged it.
 /// What is `None` stays as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Classified {
@@ -152,7 +152,7 @@ pub struct Instructed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecutionStarted {}
 
-/// Somebody has to answer before it goes on. Questions are numbered from 0 in
+/// A person has to answer before it goes on. Questions are numbered from 0 in
 /// the order in which they are asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClarificationRequested {
@@ -177,7 +177,7 @@ pub struct Decomposed {
     pub children: Vec<IntentId>,
 }
 
-/// A task belongs to it. It stands here so that a decision that depends on all
+/// A task belongs to it. It is in this stream so that a decision that depends on all
 /// tasks of an intent is guarded against another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskAdded {
@@ -185,7 +185,7 @@ pub struct TaskAdded {
     pub task: TaskId,
 }
 
-/// What failed is tried anew: each failed task has a new one in its place.
+/// What failed is tried again: each failed task has a new one in its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RerunRequested {
     /// The tasks that failed.

@@ -12,7 +12,7 @@ use crate::{DecideError, IntentId, Naming, PlanId, RunId, TaskId, run, task};
 const NAMED: usize = 8;
 
 /// Why a run or a step fails, a task is cancelled and a question gets no answer, where
-/// nobody said why.
+/// the caller gave no reason.
 const REASON: &str = "the intent was completed";
 
 /// Tasks that are draft or running, runs that have not ended, steps that go on,
@@ -116,8 +116,8 @@ impl OpenWork {
         }
     }
 
-    /// The runs that carry out a plan, whatever their tasks are. A task that is
-    /// nobody's goes with its run: that of another intent does not end with this one.
+    /// The runs that carry out a plan, whichever tasks they have. A task that
+    /// belongs to no intent ends with its run: that of another intent does not end with this one.
     fn add_runs_of_plan(&mut self, world: &mut World, plan: PlanId) -> Result<(), DecideError> {
         for run in world.naming(Naming::RunPlan, plan.0)? {
             let run = RunId(run);
@@ -146,7 +146,7 @@ impl OpenWork {
     }
 
     /// What must be so for the intent to be completed, if it is not so. What others
-    /// asked for does not end with it.
+    /// requested does not end with it.
     pub(super) fn in_the_way(&self, abandon_open: bool) -> Option<&'static str> {
         if !self.children.is_empty() {
             let allowed = "active and the intents that it was split into are settled \

@@ -1,4 +1,4 @@
-//! What an intent is made of: how its tasks and children stand, and what the
+//! What an intent is made of: the state of its tasks and children, and what the
 //! failure of one means for the others.
 
 use std::collections::hash_map::Entry;
@@ -24,7 +24,7 @@ pub fn approval_status(life: Life, stage: Stage, parts: &PartsTally) -> Approval
         (_, Life::Completed) => ApprovalStatus::Done,
         (_, Life::Cancelled) => ApprovalStatus::Cancelled,
         (Stage::Proposed, _) => ApprovalStatus::Proposed,
-        // What all is settled of does not wait for somebody who begins it.
+        // If all its parts are settled, it does not wait to be begun.
         (Stage::Approved, _) => match parts.status() {
             ApprovalStatus::Executing => ApprovalStatus::Approved,
             settled => settled,
@@ -86,7 +86,7 @@ fn tally(
     Ok(parts)
 }
 
-/// The task that stands where this one stood: itself, unless it was superseded.
+/// The task that is in this one's place now: itself, unless it was superseded.
 pub(crate) fn newest(world: &mut World, id: TaskId) -> Result<TaskId, DecideError> {
     let (mut newest, mut seen) = (id, HashSet::new());
     while seen.insert(newest) {
@@ -136,7 +136,7 @@ pub(crate) fn fail_dependents(
 /// Tasks that were not begun, by what they wait for.
 type Waiting = HashMap<TaskId, Vec<TaskId>>;
 
-/// Which of the tasks that an intent was told of, and that were not begun, wait for what.
+/// What the tasks that were added to an intent, and were not begun, wait for.
 fn waiting_in(world: &mut World, id: IntentId) -> Result<Waiting, DecideError> {
     let Some(intent) = world.intent_if_any(id)? else {
         return Ok(HashMap::new());
@@ -157,8 +157,8 @@ fn waiting_in(world: &mut World, id: IntentId) -> Result<Waiting, DecideError> {
     Ok(waiting)
 }
 
-/// Asks at once for what is asked if the one task after the other fails: who waits for
-/// them that the intent was not told of, and of which intents all of them are.
+/// Loads at once what is needed if one task after the other fails: the tasks that wait for
+/// them and were not added to the intent, and the intents of all of them.
 fn load_ahead(world: &mut World, waiting: &Waiting) -> Result<(), DecideError> {
     let told = waiting.values().flatten().map(|task| task.0);
     world.load_naming(Naming::TaskDependency, told)?;
@@ -171,18 +171,18 @@ fn load_ahead(world: &mut World, waiting: &Waiting) -> Result<(), DecideError> {
     world.load_all(others.into_iter().map(|task| TaskId(task).stream()))
 }
 
-/// What waits for a task, and is work on one of its intents that was not told of it: a part
+/// What waits for a task, and is work on one of its intents without being added to it: a part
 /// of a task says no intent, and one that an import brought is not added to any.
 fn waiting_unknown(
     world: &mut World,
     cause: TaskId,
     intents: &[IntentId],
 ) -> Result<Vec<TaskId>, DecideError> {
-    let (mut named, mut seen, mut stood) = (Vec::new(), HashSet::new(), Some(cause));
+    let (mut named, mut seen, mut next) = (Vec::new(), HashSet::new(), Some(cause));
     // Also what waits for the tasks whose place it took.
-    while let Some(task) = stood.filter(|task| seen.insert(*task)) {
+    while let Some(task) = next.filter(|task| seen.insert(*task)) {
         named.extend(world.naming(Naming::TaskDependency, task.0)?);
-        stood = world.task_if_any(task)?.and_then(|state| state.supersedes);
+        next = world.task_if_any(task)?.and_then(|state| state.supersedes);
     }
     world.load_all(named.iter().map(|task| TaskId(*task).stream()))?;
     let mut waiting = Vec::new();
@@ -213,12 +213,12 @@ fn needs(world: &mut World, state: &task::State) -> Result<Vec<TaskId>, DecideEr
     Ok(needs)
 }
 
-/// Things that need each other, so that each stands behind what it needs, and
-/// otherwise as they stood. What needs itself, which nobody lets happen, comes last.
+/// Things that need each other, so that each is behind what it needs, and
+/// otherwise in the given order. What needs itself, which the deciders refuse, comes last.
 ///
 /// It is the order of someone who goes over the list again and again and takes each
 /// time what needs nothing that is left: a thing is taken with what it needs, or in the
-/// next turn where that stands behind it.
+/// next turn where that is behind it.
 pub(super) fn in_order<T, K: Copy + Eq + Hash>(
     things: Vec<T>,
     key: impl Fn(&T) -> K,
@@ -298,7 +298,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_needed_stands_before_what_needs_it(needs in vec(vec(0..9_usize, 0..3), 1..8)) {
+        fn what_is_needed_is_before_what_needs_it(needs in vec(vec(0..9_usize, 0..3), 1..8)) {
             let things: Vec<(usize, Vec<usize>)> = (0..).zip(needs).collect();
             let ordered = in_order(things.clone(), |it| it.0, |it| it.1.clone());
             let ordered: Vec<usize> = ordered.into_iter().map(|it| it.0).collect();

@@ -1,4 +1,4 @@
-//! Trying failed tasks anew: each gets another task in its place.
+//! Trying failed tasks again: each gets another task in its place.
 
 use std::collections::BTreeMap;
 
@@ -69,9 +69,9 @@ pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> De
     Ok(events)
 }
 
-/// The tasks of an intent that failed and that no other one stands for: those that
-/// it was told of, in the order in which they were added, and all else that is work
-/// on it. What is tried anew would wait for these for ever.
+/// The tasks of an intent that failed and that no other one superseded: those that
+/// were added to it, in the order in which they were added, and all else that is work
+/// on it. The new tasks would wait for these for ever.
 fn failed_tasks(
     world: &mut World,
     id: IntentId,

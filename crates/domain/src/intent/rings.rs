@@ -1,6 +1,6 @@
 //! Rings of waiting: an intent waits for those that it depends on, and for those
 //! that it was split into. What waits for itself, through any number of others,
-//! would wait for ever, and nobody would see why.
+//! would wait for ever without a visible reason.
 
 use std::collections::HashSet;
 

@@ -3,7 +3,7 @@
 //! A task says its intent, or it is a part of a task that does, or the task of a
 //! step of a plan that an intent has. The last two hold without any word of the
 //! task itself: a plan may be selected after its steps became tasks, and imports
-//! bring tasks that no intent was told of.
+//! bring tasks that were not added to any intent.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -58,7 +58,7 @@ fn steps_of(world: &mut World, task: TaskId) -> Result<Vec<PlanId>, DecideError>
     Ok(plans)
 }
 
-/// All tasks that are work on an intent, those first that it was told of, and its
+/// All tasks that are work on an intent, first those that were added to it, and its
 /// plans.
 pub(super) fn tasks_of(
     world: &mut World,
@@ -116,8 +116,8 @@ fn ids(naming: Vec<uuid::Uuid>) -> Vec<TaskId> {
     naming.into_iter().map(TaskId).collect()
 }
 
-/// That tasks belong to an intent: those that are no intent's and that it was not
-/// told of yet.
+/// That tasks belong to an intent: those that belong to no intent and were not
+/// added to it yet.
 pub(crate) fn added(
     world: &mut World,
     id: IntentId,
@@ -138,7 +138,7 @@ pub(crate) fn added(
     Ok(events)
 }
 
-/// An intent, if it is there: what was adopted may name intents that nobody has.
+/// An intent, if it is there: what was adopted may name intents that do not exist.
 pub(crate) fn if_any(world: &mut World, id: IntentId) -> Result<Option<IntentId>, DecideError> {
     Ok(world.intent_if_any(id)?.map(|_| id))
 }

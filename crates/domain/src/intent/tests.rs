@@ -58,7 +58,7 @@ fn intent_event(event: impl Into<Event>) -> AnyEvent {
     AnyEvent::Intent(event.into())
 }
 
-/// An intent in every state that it can be in, and a plan beside it.
+/// An intent in every state that it can be in, and a plan in addition.
 fn all_states() -> [(Life, Given); 5] {
     let draft = Given::new()
         .command(CreatePlan {
@@ -123,7 +123,7 @@ const ACCEPTED: &[(&str, Life, Life)] = &[
 fn state_of(given: &Given) -> Life {
     match given.loaded(stream(StreamKind::Intent, 1)).state {
         AnyState::Intent(state) => state.life,
-        other => panic!("{other:?} is no intent"),
+        other => panic!("expected an intent, found {other:?}"),
     }
 }
 

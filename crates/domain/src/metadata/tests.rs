@@ -295,7 +295,7 @@ fn a_seal_needs_its_checksum() {
     ));
 }
 
-/// Whoever writes to a stream depends on its version, so that the states which
+/// Every write to a stream depends on its version, so that the states which
 /// the facade keeps are those that the log has.
 #[test]
 fn a_seal_and_metadata_are_guarded_on_the_objects_version() {

@@ -40,7 +40,7 @@ impl RecordObservation {
     }
 }
 
-/// Puts an open observation aside: somebody looked at it, and there is nothing to
+/// Marks an open observation as processed: an actor looked at it, and there is nothing to
 /// do. What should be done is an intent that names it (`submit_intent`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

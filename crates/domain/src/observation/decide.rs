@@ -10,8 +10,8 @@ use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
 use crate::{AnyEvent, DecideError, IntentId, Kind, Meta, ObservationId, Refusal};
 
-/// What a processed observation is asked in vain to be.
-const OPEN: &str = "open (record_observation says it anew)";
+/// The state that a refused command needs, and that a processed observation is not in.
+const OPEN: &str = "open (record_observation records it again)";
 
 fn emit(id: ObservationId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
     Emitted {
@@ -90,7 +90,7 @@ pub(crate) fn led_to(
     Ok(emit(id, event, Pieces::new()))
 }
 
-/// The kind of an observation that nobody has settled.
+/// The kind of an observation that is not settled.
 fn open(
     world: &mut World,
     id: ObservationId,

@@ -38,7 +38,7 @@ events! {
     pub enum Event {
         /// Something was noticed.
         Recorded = "observation.recorded" v 1,
-        /// Somebody looked at it, and it is settled.
+        /// An actor looked at it, and it is settled.
         Processed = "observation.processed" v 1,
         /// Visibility, tags or external ids were set.
         MetadataSet = "observation.metadata_set" v 1,

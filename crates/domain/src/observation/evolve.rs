@@ -11,7 +11,7 @@ pub enum State {
     /// It does not exist.
     #[default]
     Absent,
-    /// Nobody has settled it.
+    /// It is not settled.
     Open {
         /// How it was noticed.
         kind: ObservationKind,

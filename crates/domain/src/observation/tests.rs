@@ -211,7 +211,7 @@ fn an_intent_names_the_observation_and_processes_it_in_the_same_batch() {
         assert_eq!(last.stream, NOTICED.stream());
         assert_eq!(last.event, AnyEvent::Observation(processed.into()));
         assert_eq!(emitted[0].stream, INTENT.stream(), "the principal first");
-        // Whoever comes second finds another version.
+        // The second writer finds another version.
         assert!(guards.contains(&(NOTICED.stream(), Dependence::State, 1)));
     }
 }

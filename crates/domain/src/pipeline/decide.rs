@@ -47,7 +47,7 @@ pub(crate) fn frames_used(
     emit(id, event, Pieces::new())
 }
 
-/// A policy makes sense, and goes with the limit that is given beside it.
+/// A policy makes sense, and fits the limit that is given with it.
 fn check_policy(policy: &EvictionPolicy, max_frames: Option<u32>) -> Result<(), Refusal> {
     policy
         .check()

@@ -1,6 +1,6 @@
 //! What happens to a context pipeline.
 //!
-//! Evictions are no events: the window is a pure function of the frames that
+//! Evictions are not events: the window is a pure function of the frames that
 //! were pushed and the limit in force ([`super::Window`]).
 
 use serde::{Deserialize, Serialize};
@@ -105,10 +105,10 @@ pub struct FramePushed {
     pub kind: FrameKind,
     /// A few sentences for people.
     pub summary: Slot,
-    /// The payload for machines (JSON), without `content` where that stands apart.
+    /// The payload for machines (JSON), without `content` where that is stored separately.
     pub data: Option<Slot>,
     /// The payload's member `content` (JSON) as a piece of its own: equal content
-    /// over 4 KiB is stored once, whatever stands beside it.
+    /// over 4 KiB is stored once, even if the rest of the data differs.
     pub content: Option<Slot>,
     /// How many tokens it takes in a model's context.
     pub token_estimate: Option<u64>,
@@ -123,7 +123,7 @@ pub struct FramesUsed {
     pub step: u32,
     /// The frames, which may have been evicted.
     pub frames: Vec<FrameId>,
-    /// Whether nobody said so, and it was inferred from something else.
+    /// Whether it was not stated, but inferred from something else.
     pub inferred: bool,
 }
 

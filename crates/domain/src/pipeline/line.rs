@@ -2,7 +2,7 @@
 //!
 //! A window loses frames at its old end, behind the protected ones, and gains
 //! them at its new one. The line is cut into short chunks below an ordered map:
-//! adding, finding and removing cost O(log n) wherever the frame stands, and a
+//! adding, finding and removing cost O(log n) wherever the frame is, and a
 //! frame takes little more memory than it is large.
 
 use std::collections::{BTreeMap, VecDeque, btree_map};
@@ -11,7 +11,7 @@ use std::iter::Flatten;
 /// Frames of a chunk, at most.
 const CHUNK: usize = 64;
 
-/// What stands in a line, in ascending order of places.
+/// What is in a line, in ascending order of places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line<V> {
     /// No chunk is empty. Its key is at or below its first place, and above
@@ -78,7 +78,7 @@ impl<V> Line<V> {
     }
 }
 
-/// Places and what stands there, in order.
+/// Places and what is at them, in order.
 pub(super) struct Iter<'a, V> {
     chunks: Flatten<btree_map::Values<'a, u64, VecDeque<(u64, V)>>>,
     left: usize,

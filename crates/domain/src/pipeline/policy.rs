@@ -400,7 +400,7 @@ impl RollingSummary {
 impl LeastRecentlyUsed {
     fn check(&self) -> Result<(), InvalidPolicy> {
         if self.max_frames.is_none() && self.max_tokens.is_none() {
-            let reason = "there is no limit; max_frames, max_tokens or both are expected";
+            let reason = "no limit: expected max_frames, max_tokens or both";
             return Err(InvalidPolicy::new("least_recently_used", reason));
         }
         Ok(())
@@ -426,7 +426,7 @@ impl KindQuotas {
 
     fn check(&self) -> Result<(), InvalidPolicy> {
         if self.quotas.is_empty() && self.others.is_none() {
-            let reason = "there is no quota; quotas, others or both are expected";
+            let reason = "no quota: expected quotas, others or both";
             return Err(InvalidPolicy::new("kind_quotas", reason));
         }
         for (index, quota) in self.quotas.iter().enumerate() {

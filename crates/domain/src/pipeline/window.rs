@@ -23,7 +23,7 @@ use crate::FrameId;
 /// always a next place.
 const FAR: u64 = 1 << 62;
 
-/// A frame in the window. Its place stands beside it in the line, and its number
+/// A frame in the window. Its place is kept next to it in the line, and its number
 /// is its place unless the window says otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Held<T> {
@@ -40,7 +40,7 @@ const KINDS: usize = 32;
 /// The frames of a pipeline that are not evicted. A view keeps whole frames in
 /// it; where only their numbers matter, `T` is `()`.
 ///
-/// A push and a look-up cost O(log n), whatever the window holds.
+/// A push and a look-up cost O(log n) in the number of frames in the window.
 ///
 /// ```
 /// use annals_domain::FrameId;
@@ -111,7 +111,7 @@ impl<T> Window<T> {
     }
 
     /// Sets the policy. It evicts nothing until the next push. A rolling summary
-    /// stands for what goes from here on, and for what one before it stood for.
+    /// stands for what goes from here on, and for what the one before it covered.
     pub fn set_policy(&mut self, policy: EvictionPolicy) {
         let mut evictor = Rules::new(policy, self.max_frames());
         evictor.succeed(&self.evictor);

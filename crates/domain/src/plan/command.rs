@@ -31,7 +31,7 @@ pub struct CreatePlan {
     /// The pipeline that it takes its context from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipeline: Option<PipelineId>,
-    /// The visible part of the pipeline's window as it stands now: a half-open
+    /// The visible part of the pipeline's window as it is now: a half-open
     /// range of indices, `[start, end]` with start <= end <= the window's length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fwindow: Option<(u32, u32)>,
@@ -90,7 +90,7 @@ pub struct AddStep {
     pub plan: PlanId,
     /// The step; it gets the next number.
     pub step: NewStep,
-    /// The number that it must get. Whoever means this step in other commands
+    /// The number that it must get. A caller that refers to this step in other commands
     /// of the same batch says it here: if another step came first, the batch is
     /// refused, and nothing is done to the other step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ pub struct AddStep {
 }
 
 impl AddStep {
-    /// The step gets the next number, whichever that is.
+    /// The step gets the next number.
     pub fn new(plan: PlanId, step: NewStep) -> AddStep {
         let index = None;
         AddStep { plan, step, index }
@@ -138,7 +138,7 @@ pub struct LinkStepFrames {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub oframes: Vec<FrameId>,
     /// Whether this is inferred from something else, as an importer does, and
-    /// nobody said so.
+    /// was not stated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inferred: bool,
 }

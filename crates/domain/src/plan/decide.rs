@@ -80,7 +80,7 @@ pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> De
     Ok(emitted)
 }
 
-/// Where a new plan stands.
+/// Where a new plan is in the line of revisions.
 struct Line {
     intent: Option<IntentId>,
     previous: Option<PlanId>,
@@ -142,7 +142,7 @@ fn check_restored(
     }
     let is_earlier = next == Some(restored) && previous != Some(restored);
     if !is_earlier {
-        let reason = format!("plan {restored} is no earlier revision of the plan that is revised");
+        let reason = format!("plan {restored} is not an earlier revision of the revised plan");
         return Err(Refusal::invalid("restores", reason).into());
     }
     let expected = world.plan(restored)?.steps.len();
@@ -209,7 +209,7 @@ fn check_intent(
 }
 
 /// `fwindow` is a half-open range of indices into the pipeline's window as it
-/// stands now.
+/// is now.
 fn check_fwindow(world: &mut World, command: &CreatePlan) -> Result<(), DecideError> {
     let Some((start, end)) = command.fwindow else {
         return Ok(());
@@ -221,8 +221,8 @@ fn check_fwindow(world: &mut World, command: &CreatePlan) -> Result<(), DecideEr
     let len = world.window_len(pipeline)?;
     if start > end || u64::from(end) > len {
         let reason = format!(
-            "[{start}, {end}] is no range of the window, which holds {len} frames now; \
-             start <= end <= {len} is expected"
+            "invalid range [{start}, {end}]: expected start <= end <= {len}, the number of frames \
+             that the window holds now"
         );
         return Err(Refusal::invalid("fwindow", reason).into());
     }

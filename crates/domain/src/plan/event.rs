@@ -85,7 +85,7 @@ pub struct Drafted {
     pub intent: Option<IntentId>,
     /// The pipeline that it takes its context from.
     pub pipeline: Option<PipelineId>,
-    /// The visible part of the pipeline's window as it stood now: a half-open
+    /// The visible part of the pipeline's window as it was then: a half-open
     /// range of indices.
     pub fwindow: Option<(u32, u32)>,
     /// The first steps, all of them pending.
@@ -162,7 +162,7 @@ pub struct StepFramesLinked {
     pub iframes: Vec<FrameId>,
     /// The frames that it produced.
     pub oframes: Vec<FrameId>,
-    /// Whether nobody said so, and it was inferred from something else.
+    /// Whether it was not stated, but inferred from something else.
     pub inferred: bool,
 }
 

@@ -109,7 +109,7 @@ pub(super) fn latest_of(
     }
 }
 
-/// Whether a plan is for an intent, or for nobody's yet. Without one, any will do.
+/// Whether a plan is for an intent, or for no intent yet. Without one, any will do.
 fn is_for(world: &mut World, plan: PlanId, of: Option<IntentId>) -> Result<bool, DecideError> {
     let Some(intent) = of else {
         return Ok(true);
@@ -121,7 +121,7 @@ fn is_for(world: &mut World, plan: PlanId, of: Option<IntentId>) -> Result<bool,
     Ok(own.is_empty() || own.contains(&intent))
 }
 
-/// The first plan of the line that one stands in.
+/// The first plan of the line that one is in.
 fn first_of(world: &mut World, plan: PlanId) -> Result<PlanId, DecideError> {
     let (mut first, mut seen) = (plan, BTreeSet::from([plan]));
     while let Some(previous) = world.plan_if_any(first)?.and_then(|it| it.previous) {
@@ -142,7 +142,7 @@ pub(super) fn require_latest(
     field: &'static str,
 ) -> Result<(), DecideError> {
     match world.plan(plan) {
-        // An adopted intent may name a plan that nobody has.
+        // An adopted intent may name a plan that does not exist.
         Err(DecideError::Refused(Refusal::NotFound { .. })) if latest == Some(plan) => {
             return Ok(());
         }
@@ -189,7 +189,7 @@ pub(crate) fn plans_of(
 }
 
 /// The tasks of a plan's steps, and of those of the plans before it that are for the
-/// intent, or for nobody's yet.
+/// intent, or for no intent yet.
 pub(super) fn tasks_before(
     world: &mut World,
     plan: Option<PlanId>,
@@ -217,7 +217,7 @@ pub(super) fn require_unbegun(
     }
 }
 
-/// A plan and those before it that are for the intent, or for nobody's yet.
+/// A plan and those before it that are for the intent, or for no intent yet.
 fn plans_before(
     world: &mut World,
     plan: Option<PlanId>,

@@ -99,7 +99,7 @@ fn plan_event(event: impl Into<Event>) -> AnyEvent {
 fn invalid(refusal: Refusal) -> (&'static str, String) {
     match refusal {
         Refusal::Invalid { field, reason } => (field, reason),
-        other => panic!("{other} is no invalid field"),
+        other => panic!("expected an invalid field, found {other}"),
     }
 }
 
@@ -202,7 +202,7 @@ fn given_line() -> Given {
 fn selected(given: &Given) -> Option<PlanId> {
     match given.loaded(INTENT.stream()).state {
         AnyState::Intent(state) => state.plan,
-        other => panic!("{other:?} is no intent"),
+        other => panic!("expected an intent, found {other:?}"),
     }
 }
 
@@ -277,10 +277,10 @@ fn going_back_is_a_revision_that_names_what_it_restores() {
     let emitted = given.decide(back(PLAN, steps())).expect("accepted");
     assert_eq!(events(&emitted)[1], plan_event(Restored { plan: PLAN }));
     for (wrong, named) in [
-        (back(second, Vec::new()), "no earlier revision"),
+        (back(second, Vec::new()), "not an earlier revision"),
         (
             back(PlanId(uuid::Uuid::from_u128(99)), steps()),
-            "no earlier revision",
+            "not an earlier revision",
         ),
         (back(PLAN, Vec::new()), "has 1 steps"),
     ] {
@@ -538,7 +538,12 @@ fn fwindow_is_a_range_of_the_window_as_it_stands() {
         (0, u32::MAX),
         (u32::MAX, 0),
     ] {
-        check_invalid(&given, plan(range), "fwindow", "holds 2 frames now");
+        check_invalid(
+            &given,
+            plan(range),
+            "fwindow",
+            "start <= end <= 2, the number of frames",
+        );
     }
     let without_pipeline = CreatePlan {
         fwindow: Some((0, 0)),

@@ -64,7 +64,7 @@ fn refuse_patch_set(
     }
 }
 
-/// The id for a new object inside a run: the one asked for, if it is free.
+/// The id for a new object inside a run: the requested one, if it is free.
 pub(crate) fn fresh_id<T: From<Uuid> + Into<Uuid> + Copy>(
     world: &mut World,
     asked: Option<T>,
@@ -145,7 +145,7 @@ pub(super) fn intents_of(
     plan: Option<PlanId>,
 ) -> Result<Vec<IntentId>, DecideError> {
     let mut intents = intent::intents_of_task(world, task)?;
-    // An adopted run may name a plan that nobody has.
+    // An adopted run may name a plan that does not exist.
     if let Some(plan) = plan
         && world.has_plan(plan)?
     {
@@ -219,7 +219,7 @@ fn require_unfinished(
 }
 
 /// Demands that no intent that a run is work on waits for an approval. A run asked that when it
-/// began; its task may have come to an intent since, and that may be judged anew.
+/// began; its task may have been added to an intent since, and that may be judged again.
 pub(super) fn require_let_go(
     world: &mut World,
     run: &State,

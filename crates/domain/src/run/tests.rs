@@ -53,7 +53,7 @@ fn fail() -> Command {
     .into()
 }
 
-/// A Created run of a task, with a plan and, beside it, a snapshot.
+/// A Created run of a task, with a plan and a snapshot.
 fn created() -> Given {
     Given::new()
         .command(CreateTask {
@@ -95,7 +95,7 @@ fn all_states() -> [(Status, Given); 7] {
     ]
 }
 
-/// A patch set in a state that it can be in, whatever the run's.
+/// A patch set in a state that it can be in, in any state of the run.
 fn with_patch_set(given: Given, status: ApplyStatus) -> Given {
     let run = stream(StreamKind::Run, 2);
     let patch_set = PATCH;
@@ -136,7 +136,7 @@ fn with_patch_set(given: Given, status: ApplyStatus) -> Given {
 fn state_of(given: &Given) -> State {
     match given.loaded(stream(StreamKind::Run, 2)).state {
         AnyState::Run(state) => (*state).clone(),
-        other => panic!("{other:?} is no run"),
+        other => panic!("expected a run, found {other:?}"),
     }
 }
 
@@ -358,7 +358,7 @@ fn nothing_can_be_asked_of_a_run_that_is_not_there() {
         assert_eq!(
             given.decide(command),
             Err(not_found(Kind::PatchSet, PATCH)),
-            "a patch set that nobody proposed"
+            "a patch set that was not proposed"
         );
     }
 }
@@ -402,7 +402,7 @@ fn what_a_run_names_must_be_there() {
         given.decide(attach),
         Err(not_found(Kind::ContextSnapshot, missing))
     );
-    // The id of a task is no patch set's.
+    // The id of a task is not that of a patch set.
     let reverts_a_task = CreateRun {
         reverts: Some(TASK.0.into()),
         ..new()

@@ -258,7 +258,7 @@ fn require_running_task(
     verdict: &DecisionType,
 ) -> Result<(), DecideError> {
     match changed_task(state) {
-        // An adopted run may be of a task that nobody has.
+        // An adopted run may be of a task that does not exist.
         Some(task) if world.task_if_any(task)?.is_some() => require_running(world, task, verdict),
         _ => Ok(()),
     }
@@ -335,7 +335,7 @@ fn abandon(
         return Ok(Vec::new());
     };
     if world.task(task)?.status != task::Status::Running {
-        // Another run, or somebody, has settled it.
+        // Another run, or a user, has settled it.
         return Ok(Vec::new());
     }
     let mut pieces = Pieces::new();

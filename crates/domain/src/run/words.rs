@@ -62,7 +62,7 @@ open_enum! {
         Lint = 2 => "lint",
         /// It was built.
         Build = 3 => "build",
-        /// Somebody looked at it (docs/spec/forge.md, Review Result).
+        /// A reviewer looked at it (docs/spec/forge.md, Review Result).
         Review = 4 => "review",
     }
 }

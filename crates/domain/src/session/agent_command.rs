@@ -29,7 +29,7 @@ coded_enum! {
         TransitionTicket = 7 => "TransitionTicket",
         /// Comments on a ticket.
         Comment = 8 => "Comment",
-        /// Gives a ticket to somebody.
+        /// Assigns a ticket.
         SetAssignee = 9 => "SetAssignee",
         /// Stores a file.
         UploadArtifact = 10 => "UploadArtifact",
@@ -168,7 +168,7 @@ bodies! {
         /// The comment.
         body: String,
     }
-    /// Gives a ticket to somebody.
+    /// Assigns a ticket.
     SetAssignee {
         /// The ticket.
         item: WorkItemRef,

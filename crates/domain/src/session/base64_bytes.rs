@@ -35,9 +35,9 @@ impl Base64Bytes {
     }
 }
 
-/// A text that is no base64.
+/// A text that is not valid base64.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it is no base64: {reason}")]
+#[error("invalid base64: {reason}")]
 pub struct InvalidBase64 {
     /// What is wrong, and where.
     pub reason: String,

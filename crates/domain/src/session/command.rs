@@ -25,7 +25,7 @@ commands! {
     CreateSession {
         /// How it is set up (docs/spec/contracts.md, SessionConfig); its sessionId must be new.
         config: SessionConfig,
-        /// After how many seconds an approval that nobody answers expires; left out,
+        /// After how many seconds an unanswered approval expires; left out,
         /// never.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval_expiry_seconds: Option<u64>,
@@ -35,7 +35,7 @@ commands! {
         pause_after_failures: Option<u32>,
     }
     /// Gives an agent's command to the session's gate, which accepts, rejects or
-    /// throttles it, or lets it wait for an approval. Whatever it is, the verdict is
+    /// throttles it, or lets it wait for an approval. In each case the verdict is
     /// recorded and is the answer; the same command under the same id gets the same
     /// one again.
     SubmitCommand {
@@ -61,7 +61,7 @@ commands! {
         /// The command: its kind and its fields, named as in Contracts v1.1's JSON.
         submit: CommandBody,
     }
-    /// Approves what somebody is asked for. Approved actions stay so until the session
+    /// Approves a request for approval. Approved actions stay so until the session
     /// ends; commands that waited for them are judged, in their order.
     ApproveSession {
         /// The session.
@@ -73,7 +73,7 @@ commands! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     }
-    /// Denies what somebody is asked for. All commands that wait are rejected.
+    /// Denies a request for approval. All commands that wait are rejected.
     DenySession {
         /// The session.
         session: SessionId,
@@ -83,7 +83,7 @@ commands! {
         /// Why; the commands are rejected with it.
         reason: String,
     }
-    /// Lets approvals expire that nobody has answered in time. The next command does
+    /// Lets approvals expire that were not answered in time. The next command does
     /// so too; this is for a clock.
     ExpireApprovals {
         /// The session.

@@ -10,8 +10,8 @@ pub(crate) use super::results::{
 use super::{
     AbortSession, Aborted, AgentCommand, ApprovalDenied, ApproveSession, Approved, CommandKind,
     CommandReceived, CompleteSession, Completed, CreateSession, Created, DenySession, Event,
-    ExpireApprovals, PauseSession, Paused, Pending, RejectionRule, ResumeSession, Resumed,
-    SessionStatus, StoredConfig, SubmitCommand, Waiting, gate,
+    ExpireApprovals, PauseSession, Paused, Pending, PendingCommand, RejectionRule, ResumeSession,
+    Resumed, SessionStatus, StoredConfig, SubmitCommand, gate,
 };
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
@@ -19,7 +19,7 @@ use crate::world::{Decided, Emitted, World};
 use crate::{AnyEvent, By, CommandId, DecideError, Meta, Refusal, SessionId, StreamKind, approval};
 
 /// Bytes of all that the gate compares in one command, each text with its
-/// length, or what stands for it: half of what an event's structure has room for.
+/// length, or what is stored instead of it: half of what an event's structure has room for.
 const MAX_COMPARED: usize = 32 * 1024;
 /// After how many failures in a row a session pauses, unless it says otherwise.
 pub const PAUSE_AFTER_FAILURES: u32 = 3;
@@ -62,7 +62,7 @@ pub(crate) fn submit(world: &mut World, command: &SubmitCommand, meta: &Meta) ->
     given.check()?;
     check_new(&draft, given.id)?;
     if gate::closed(draft.session().status).is_none() {
-        // All that the decision needs is asked for before any of its work.
+        // All that the decision needs is requested before any of its work.
         draft.shared(given.body.kind())?;
     }
     draft.expire();
@@ -108,8 +108,8 @@ fn may_wait(draft: &Draft<'_>, kind: CommandKind) -> bool {
             || policy.is_some_and(|policy| gate::needs_approval(session, policy, kind)))
 }
 
-fn waiting(received: &CommandReceived, by: By) -> Waiting {
-    Waiting {
+fn waiting(received: &CommandReceived, by: By) -> PendingCommand {
+    PendingCommand {
         command: received.command,
         by,
         facts: received.facts.clone(),
@@ -183,7 +183,7 @@ pub(crate) fn approve(world: &mut World, command: &ApproveSession, meta: &Meta) 
     may_approve(&mut draft, pending.as_ref(), meta)?;
     draft.fork();
     let mut pieces = Pieces::new();
-    // What another system asked for is not known; mostly it is a push.
+    // What another system requested is not known; mostly it is a push.
     let unknown = || vec![gate::PUSH.to_owned()];
     let event = Approved {
         request: pending.as_ref().map(|pending| pending.request),

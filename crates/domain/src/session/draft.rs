@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::{
     ApprovalExpired, ApprovalRequired, CommandAccepted, CommandKind, CommandQueued,
-    CommandRejected, Correlation, Event, Judgement, LAST_ENDED, PUSH, Pending, RATE_LIMIT_SCOPE,
-    RejectionRule, Session, SessionStatus, State, Throttled, TokenSource, Waiting, gate,
+    CommandRejected, Correlation, Event, Judgement, LAST_ENDED, PUSH, Pending, PendingCommand,
+    RATE_LIMIT_SCOPE, RejectionRule, Session, SessionStatus, State, Throttled, TokenSource, gate,
 };
 use crate::bucket::{self, Level};
 use crate::pieces::Pieces;
@@ -118,7 +118,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Judges a command that was just received; whether it was accepted.
-    pub(super) fn judge(&mut self, waiting: &Waiting) -> Result<bool, DecideError> {
+    pub(super) fn judge(&mut self, waiting: &PendingCommand) -> Result<bool, DecideError> {
         let shared = match gate::closed(self.session().status) {
             Some(_) => None,
             None => self.shared(waiting.facts.kind)?,
@@ -130,7 +130,11 @@ impl<'a> Draft<'a> {
     }
 
     /// Adds what became of a command.
-    fn verdict(&mut self, waiting: &Waiting, judgement: Judgement) -> Result<(), DecideError> {
+    fn verdict(
+        &mut self,
+        waiting: &PendingCommand,
+        judgement: Judgement,
+    ) -> Result<(), DecideError> {
         match judgement {
             Judgement::Rejected { reason, rule } => self.reject(waiting, &reason, rule),
             Judgement::Throttled { retry_after } => {
@@ -149,7 +153,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    fn reject(&mut self, waiting: &Waiting, reason: &str, rule: Option<RejectionRule>) {
+    fn reject(&mut self, waiting: &PendingCommand, reason: &str, rule: Option<RejectionRule>) {
         let mut pieces = Pieces::new();
         let event = CommandRejected {
             command: waiting.command,
@@ -160,7 +164,7 @@ impl<'a> Draft<'a> {
         self.push(event, pieces);
     }
 
-    fn queue(&mut self, waiting: &Waiting) {
+    fn queue(&mut self, waiting: &PendingCommand) {
         let event = CommandQueued {
             command: waiting.command,
             correlation: waiting.correlation.clone(),
@@ -177,7 +181,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Asks somebody for an approval.
+    /// Requests an approval.
     pub(super) fn require(&mut self, request: CommandId, actions: Vec<String>, explicit: bool) {
         let event = ApprovalRequired {
             request,
@@ -198,7 +202,7 @@ impl<'a> Draft<'a> {
         )
     }
 
-    fn accept(&mut self, waiting: &Waiting, token: TokenSource) -> Result<(), DecideError> {
+    fn accept(&mut self, waiting: &PendingCommand, token: TokenSource) -> Result<(), DecideError> {
         let event = CommandAccepted {
             command: waiting.command,
             token,
@@ -211,7 +215,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    fn take_shared(&mut self, waiting: &Waiting) -> Result<(), DecideError> {
+    fn take_shared(&mut self, waiting: &PendingCommand) -> Result<(), DecideError> {
         let kind = waiting.facts.kind;
         let stream = self.bucket(kind)?;
         let policy = gate::policy(self.session())?;
@@ -249,7 +253,7 @@ impl<'a> Draft<'a> {
             let policy = gate::policy(self.session())?;
             let judged =
                 match gate::admit(self.session(), policy, &waiting.facts, self.meta.at, shared) {
-                    // Nobody is there who could say more of it, and what waits behind it is not to wait for that.
+                    // Nothing more will be known of it, and what waits behind it must not wait for that.
                     Judgement::Unsaid(unsaid) => Judgement::Rejected {
                         reason: gate::POLICY_VIOLATION.to_owned(),
                         rule: Some(unsaid.rule()),
@@ -340,7 +344,8 @@ impl<'a> Draft<'a> {
             }),
             None => {
                 let reason = format!(
-                    "{command} is no accepted command of this session that has not ended yet"
+                    "{command} is not an open command of this session: expected one that was \
+                     accepted and has not ended"
                 );
                 Err(Refusal::invalid("id", reason))
             }
@@ -357,8 +362,9 @@ impl<'a> Draft<'a> {
         }
         self.open(command).map_err(|_| {
             let reason = format!(
-                "{command} is no accepted command of this session that has not ended yet, or is among the last \
-                 {LAST_ENDED} that did; without an id it is recorded for the session"
+                "{command} is not a known command of this session: expected one that was accepted \
+                 and has not ended, or is among the last {LAST_ENDED} that did; without an id it is \
+                 recorded for the session"
             );
             Refusal::invalid("id", reason)
         })

@@ -28,9 +28,9 @@ open_enum! {
         TestsRequired = 5 => "Tests required before push",
         /// The ticket may not take that step.
         TransitionNotAllowed = 6 => "Work item transition not allowed",
-        /// Somebody denied the approval.
+        /// The approval was denied.
         ApprovalDenied = 7 => "Approval denied",
-        /// Nobody answered in time.
+        /// The request was not answered in time.
         ApprovalExpired = 8 => "Approval expired",
     }
 }
@@ -58,13 +58,13 @@ events! {
         Paused = "session.paused" v 1,
         /// Commands are judged again.
         Resumed = "session.resumed" v 1,
-        /// Somebody is asked for an approval.
+        /// An approval is requested.
         ApprovalRequired = "session.approval_required" v 1,
-        /// Somebody approved.
+        /// It was approved.
         Approved = "session.approved" v 1,
-        /// Somebody denied the approval.
+        /// The approval was denied.
         ApprovalDenied = "session.approval_denied" v 1,
-        /// Nobody answered in time.
+        /// The request was not answered in time.
         ApprovalExpired = "session.approval_expired" v 1,
         /// It was aborted.
         Aborted = "session.aborted" v 1,
@@ -107,7 +107,7 @@ events! {
     }
 }
 
-/// What an event belongs to (docs/spec/contracts.md, Correlation), beside its session.
+/// What an event belongs to (docs/spec/contracts.md, Correlation), in addition to its session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Correlation {
     /// The command.
@@ -135,7 +135,7 @@ pub struct StoredPolicy {
     pub require_tests_before_push: bool,
     /// Whether tests count that a filter chose.
     pub filtered_tests_count: bool,
-    /// Whether somebody must have approved pushes.
+    /// Whether pushes need an approval.
     pub require_approval_for_push: bool,
     /// The steps that tickets may take.
     pub transitions: Option<Vec<String>>,
@@ -217,7 +217,7 @@ pub struct Adopted {
 pub struct Paused {
     /// Why, in the words of who paused it.
     pub reason: Option<Slot>,
-    /// How many failures in a row paused it; none where somebody did.
+    /// How many failures in a row paused it; none where a command did.
     pub failures: Option<u32>,
 }
 
@@ -228,8 +228,8 @@ pub struct Resumed {
     pub reason: Option<Slot>,
 }
 
-/// Somebody is asked for an approval; or, once another one was answered, is
-/// still asked.
+/// An approval is requested; or, once another one was answered, is
+/// still requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalRequired {
     /// The command that asks for it: a RequestApproval, or the first push that
@@ -243,10 +243,10 @@ pub struct ApprovalRequired {
     pub expires_at: Option<Timestamp>,
 }
 
-/// Somebody approved. It holds until the session ends.
+/// It was approved. The approval holds until the session ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approved {
-    /// What asked for it; none where another system knows.
+    /// The command that requested it; none where another system knows.
     pub request: Option<CommandId>,
     /// What is allowed now.
     pub actions: Vec<String>,
@@ -254,19 +254,19 @@ pub struct Approved {
     pub reason: Option<Slot>,
 }
 
-/// Somebody denied an approval.
+/// An approval was denied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalDenied {
-    /// What asked for it; none where another system knows.
+    /// The command that requested it; none where another system knows.
     pub request: Option<CommandId>,
     /// Why.
     pub reason: Slot,
 }
 
-/// Nobody answered in time.
+/// An approval was not answered in time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalExpired {
-    /// What asked for the approval.
+    /// The command that requested the approval.
     pub request: CommandId,
 }
 
@@ -303,7 +303,7 @@ pub struct CommandFacts {
     pub work_item: Option<String>,
     /// The state that it is to be in.
     pub state: Option<String>,
-    /// What an approval is asked for.
+    /// The actions that an approval is requested for.
     pub actions: Vec<String>,
 }
 

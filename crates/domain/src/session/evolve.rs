@@ -47,10 +47,10 @@ pub struct Session {
     pub pause_after_failures: u32,
     /// What was approved.
     pub granted: BTreeSet<String>,
-    /// Approvals that somebody is asked for, oldest first.
+    /// Requested approvals without an answer, oldest first.
     pub pending: Vec<Pending>,
     /// Commands that wait, first come first.
-    pub queue: VecDeque<Waiting>,
+    pub queue: VecDeque<PendingCommand>,
     /// Commands that were accepted and have not ended.
     pub open: BTreeMap<CommandId, OpenCommand>,
     /// The commands that ended last, at most [`LAST_ENDED`] of them, and what they belong to.
@@ -62,7 +62,7 @@ pub struct Session {
     pub level: Option<Level>,
     /// The branch that was created last in each repository, by its path.
     pub branches: BTreeMap<String, String>,
-    /// How often what would be pushed was changed, in any repository: one may go by several paths.
+    /// How often what would be pushed was changed, in any repository: one may have several paths.
     pub changes: u64,
     /// How often it had been changed when tests were run that passed, by the path of the repository
     /// that they were run in.
@@ -76,10 +76,10 @@ pub struct Session {
     /// The run that goes on.
     pub run: Option<RunId>,
     /// The command that was given last, until it has its verdict.
-    pub received: Option<Waiting>,
+    pub received: Option<PendingCommand>,
 }
 
-/// An approval that somebody is asked for.
+/// A requested approval without an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pending {
     /// What asks for it.
@@ -96,7 +96,7 @@ pub struct Pending {
 
 /// A command that has no verdict yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
+pub struct PendingCommand {
     /// The command.
     pub command: CommandId,
     /// Who gave it.
@@ -195,7 +195,7 @@ impl Session {
     }
 
     /// Takes a command from where it waited.
-    fn take(&mut self, command: CommandId) -> Option<Waiting> {
+    fn take(&mut self, command: CommandId) -> Option<PendingCommand> {
         if let Some(waiting) = self.received.take_if(|waiting| waiting.command == command) {
             return Some(waiting);
         }
@@ -251,7 +251,7 @@ impl Session {
             return;
         };
         if changes_code(facts.kind) {
-            // Whatever it did, tests that ran meanwhile may not have seen it.
+            // Tests that ran meanwhile may not have seen what it did.
             self.changes = self.changes.saturating_add(1);
         }
         if event.outcome == CommandResult::Success {
@@ -385,7 +385,7 @@ impl Session {
             Event::Aborted(_) => self.ended(SessionStatus::Error),
             Event::Completed(_) => self.ended(SessionStatus::Completed),
             Event::CommandReceived(event) => {
-                self.received = Some(Waiting {
+                self.received = Some(PendingCommand {
                     command: event.command,
                     by: origin.by(),
                     facts: event.facts.clone(),

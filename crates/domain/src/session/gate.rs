@@ -11,7 +11,7 @@ use super::{
 use crate::bucket::{Level, Limit};
 use crate::{Refusal, Timestamp, is_removed_name};
 
-/// The scope that throttled commands are told.
+/// The scope in the answer to throttled commands.
 pub const RATE_LIMIT_SCOPE: &str = "Rate limit exceeded";
 /// The reason of commands that the policy rejects.
 pub const POLICY_VIOLATION: &str = "Policy violation";
@@ -138,7 +138,7 @@ pub fn cap(policy: &PolicyProfile, kind: CommandKind) -> Option<Limit> {
 /// policy has a cap on that ([`cap`]).
 ///
 /// # Errors
-/// [`Refusal::Invalid`], if nobody knows the session's policy.
+/// [`Refusal::Invalid`], if the session's policy is not known.
 pub fn judge(
     session: &Session,
     facts: &CommandFacts,
@@ -205,7 +205,7 @@ pub(crate) fn policy(session: &Session) -> Result<&PolicyProfile, Refusal> {
     Ok(policy)
 }
 
-/// Whether a command must wait for an approval that nobody has given yet.
+/// Whether a command must wait for an approval that was not given yet.
 pub fn needs_approval(session: &Session, policy: &PolicyProfile, kind: CommandKind) -> bool {
     kind == CommandKind::Push && policy.require_approval_for_push && !session.granted.contains(PUSH)
 }
@@ -296,7 +296,7 @@ fn protected(session: &Session, policy: &PolicyProfile, facts: &CommandFacts) ->
 enum Changed<'a> {
     /// It changes none.
     None,
-    /// One that goes by one of these names.
+    /// One that has one of these names.
     Named(Vec<&'a str>),
     /// The branch that the repository is on, which is not known; or that of a push that names none.
     Unsaid,
@@ -357,7 +357,7 @@ fn current<'a>(
 }
 
 /// Whether a name was removed that the gate looks at for a command, in it or in what the session
-/// knows, so that nobody can judge it again.
+/// knows, so that it cannot be judged again.
 pub fn lacks_names(session: &Session, facts: &CommandFacts) -> bool {
     let removed = |name: &Option<String>| name.as_deref().is_some_and(is_removed_name);
     removed(&facts.work_item)
@@ -386,14 +386,14 @@ fn lacks_state(session: &Session, facts: &CommandFacts) -> bool {
     }
 }
 
-/// Whether a branch is protected, by any of the names that it goes by.
+/// Whether a branch is protected, by any of its names.
 fn is_protected(policy: &PolicyProfile, branch: &str) -> bool {
     let mut protected = policy.protected_branches.iter();
     protected.any(|protected| may_be(branch, protected))
 }
 
 /// Whether a ticket may take the step that a command asks for. From a state that
-/// nobody has read it may take none.
+/// was never read it may take none.
 fn may_transition(session: &Session, policy: &PolicyProfile, facts: &CommandFacts) -> bool {
     let (Some(allowed), Some(item), Some(to)) = (
         &policy.allowed_work_item_transitions,

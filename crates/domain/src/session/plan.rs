@@ -40,13 +40,13 @@ pub struct TaskPlan {
     pub nodes: Vec<TaskNode>,
 }
 
-/// Bytes of a plan's ids, each with its length, or what stands for it: its event keeps
+/// Bytes of a plan's ids, each with its length, or what is stored instead of it: its event keeps
 /// them all, and an event's structure has room for 64 KiB.
 const MAX_ID_BYTES: usize = 60_000;
 /// Bytes that the length of a text takes in an event's structure, as long as the
 /// structure has room for the text.
 pub(super) const LENGTH: usize = 3;
-/// Bytes that stand for a name in an event's structure, at most: its piece and place.
+/// Bytes that are stored instead of a name in an event's structure, at most: its piece and place.
 pub(super) const STAND: usize = 10;
 
 /// Why a plan is none.
@@ -65,7 +65,7 @@ pub enum InvalidPlan {
         id: String,
     },
     /// A node depends on one that is not there.
-    #[error("node {id:?} depends on {dependency:?}, which is no node of the plan")]
+    #[error("node {id:?} depends on {dependency:?}, which is not a node of the plan")]
     Unknown {
         /// The node.
         id: String,
@@ -245,7 +245,7 @@ mod tests {
         );
         assert_eq!(
             check(vec![node("a", &["z"])]),
-            "node \"a\" depends on \"z\", which is no node of the plan"
+            "node \"a\" depends on \"z\", which is not a node of the plan"
         );
         assert_eq!(
             check(vec![node(" ", &[])]),

@@ -48,7 +48,7 @@ pub struct PolicyProfile {
     /// Whether tests that a filter chose count, too. Left out, only a run of all of them does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub filtered_tests_count: bool,
-    /// Whether somebody must have approved pushes.
+    /// Whether pushes need an approval.
     #[serde(default)]
     pub require_approval_for_push: bool,
     /// The steps that tickets may take, each as `From->To`.
@@ -102,7 +102,7 @@ impl PolicyProfile {
     }
 
     /// Checks that it can do what it says. A misspelt kind would allow or forbid
-    /// nothing, and nobody would notice.
+    /// nothing, without a visible error.
     ///
     /// # Errors
     /// [`Refusal::Invalid`], naming the field.
@@ -142,7 +142,7 @@ impl PolicyProfile {
         {
             None => Ok(()),
             Some(step) => {
-                let reason = format!("{step:?} is no step of a ticket: From->To is expected");
+                let reason = format!("invalid step {step:?} of a ticket: expected From->To");
                 Err(Refusal::invalid(
                     "policy.allowedWorkItemTransitions",
                     reason,

@@ -2,7 +2,7 @@
 //!
 //! `git push REMOTE TEXT` takes a refspec: `+` to force, a source, a colon and a destination. Branches
 //! are protected as destinations, and tests count for sources. What this does not understand may be
-//! any branch, so that whoever judges it has to take it for a protected one, and one without tests.
+//! any branch, so that the gate has to treat it as a protected one, and as one without tests.
 
 use std::borrow::Cow;
 
@@ -60,8 +60,8 @@ pub(super) fn source(text: &str) -> Source<'_> {
     }
 }
 
-/// Whether a text can name a branch that a repository is on: `HEAD` is no name of one, with a hash or
-/// a tag the repository is on none, and what is fetched from elsewhere is no branch of it.
+/// Whether a text can name a branch that a repository is on: `HEAD` does not name one, with a hash or
+/// a tag the repository is on none, and what is fetched from elsewhere is not a branch of it.
 pub(super) fn is_branch(name: &str) -> bool {
     let own = name.strip_prefix("refs/heads/");
     let short = own.unwrap_or(name);

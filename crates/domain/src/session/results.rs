@@ -227,7 +227,7 @@ pub(crate) fn link_plan_task(world: &mut World, command: &LinkPlanTask, meta: &M
     not_blank("node", &command.node)?;
     let mut draft = unended(world, command.session, "link_plan_task", meta)?;
     if is_removed_name(&command.node) || !draft.session().nodes.contains(&command.node) {
-        let reason = format!("{:?} is no node of the session's plan", command.node);
+        let reason = format!("{:?} is not a node of the session's plan", command.node);
         return Err(Refusal::invalid("node", reason).into());
     }
     draft.world().require(StreamKind::Task, command.task)?;

@@ -164,12 +164,12 @@ fn check_file(path: &str) -> Result<(), Refusal> {
     Err(Refusal::invalid("files", reason))
 }
 
-/// What only a push may say is no part of a branch's name.
+/// Refuses a branch's name with characters that only a push may have.
 fn check_new_branch(name: &str) -> Result<(), Refusal> {
     if !name.contains(':') && !name.starts_with('+') {
         return Ok(());
     }
-    let reason = format!("{name:?} is no name of a branch: one has no colon, and no plus in front");
+    let reason = format!("invalid branch name {name:?}: expected no colon, and no plus in front");
     Err(Refusal::invalid("branchName", reason))
 }
 

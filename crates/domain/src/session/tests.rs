@@ -248,7 +248,7 @@ fn fails(number: u128) -> CompleteCommand {
     ended(number, CommandResult::Failure)
 }
 
-/// A session and whatever else there is, at a time.
+/// A session and everything else that exists, at a time.
 #[derive(Debug, Clone)]
 struct Stage {
     given: Given,
@@ -282,7 +282,7 @@ impl Stage {
         said(&self.given.execute(command))
     }
 
-    /// Executes a command of which nobody asks what happens.
+    /// Executes a command whose events do not matter.
     #[track_caller]
     fn after(mut self, command: impl Into<Command>) -> Stage {
         self.given.execute(command);
@@ -322,7 +322,7 @@ impl Stage {
                 assert_eq!(found, field, "{reason}");
                 assert!(reason.contains(says), "{reason:?} does not say {says:?}");
             }
-            other => panic!("{other} is no invalid field"),
+            other => panic!("expected an invalid field, found {other}"),
         }
     }
 
@@ -331,7 +331,7 @@ impl Stage {
     fn allowed_when(&self, command: impl Into<Command>) -> (String, &'static str) {
         match self.refusal(command) {
             Refusal::Transition { state, allowed, .. } => (state, allowed),
-            other => panic!("{other} is no refused transition"),
+            other => panic!("expected a refused transition, found {other}"),
         }
     }
 
@@ -349,7 +349,7 @@ impl Stage {
                 State::Known(session) => (**session).clone(),
                 State::Absent => panic!("there is no session"),
             },
-            other => panic!("{other:?} is no session"),
+            other => panic!("expected a session, found {other:?}"),
         }
     }
 

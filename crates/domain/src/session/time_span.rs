@@ -22,9 +22,9 @@ const SECOND: i128 = 10_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct TimeSpan(i64);
 
-/// A text that is no [`TimeSpan`].
+/// A text that is not a [`TimeSpan`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no duration: [-][d.]hh:mm:ss[.fffffff] is expected, such as \"00:05:00\"")]
+#[error("invalid duration {text:?}: expected [-][d.]hh:mm:ss[.fffffff], such as \"00:05:00\"")]
 pub struct InvalidTimeSpan {
     /// The text, cut to its first 80 characters.
     pub text: String,
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_is_refused() {
+    fn what_is_not_a_duration_is_refused() {
         for text in [
             "",
             "5",

@@ -133,7 +133,7 @@ coded_enum! {
         Running = 2 => "Running",
         /// No command is accepted until it is resumed.
         Paused = 3 => "Paused",
-        /// Somebody is asked for an approval; commands that need none run.
+        /// An approval is requested; commands that need none run.
         NeedsApproval = 4 => "NeedsApproval",
         /// It was aborted.
         Error = 5 => "Error",

@@ -6,7 +6,7 @@ use crate::pieces::Pieces;
 use crate::world::{Decided, Emitted, World};
 use crate::{ActorKind, ActorRef, AnyEvent, Meta, Refusal};
 
-/// More retries than this nobody means.
+/// The most retries that can be set.
 const MOST_RETRIES: u32 = 100;
 
 pub(crate) fn set(world: &mut World, command: &SetSetting, meta: &Meta) -> Decided {

@@ -15,9 +15,9 @@ coded_enum! {
         AutonomyThreshold = 1 => "autonomy.threshold",
         /// Whether the risk that Quick Classification gives approves, too.
         TrustClassifier = 2 => "autonomy.trust_classifier",
-        /// How often a task is tried anew after a review rejected it.
+        /// How often a task is tried again after a review rejected it.
         MaxReviewRetries = 3 => "review.max_retries",
-        /// Whether people may approve what they asked for themselves.
+        /// Whether people may approve their own requests.
         OwnRequests = 4 => "approval.own_requests",
         /// By which listed type's flow and risk a type goes that is not listed.
         UnknownType = 5 => "classification.unknown_type",
@@ -44,7 +44,7 @@ pub struct Set {
     pub value: u32,
 }
 
-/// Settings are no object.
+/// Settings are not an object.
 fn touches(_: &Event, _: Uuid) -> Touched {
     Touched::new()
 }

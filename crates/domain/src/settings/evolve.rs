@@ -1,4 +1,4 @@
-//! The settings as they are: what deciders go by.
+//! The settings as they are: the rules that deciders follow.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,21 +8,21 @@ use crate::intent::{ListedType, Risk, RiskBasis};
 /// The settings of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
-    /// The highest risk that asks for nobody's approval, if there is one.
+    /// The highest risk that needs no approval by a person, if there is one.
     pub threshold: Option<Risk>,
-    /// Whether that also counts for a risk that nobody judged, which Quick
+    /// Whether that also counts for a risk that no actor judged, which Quick
     /// Classification gave: what the rules call low goes on by itself.
     pub trust_classifier: bool,
-    /// How often a task is tried anew after a review rejected it.
+    /// How often a task is tried again after a review rejected it.
     pub max_review_retries: u32,
-    /// Whether people may approve what they asked for themselves.
+    /// Whether people may approve their own requests.
     pub own_requests: bool,
     /// By which type's flow and risk one goes that is not listed.
     pub unknown_type: ListedType,
 }
 
 impl Default for State {
-    /// Where nothing was set: what is low goes on, whoever says that it is low.
+    /// Where nothing was set: what is low goes on, whether an actor or the rules judged it low.
     fn default() -> State {
         State {
             threshold: Some(Risk::Low),

@@ -85,7 +85,7 @@ fn blob_of(item: &NewItem, content: &Payload) -> Result<GitOid, Refusal> {
             let path: String = item.path.chars().take(100).collect();
             let reason = format!(
                 "it is {given}, and the content given for {path:?} is the blob {computed}; leave \
-                 one of them out or mend it"
+                 one of them out or correct it"
             );
             Err(Refusal::invalid("blob", reason))
         }

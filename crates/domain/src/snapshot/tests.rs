@@ -63,7 +63,7 @@ fn attach(item: u32) -> AttachBlob {
 fn invalid(refusal: Refusal) -> (&'static str, String) {
     match refusal {
         Refusal::Invalid { field, reason } => (field, reason),
-        other => panic!("{other} is no invalid field"),
+        other => panic!("expected an invalid field, found {other}"),
     }
 }
 

@@ -239,7 +239,7 @@ fn dependency_path(
         let Some(state) = world.task_if_any(task)? else {
             continue;
         };
-        // Whoever waits for a task waits for the one that took its place.
+        // What waits for a task waits for the one that took its place.
         for dependency in state.dependencies.iter().chain(&state.superseded_by) {
             if !came_from.contains_key(dependency) {
                 came_from.insert(*dependency, Some(task));

@@ -39,7 +39,7 @@ open_enum! {
     pub enum GoalType as tagged {
         /// New behaviour.
         Feature = 1 => "feature",
-        /// Wrong behaviour mended.
+        /// Wrong behaviour fixed.
         Bugfix = 2 => "bugfix",
         /// The same behaviour, better built.
         Refactor = 3 => "refactor",

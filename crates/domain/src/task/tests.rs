@@ -90,7 +90,7 @@ fn running() -> Given {
         .command(ApplyPatchSet { patch_set: PATCH })
 }
 
-/// A task in every state that it can be in, and another one beside it.
+/// A task in every state that it can be in, and another one in addition.
 fn all_states() -> [(Status, Given); 6] {
     let draft = Given::new().command(create(OTHER)).command(create(TASK));
     let decided = |decision_type, chosen_patchset_id| {
@@ -151,7 +151,7 @@ const ACCEPTED: &[(&str, Status, Status)] = &[
 fn status_of(given: &Given) -> Status {
     match given.loaded(stream(StreamKind::Task, 1)).state {
         AnyState::Task(state) => state.status,
-        other => panic!("{other:?} is no task"),
+        other => panic!("expected a task, found {other:?}"),
     }
 }
 
@@ -171,7 +171,7 @@ fn transitions_are_accepted_along_the_matrix_and_refused_elsewhere() {
                     accepted += 1;
                     assert_eq!(status_of(&given), *after, "{name} on {before:?}");
                 }
-                // A Draft has no run, so nobody knows the patch set.
+                // A Draft has no run, so the patch set is not known.
                 (None, Err(Refusal::NotFound { kind, .. })) if before == Status::Draft => {
                     assert_eq!((kind, name), (Kind::PatchSet, "create_run that reverts"));
                 }
@@ -318,7 +318,7 @@ fn what_a_task_names_must_be_there() {
             ..create(TASK)
         }),
         Err(not_found(Kind::Task, TASK)),
-        "a task is no part of itself"
+        "a task is not a part of itself"
     );
     assert_eq!(
         given.decide(CreateTask {
@@ -340,12 +340,12 @@ fn what_a_task_names_must_be_there() {
         given.decide(depends((1, 9))),
         Err(not_found(Kind::Task, missing))
     );
-    let nobody = CreateTask {
+    let blank = CreateTask {
         requester: Some(ActorRef::human(" ")),
         ..create(OTHER)
     };
     assert!(matches!(
-        given.decide(nobody),
+        given.decide(blank),
         Err(Refusal::Invalid {
             field: "actor.id",
             ..

@@ -4,7 +4,7 @@
 use super::{Event, TaskPlan};
 use crate::pieces::{Json, NewPiece, Pieces, Slot};
 
-/// What stands in the place of content that was removed.
+/// What replaces content that was removed.
 const REMOVED: &str = "[removed]";
 
 /// The texts of a task.

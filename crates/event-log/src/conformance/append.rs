@@ -13,6 +13,7 @@ use super::support::{
     all, assert_dense, assert_unchanged, batch, batch_to, event, expecting, inline, must_append,
     name, whole,
 };
+use crate::Classified;
 use crate::{
     Actor, Append, AppendError, Appended, BatchStatus, Blob, Content, Expected, NewEvent, Position,
     Record, Version,
@@ -111,7 +112,7 @@ pub fn events_of_one_batch_follow_each_other(harness: &dyn Harness) {
     assert!(times.is_sorted(), "{times:?}");
 }
 
-/// Where one expectation fails, at whatever place, nothing of a batch is stored.
+/// Where one expectation fails, at any place, nothing of a batch is stored.
 pub fn all_or_nothing_over_several_streams(harness: &dyn Harness) {
     let log = harness.open();
     must_append(&*log, batch_to("here-1", 3));

@@ -8,6 +8,7 @@ use super::support::{
     all, assert_unchanged, batch, batch_to, event, expecting, must_append, occurred_at, record_at,
     whole,
 };
+use crate::Classified;
 use crate::{Append, AppendError, Appended, Blob, Content, Digest, Expected, NewEvent};
 
 /// An event whose content is that blob.
@@ -136,7 +137,7 @@ pub fn an_unknown_blob_is_refused(harness: &dyn Harness) {
     }
 }
 
-/// What an event says of the length of a blob is true, wherever the blob comes from: it
+/// What an event says of the length of a blob is true, regardless of where the blob comes from: it
 /// comes with the append, is stored, or came with the append right before.
 pub fn a_false_size_is_refused(harness: &dyn Harness) {
     let log = harness.open();
@@ -168,7 +169,7 @@ pub fn a_false_size_is_refused(harness: &dyn Harness) {
         assert_unchanged(&*log, &before, "a new blob");
         assert_eq!(block_on(log.blob(new.digest())).unwrap(), None);
     }
-    // What was refused is no hindrance to what is right.
+    // A refused append does not prevent a correct one.
     must_append(&*log, batch(vec![referring(&stored), attaching(&stored)]));
     must_append(&*log, bring(&new, vec![referring(&new)]));
 }

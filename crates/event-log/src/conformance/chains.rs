@@ -5,19 +5,20 @@ use uuid::Uuid;
 
 use super::Harness;
 use super::support::{assert_unchanged, batch_to, expecting, must_append, whole};
-use crate::{Append, AppendError, Appended, EventLog, Expected, Link, Position, Version};
+use crate::Classified;
+use crate::{Append, AppendError, Appended, Expected, Link, Position, Store, Version};
 
 fn link(chain: u128, number: u64) -> Link {
     let chain = Uuid::from_u128(chain);
     Link { chain, number }
 }
 
-fn append(log: &dyn EventLog, append: Append, link: Link) -> Result<Appended, AppendError> {
+fn append(log: &dyn Store, append: Append, link: Link) -> Result<Appended, AppendError> {
     block_on(log.append_linked(append, link))
 }
 
 #[track_caller]
-fn must_break(log: &dyn EventLog, link: Link) {
+fn must_break(log: &dyn Store, link: Link) {
     let before = whole(log);
     match append(log, batch_to("broken-1", 1), link) {
         Err(error @ AppendError::BrokenChain { link: refused }) => {
@@ -75,7 +76,7 @@ pub fn a_repeat_makes_no_link(harness: &dyn Harness) {
     let log = &*log;
     let first = batch_to("a-1", 2);
     let appended = must_append(log, first.clone());
-    // It is answered, whatever its place.
+    // It is answered, regardless of its place.
     for number in [0, 7] {
         let answer = append(log, first.clone(), link(1, number));
         assert_eq!(answer.expect("the first answer"), appended.again());

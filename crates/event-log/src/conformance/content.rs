@@ -6,9 +6,10 @@ use uuid::Uuid;
 
 use super::Harness;
 use super::support::{all, assert_unchanged, batch, batch_to, event, inline, must_append, whole};
+use crate::Classified;
 use crate::{
-    Actor, Append, AppendError, BatchStatus, Blob, Content, EventLog, Expectation, Expected,
-    NewEvent, Record, limits,
+    Actor, Append, AppendError, BatchStatus, Blob, Content, Expectation, Expected, NewEvent,
+    Record, Store, limits,
 };
 
 fn with_structure(len: usize) -> NewEvent {
@@ -60,7 +61,7 @@ fn with_blobs(sizes: &[usize]) -> Append {
     }
 }
 
-fn last(log: &dyn EventLog) -> Record {
+fn last(log: &dyn Store) -> Record {
     all(log).pop().expect("a record")
 }
 

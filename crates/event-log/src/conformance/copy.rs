@@ -12,13 +12,14 @@ use super::support::{
     all, assert_dense, assert_unchanged, batch, batch_to, event, inline, must_append, occurred_at,
     record_at, whole,
 };
+use crate::Classified;
 use crate::{
-    Append, AppendError, Appended, BatchStatus, Blob, Content, EventLog, NewEvent, Position,
-    Record, store_support,
+    Append, AppendError, Appended, BatchStatus, Blob, Content, NewEvent, Position, Record, Store,
+    store_support,
 };
 
 /// A log with batches of different sizes, inline content and blobs.
-fn source(harness: &dyn Harness) -> (Arc<dyn EventLog>, Vec<Append>) {
+fn source(harness: &dyn Harness) -> (Arc<dyn Store>, Vec<Append>) {
     let log = harness.open();
     let appends: Vec<Append> = (0..12_u8)
         .map(|n| {
@@ -46,7 +47,7 @@ fn source(harness: &dyn Harness) -> (Arc<dyn EventLog>, Vec<Append>) {
     (log, appends)
 }
 
-fn blobs_of(log: &dyn EventLog, records: &[Record]) -> Vec<Blob> {
+fn blobs_of(log: &dyn Store, records: &[Record]) -> Vec<Blob> {
     let bytes = |digest| block_on(log.blob(digest)).unwrap().expect("a stored blob");
     store_support::referenced_blobs(records)
         .into_iter()
@@ -54,11 +55,11 @@ fn blobs_of(log: &dyn EventLog, records: &[Record]) -> Vec<Blob> {
         .collect()
 }
 
-fn copy(log: &dyn EventLog, records: &[Record], blobs: Vec<Blob>) -> Result<Appended, AppendError> {
+fn copy(log: &dyn Store, records: &[Record], blobs: Vec<Blob>) -> Result<Appended, AppendError> {
     block_on(log.append_records(records.to_vec(), blobs))
 }
 
-fn assert_same(source: &dyn EventLog, copied: &dyn EventLog) {
+fn assert_same(source: &dyn Store, copied: &dyn Store) {
     assert!(
         whole(source) == whole(copied),
         "{:?} is not {:?}",
@@ -246,7 +247,7 @@ fn altered(record: &Record, payload: &[u8]) -> Record {
     Record::decode(bytes.into()).expect("it still reads as a record")
 }
 
-/// A payload that is not what its header says, in whatever record of the copy.
+/// A payload that is not what its header says, in any record of the copy.
 pub fn an_altered_record_is_refused(harness: &dyn Harness) {
     let (from, _) = source(harness);
     let records = all(&*from);

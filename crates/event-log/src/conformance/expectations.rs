@@ -6,7 +6,7 @@ use super::Harness;
 use super::support::{
     assert_unchanged, batch, batch_to, event, expecting, must_append, name, whole,
 };
-use crate::{AppendError, EventLog, Expected, Position, Version};
+use crate::{AppendError, Expected, Position, Store, Version};
 
 /// The versions that the streams of these cases are at.
 const STATES: [u64; 3] = [0, 1, 3];
@@ -36,7 +36,7 @@ pub fn every_guard_against_every_state(harness: &dyn Harness) {
     check_table(&*harness.open(), false);
 }
 
-fn check_table(log: &dyn EventLog, writes: bool) {
+fn check_table(log: &dyn Store, writes: bool) {
     let mut id = 0;
     for (expected, holds_at) in table() {
         for state in STATES {
@@ -63,7 +63,7 @@ fn check_table(log: &dyn EventLog, writes: bool) {
 }
 
 fn check_one(
-    log: &dyn EventLog,
+    log: &dyn Store,
     append: crate::Append,
     subject: &str,
     wanted: Expected,

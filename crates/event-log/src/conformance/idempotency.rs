@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::Harness;
 use super::support::{all, assert_unchanged, batch_to, expecting, must_append, whole};
+use crate::Classified;
 use crate::{Append, AppendError, Appended, BatchStatus, Blob, Expected, Position, Version};
 
 /// The repeat is answered before its expectations are looked at: they held the
@@ -136,7 +137,7 @@ pub fn concurrent_repeats_store_one_copy(harness: &dyn Harness) {
     }
 }
 
-/// What was acknowledged is known to the next process.
+/// The next process knows what was acknowledged.
 pub fn a_batch_is_known_after_reopening(harness: &dyn Harness) {
     let log = harness.open();
     let append = expecting(batch_to("a-1", 2), "a-1", Expected::NoStream);

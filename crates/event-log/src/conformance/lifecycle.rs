@@ -153,7 +153,7 @@ pub fn a_closed_log_does_nothing(harness: &dyn Harness) {
     assert_unchanged(&*log, &before, "everything that a closed log refused");
 }
 
-/// Whoever waits for more when the log is closed learns that none will come.
+/// A reader that waits for more when the log is closed learns that none will come.
 pub fn closing_ends_every_wait(harness: &dyn Harness) {
     let log = harness.open();
     must_append(&*log, batch_to("a-1", 1));

@@ -8,7 +8,8 @@ use futures::executor::block_on;
 
 use super::Harness;
 use super::support::{Done, at, batch_to, must_append};
-use crate::{CommitError, EventLog, Position, Row, Rows};
+use crate::Classified;
+use crate::{CommitError, Position, Row, Rows, Store};
 
 const MODEL: &str = "catalogue.v1_a";
 
@@ -23,24 +24,19 @@ fn delete(key: &str) -> (Bytes, Option<Bytes>) {
     (Bytes::copy_from_slice(key.as_bytes()), None)
 }
 
-fn commit(
-    log: &dyn EventLog,
-    expected: u64,
-    rows: Rows,
-    checkpoint: u64,
-) -> Result<(), CommitError> {
+fn commit(log: &dyn Store, expected: u64, rows: Rows, checkpoint: u64) -> Result<(), CommitError> {
     block_on(log.commit(MODEL, at(expected), rows, Position(checkpoint)))
 }
 
-fn checkpoint(log: &dyn EventLog, model: &str) -> u64 {
+fn checkpoint(log: &dyn Store, model: &str) -> u64 {
     block_on(log.checkpoint(model)).unwrap().position.0
 }
 
-fn get(log: &dyn EventLog, key: &str) -> Option<Bytes> {
+fn get(log: &dyn Store, key: &str) -> Option<Bytes> {
     block_on(log.get(MODEL, key.as_bytes())).unwrap()
 }
 
-fn scan(log: &dyn EventLog, prefix: &[u8], after: Option<&[u8]>, limit: usize) -> Vec<Row> {
+fn scan(log: &dyn Store, prefix: &[u8], after: Option<&[u8]>, limit: usize) -> Vec<Row> {
     block_on(log.scan(MODEL, prefix, after, limit)).unwrap()
 }
 
@@ -72,7 +68,7 @@ pub fn rows_and_checkpoint_move_together(harness: &dyn Harness) {
         [(Bytes::from("a"), Bytes::from("2"))]
     );
     commit(&*log, 9, Vec::new(), 9).expect("a commit that changes nothing");
-    // Another model has rows and a checkpoint of its own.
+    // Another model has its own rows and checkpoint.
     assert_eq!(checkpoint(&*log, "catalogue.v1_"), 0);
     assert_eq!(block_on(log.get("catalogue.v1_", b"a")).unwrap(), None);
     block_on(log.commit("catalogue.v1_", at(0), vec![put("a", "x")], Position(1))).unwrap();
@@ -207,7 +203,7 @@ pub fn a_refused_commit_changes_nothing(harness: &dyn Harness) {
     assert_eq!(checkpoint(&*log, &longest), 1);
 }
 
-/// Where one commit names a key twice, the later change stands.
+/// Where one commit names a key twice, the later change is the one that counts.
 pub fn the_last_change_of_a_key_counts(harness: &dyn Harness) {
     let log = harness.open();
     must_append(&*log, batch_to("a-1", 1));
@@ -247,7 +243,7 @@ pub fn many_rows_are_committed_at_once(harness: &dyn Harness) {
     commit(&*log, 1, rows, 2).unwrap();
     commit(&*log, 2, vec![(key(3), value(30)), (key(4), None)], 3).unwrap();
 
-    let check = |log: &dyn EventLog| {
+    let check = |log: &dyn Store| {
         let some = scan(log, b"", None, 6);
         let wanted = [(0, "0"), (1, "1"), (3, "30"), (5, "50"), (6, "6"), (7, "7")];
         assert_eq!(some, wanted.map(|(n, text)| (key(n), Bytes::from(text))));
@@ -263,7 +259,7 @@ pub fn many_rows_are_committed_at_once(harness: &dyn Harness) {
     assert_eq!(checkpoint(&*log, MODEL), 0);
 }
 
-/// Scans go by the bytes of the keys, whatever bytes they are.
+/// Scans follow the byte order of the keys, for any bytes.
 pub fn rows_are_scanned_in_order(harness: &dyn Harness) {
     let log = harness.open();
     must_append(&*log, batch_to("a-1", 1));
@@ -345,7 +341,7 @@ pub fn rows_are_scanned_in_order(harness: &dyn Harness) {
     }
 }
 
-/// Each key gets its own answer, in the order in which they were asked for.
+/// Each key gets its own answer, in the order of the request.
 pub fn many_rows_are_got_at_once(harness: &dyn Harness) {
     let log = harness.open();
     must_append(&*log, batch_to("a-1", 2));

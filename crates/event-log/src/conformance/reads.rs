@@ -6,7 +6,7 @@ use super::Harness;
 use super::support::{all, assert_dense, batch, batch_to, event, must_append, name, pages};
 use crate::store_support::{PAGE_BYTES, PAGE_LIMIT};
 use crate::{
-    Append, Blob, Content, Direction, EventLog, NewEvent, Position, Query, Record, Source, Stats,
+    Append, Blob, Content, Direction, NewEvent, Position, Query, Record, Source, Stats, Store,
     StreamHead, Version, limits,
 };
 
@@ -15,7 +15,7 @@ const STREAMS: [&str; 4] = ["a-1", "a-10", "a-1 ", "b-1"];
 const TYPES: [&str; 3] = ["made", "made.twice", "mad"];
 const COUNT: usize = 23;
 
-fn filled(harness: &dyn Harness) -> std::sync::Arc<dyn EventLog> {
+fn filled(harness: &dyn Harness) -> std::sync::Arc<dyn Store> {
     let log = harness.open();
     let mut n = 0;
     // Batches of different sizes, so that pages end inside and between them.
@@ -92,7 +92,7 @@ pub fn every_page_of_every_source(harness: &dyn Harness) {
     }
 }
 
-fn check_query(log: &dyn EventLog, records: &[Record], query: &Query) {
+fn check_query(log: &dyn Store, records: &[Record], query: &Query) {
     let wanted = expected(records, query);
     let pages = pages(log, query.clone());
     for page in &pages {

@@ -5,9 +5,10 @@ use futures::executor::block_on;
 
 use super::Harness;
 use super::support::{all, assert_unchanged, at, batch, event, inline, must_append, whole};
+use crate::Classified;
 use crate::{
     Append, AppendError, Appended, BatchStatus, Blob, CommitError, Content, Digest, Epoch,
-    EventLog, NewEvent, PiecesOf, Position, RedactError, Redaction, Rows, limits, tree,
+    NewEvent, PiecesOf, Position, RedactError, Redaction, Rows, Store, limits, tree,
 };
 
 const SECRET: &[u8] = b"the secret";
@@ -40,7 +41,7 @@ fn attaching(blob: &Blob) -> Content {
 }
 
 /// A redaction of these pieces, with one event that says so.
-fn redaction(log: &dyn EventLog, removed: &[(u64, &[u16])], blobs: &[Digest]) -> Redaction {
+fn redaction(log: &dyn Store, removed: &[(u64, &[u16])], blobs: &[Digest]) -> Redaction {
     let removed = removed.iter().map(|(position, pieces)| PiecesOf {
         position: Position(*position),
         pieces: pieces.to_vec(),
@@ -53,12 +54,12 @@ fn redaction(log: &dyn EventLog, removed: &[(u64, &[u16])], blobs: &[Digest]) ->
     }
 }
 
-fn must_redact(log: &dyn EventLog, redaction: Redaction) -> Appended {
+fn must_redact(log: &dyn Store, redaction: Redaction) -> Appended {
     block_on(log.redact(redaction)).expect("the redaction is accepted")
 }
 
 /// A log whose second record has a piece to keep and two to remove, between others.
-fn told(harness: &dyn Harness) -> (std::sync::Arc<dyn EventLog>, Append) {
+fn told(harness: &dyn Harness) -> (std::sync::Arc<dyn Store>, Append) {
     let log = harness.open();
     must_append(&*log, batch(vec![with(vec![inline("before")])]));
     let secret = batch(vec![
@@ -114,7 +115,7 @@ pub fn a_repeated_redaction_is_answered(harness: &dyn Harness) {
     assert_unchanged(&*log, &before, "the repeat");
 }
 
-/// Whatever is refused has removed nothing and appended nothing.
+/// A refused redaction has removed nothing and appended nothing.
 pub fn a_redaction_that_does_not_fit_changes_nothing(harness: &dyn Harness) {
     let (log, _) = told(harness);
     let blob = large();
@@ -232,22 +233,22 @@ pub fn what_was_derived_goes_too(harness: &dyn Harness) {
 }
 
 /// Rows are folded from content that was read some time before they are committed: if it was
-/// removed in between, they must not bring it back, also where they expect a model to be new.
+/// removed meanwhile, they must not bring it back, also where they expect a model to be new.
 pub fn rows_folded_before_a_redaction_are_refused(harness: &dyn Harness) {
     let (log, _) = told(harness);
     let few: Rows = vec![(Bytes::from("title"), Some(Bytes::from_static(SECRET)))];
     // So many that a store may write them in another way.
     let row = |n: u32| (Bytes::copy_from_slice(&n.to_be_bytes()), few[0].1.clone());
     let many: Rows = (0..30_000).map(row).collect();
-    let checkpoint = |log: &dyn EventLog, model| block_on(log.checkpoint(model)).unwrap();
-    let commit = |log: &dyn EventLog, model, expected, rows: &Rows| {
+    let checkpoint = |log: &dyn Store, model| block_on(log.checkpoint(model)).unwrap();
+    let commit = |log: &dyn Store, model, expected, rows: &Rows| {
         block_on(log.commit(model, expected, rows.clone(), Position(3)))
     };
     commit(&*log, "older", at(0), &few).unwrap();
     let before = ["new", "older", "empty"].map(|model| (model, checkpoint(&*log, model)));
     assert_eq!(before.map(|(_, at)| at.position.0), [0, 3, 0]);
     must_redact(&*log, redaction(&*log, &[(2, &[1, 2])], &[]));
-    let refuse_all = |log: &dyn EventLog| {
+    let refuse_all = |log: &dyn Store| {
         for (model, expected) in before {
             for rows in [&few, &many, &Vec::new()] {
                 let refused = commit(log, model, expected, rows).expect_err("content was removed");
@@ -317,14 +318,14 @@ pub fn a_redacted_log_is_copied(harness: &dyn Harness) {
     let copy = harness.open();
     block_on(copy.append_records(all(&*log), Vec::new())).unwrap();
     assert_eq!(all(&*copy), all(&*log));
-    let root = |log: &dyn EventLog| block_on(tree::root(log, 4)).unwrap();
+    let root = |log: &dyn Store| block_on(tree::root(log, 4)).unwrap();
     assert_eq!(root(&*copy), root(&*log));
 }
 
 /// Ids that follow from a text would give it away to who tries texts.
 pub fn a_redaction_gives_the_log_another_secret(harness: &dyn Harness) {
     let (log, _) = told(harness);
-    let secret = |log: &dyn EventLog| block_on(log.id_secret()).expect("it is read");
+    let secret = |log: &dyn Store| block_on(log.id_secret()).expect("it is read");
     let first = secret(&*log).expect("a new log has one");
     must_append(&*log, batch(vec![event("secret-1")]));
     assert_eq!(secret(&*log), Some(first.clone()), "an append leaves it");

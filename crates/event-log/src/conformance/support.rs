@@ -16,9 +16,8 @@ use futures::future::{Either, select};
 use uuid::Uuid;
 
 use crate::{
-    Actor, Append, Appended, BatchId, Content, Direction, EventLog, Expectation, Expected,
-    ModelCheckpoint, NewEvent, Position, Prepared, Query, Record, Stats, StreamHead, StreamName,
-    Version,
+    Actor, Append, Appended, BatchId, Content, Direction, Expectation, Expected, ModelCheckpoint,
+    NewEvent, Position, Prepared, Query, Record, Stats, Store, StreamHead, StreamName, Version,
 };
 
 /// How long anything may take before it counts as hanging.
@@ -89,12 +88,12 @@ pub(super) fn expecting(mut append: Append, stream: &str, expected: Expected) ->
 }
 
 /// Appends what must be accepted.
-pub(super) fn must_append(log: &dyn EventLog, append: Append) -> Appended {
+pub(super) fn must_append(log: &dyn Store, append: Append) -> Appended {
     block_on(log.append(append)).expect("the append is accepted")
 }
 
 /// All pages of a query. Fails when one does not lead on to the next.
-pub(super) fn pages(log: &dyn EventLog, query: Query) -> Vec<Vec<Record>> {
+pub(super) fn pages(log: &dyn Store, query: Query) -> Vec<Vec<Record>> {
     let mut pages = Vec::new();
     let mut from = query.from;
     loop {
@@ -119,7 +118,7 @@ pub(super) fn pages(log: &dyn EventLog, query: Query) -> Vec<Vec<Record>> {
 }
 
 /// The whole log.
-pub(super) fn all(log: &dyn EventLog) -> Vec<Record> {
+pub(super) fn all(log: &dyn Store) -> Vec<Record> {
     pages(log, Query::all(Position(1))).concat()
 }
 
@@ -133,7 +132,7 @@ pub(super) struct Whole {
 }
 
 /// Takes down all that can be seen.
-pub(super) fn whole(log: &dyn EventLog) -> Whole {
+pub(super) fn whole(log: &dyn Store) -> Whole {
     let mut streams: Vec<StreamHead> = Vec::new();
     loop {
         let after = streams.last().map(|head| head.name.clone());
@@ -155,7 +154,7 @@ pub(super) fn whole(log: &dyn EventLog) -> Whole {
 }
 
 /// Fails unless a log is as it was.
-pub(super) fn assert_unchanged(log: &dyn EventLog, before: &Whole, what: &str) {
+pub(super) fn assert_unchanged(log: &dyn Store, before: &Whole, what: &str) {
     let after = whole(log);
     assert_eq!(after.stats, before.stats, "the counts after {what}");
     assert_eq!(after.streams, before.streams, "the streams after {what}");
@@ -165,7 +164,7 @@ pub(super) fn assert_unchanged(log: &dyn EventLog, before: &Whole, what: &str) {
     );
 }
 
-/// Where a model stands in a log that nothing was ever removed from.
+/// A model's checkpoint in a log that nothing was ever removed from.
 pub(super) fn at(position: u64) -> ModelCheckpoint {
     ModelCheckpoint::default().at(Position(position))
 }

@@ -1,4 +1,4 @@
-//! Readers beside writers: nothing too early, nothing twice, nothing missed.
+//! Readers while others write: nothing too early, nothing twice, nothing missed.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -11,11 +11,11 @@ use super::Harness;
 use super::support::{
     Done, all, assert_dense, batch_to, must_append, name, pages, patiently, poll_once,
 };
-use crate::{EventLog, Position, Query, Source};
+use crate::{Position, Query, Source, Store};
 
 /// Runs writers to their end, each with batches of 1 to 20 events; gives the
 /// position of each batch's last record.
-fn write_batches(log: &dyn EventLog, writers: usize, batches: usize) -> BTreeSet<Position> {
+fn write_batches(log: &dyn Store, writers: usize, batches: usize) -> BTreeSet<Position> {
     let ends: Mutex<BTreeSet<Position>> = Mutex::default();
     thread::scope(|scope| {
         for writer in 0..writers {
@@ -32,7 +32,7 @@ fn write_batches(log: &dyn EventLog, writers: usize, batches: usize) -> BTreeSet
     ends.into_inner().unwrap()
 }
 
-/// While batches are written, whatever a reader sees ends with a whole batch
+/// While batches are written, what a reader sees ends with a whole batch
 /// and lies within the watermark.
 pub fn nothing_partial_and_nothing_past_the_watermark(harness: &dyn Harness) {
     let log = harness.open();
@@ -66,7 +66,7 @@ pub fn nothing_partial_and_nothing_past_the_watermark(harness: &dyn Harness) {
 }
 
 /// The ends of the log as one reader sees them, until the writers are done.
-fn read_until(log: &dyn EventLog, done: &AtomicBool, reader: usize) -> BTreeSet<Position> {
+fn read_until(log: &dyn Store, done: &AtomicBool, reader: usize) -> BTreeSet<Position> {
     let mut seen = BTreeSet::new();
     let mut last_watermark = Position::START;
     loop {
@@ -101,7 +101,7 @@ fn read_until(log: &dyn EventLog, done: &AtomicBool, reader: usize) -> BTreeSet<
     }
 }
 
-fn end_backward(log: &dyn EventLog) -> Position {
+fn end_backward(log: &dyn Store) -> Position {
     let query = Query::all(Position(u64::MAX)).backward().limit(1);
     let page = block_on(log.read(query)).unwrap();
     page.records
@@ -109,7 +109,7 @@ fn end_backward(log: &dyn EventLog) -> Position {
         .map_or(Position::START, |record| record.position())
 }
 
-fn end_forward(log: &dyn EventLog, from: Position) -> Position {
+fn end_forward(log: &dyn Store, from: Position) -> Position {
     let records = pages(log, Query::all(from.next()).limit(7)).concat();
     let positions: Vec<u64> = records.iter().map(|record| record.position().0).collect();
     let wanted: Vec<u64> = (from.next().0..).take(positions.len()).collect();
@@ -117,7 +117,7 @@ fn end_forward(log: &dyn EventLog, from: Position) -> Position {
     positions.last().map_or(from, |last| Position(*last))
 }
 
-fn stream_page(log: &dyn EventLog, version: u64) -> Vec<crate::Record> {
+fn stream_page(log: &dyn Store, version: u64) -> Vec<crate::Record> {
     let source = Source::Stream(name("w-0"));
     let query = Query {
         source,
@@ -161,7 +161,7 @@ pub fn a_live_tail_sees_each_record_once(harness: &dyn Harness) {
     assert_dense(&all(&*log));
 }
 
-fn tail(log: &dyn EventLog, total: usize, limit: usize) -> Vec<u64> {
+fn tail(log: &dyn Store, total: usize, limit: usize) -> Vec<u64> {
     let mut positions = Vec::new();
     let mut last = Position::START;
     while positions.len() < total {
@@ -176,7 +176,7 @@ fn tail(log: &dyn EventLog, total: usize, limit: usize) -> Vec<u64> {
     positions
 }
 
-/// Whoever waits is woken by the append, and whoever need not wait does not.
+/// A reader that waits is woken by the append, and a reader that need not wait does not.
 pub fn waiting_ends_when_the_watermark_moves(harness: &dyn Harness) {
     let log = harness.open();
     must_append(&*log, batch_to("a-1", 3));

@@ -1,20 +1,20 @@
-//! The Merkle tree: kept with the records, whatever way they came.
+//! The Merkle tree: kept with the records, regardless of how they were added.
 
 use futures::executor::block_on;
 
 use super::Harness;
 use super::support::{all, batch, event, must_append};
 use crate::tree::{Frontier, Kept, STEP, leaf, root};
-use crate::{EventLog, Record};
+use crate::{Record, Store};
 
 /// A log of so many records, in batches of different sizes.
-fn filled(harness: &dyn Harness, count: usize) -> std::sync::Arc<dyn EventLog> {
+fn filled(harness: &dyn Harness, count: usize) -> std::sync::Arc<dyn Store> {
     let log = harness.open();
     grow(&*log, count);
     log
 }
 
-fn grow(log: &dyn EventLog, count: usize) {
+fn grow(log: &dyn Store, count: usize) {
     let (mut left, mut sizes) = (count, [1, 7, 100, 2, 300].iter().cycle());
     while left > 0 {
         let size = left.min(sizes.next().copied().unwrap_or(1));
@@ -33,7 +33,7 @@ fn made(records: &[Record]) -> (Frontier, Vec<Kept>) {
 }
 
 /// What the log keeps is the tree of its records.
-fn assert_tree(log: &dyn EventLog) {
+fn assert_tree(log: &dyn Store) {
     let records = all(log);
     let (frontier, kept) = made(&records);
     for it in kept {
@@ -92,6 +92,6 @@ pub fn a_copy_has_the_same_tree(harness: &dyn Harness) {
         block_on(copy.append_records(part.to_vec(), Vec::new())).unwrap();
     }
     assert_tree(&*copy);
-    let of = |log: &dyn EventLog| block_on(root(log, 600)).unwrap();
+    let of = |log: &dyn Store| block_on(root(log, 600)).unwrap();
     assert_eq!(of(&*copy), of(&*log));
 }

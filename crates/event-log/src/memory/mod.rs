@@ -49,7 +49,7 @@ impl MemoryLog {
         MemoryLog::over(log_id, Arc::default())
     }
 
-    /// A new log with a secret that is known, so that ids are the same in several logs.
+    /// A new log with a given secret, so that ids are the same in several logs.
     pub fn with_id_secret(log_id: Uuid, secret: IdSecret) -> MemoryLog {
         let log = MemoryLog::new(log_id);
         lock(&log.shared).state.id_secret = secret;
@@ -74,7 +74,7 @@ impl MemoryLog {
     }
 
     fn shut(&self) {
-        // Under the lock: whoever holds it finishes first, nobody starts after.
+        // Under the lock: the caller that holds it finishes first, and none starts after.
         let _shared = lock(&self.shared);
         self.closed.store(true, Ordering::Release);
         self.watermark.close();

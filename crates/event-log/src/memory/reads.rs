@@ -72,7 +72,7 @@ impl State {
         after: Option<&StreamName>,
         limit: usize,
     ) -> Vec<StreamHead> {
-        // Names with one prefix stand together: the first one that is not below
+        // Names with one prefix are adjacent: the first one that is not below
         // it begins them, the first one without it ends them.
         let start = match after {
             Some(after) if after.as_str() >= prefix => Bound::Excluded(after.as_str()),

@@ -145,7 +145,7 @@ impl State {
         removed: &[PiecesOf],
         blobs: Vec<Digest>,
     ) -> Result<Appended, RedactError> {
-        // Whoever repeats it is answered; what it removed is gone.
+        // A repeat is answered; what it removed is gone.
         if self.batches.contains_key(&prepared.batch) {
             return Ok(self.append(prepared)?);
         }
@@ -282,7 +282,7 @@ impl State {
         Ok(rows)
     }
 
-    /// The only place where the log grows. It cannot fail: whoever calls it has
+    /// The only place where the log grows. It cannot fail: its caller has
     /// checked everything.
     fn store(&mut self, records: Vec<Record>, blobs: Vec<Blob>) {
         for blob in blobs {

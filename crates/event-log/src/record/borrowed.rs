@@ -1,4 +1,4 @@
-//! What a record says, as it lies in the record's bytes: for those who look at it and keep nothing.
+//! What a record says, as it is in the record's bytes: for code that looks at it and keeps nothing.
 
 use super::{ATTACHMENT, Cursor, PieceAt, Record};
 use crate::Digest;
@@ -6,11 +6,11 @@ use crate::Digest;
 /// A piece of content as it lies in its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PieceRef<'a> {
-    /// It stands in the record.
+    /// It is in the record.
     Inline(&'a [u8]),
-    /// It stands in the blob with this digest.
+    /// It is in the blob with this digest.
     Blob(Digest),
-    /// It stands in the blob with this digest, which is fetched only where it is asked for.
+    /// It is in the blob with this digest, which is fetched only on request.
     Attachment(Digest),
     /// It was removed for good.
     Removed,

@@ -1,4 +1,4 @@
-//! The forms in which a record is kept, and what of it is made again when somebody asks.
+//! The forms in which a record is kept, and what of it is computed again on demand.
 
 use bytes::{Bytes, BytesMut};
 
@@ -14,8 +14,8 @@ const PREFIX: usize = 4;
 pub enum Form {
     /// All of them.
     Whole,
-    /// With the first 4 bytes of each of the header's two digests. All of them are made of structure and
-    /// content when somebody asks; those that are there say whether they are those that were appended.
+    /// With the first 4 bytes of each of the header's two digests. The full digests are computed from
+    /// structure and content on demand; the kept bytes show whether they are the digests that were appended.
     Short,
 }
 
@@ -88,14 +88,14 @@ impl Record {
         self.bytes.len() + self.form.left_out()
     }
 
-    /// The header's bytes: what stands for the record in a proof. See [`Record::has_header`].
+    /// The header's bytes: what represents the record in a proof. See [`Record::has_header`].
     pub fn header_bytes(&self) -> &[u8] {
         let end = self.header_end as usize + self.form.left_out();
         &self.as_bytes()[HEADER_START..end]
     }
 
-    /// Whether the header that was appended is known. It is not where the digests are kept in part and what
-    /// they are made of was altered.
+    /// Whether the header that was appended is known. It is not known where only a part of
+    /// the digests is kept and what they are computed from was altered.
     pub fn has_header(&self) -> bool {
         match self.form {
             Form::Whole => true,
@@ -138,7 +138,7 @@ impl Record {
     ///
     /// # Errors
     /// [`Altered::Payload`], where structure and content are not what the header says: a leaf of that would
-    /// stand for what was appended from then on.
+    /// pass for what was appended from then on.
     pub fn leaf(&self) -> Result<Digest, Altered> {
         match self.verify() {
             Ok(()) => Ok(leaf(self.header_bytes())),
@@ -179,7 +179,7 @@ impl Record {
     }
 }
 
-/// What is known of a digest that begins like this: all of it, if it is the one that was made.
+/// The digest whose first bytes were kept: `made`, if it begins with them; else those bytes and zeros.
 fn known(made: Digest, kept: &[u8]) -> Digest {
     if made.0.starts_with(kept) {
         return made;

@@ -76,7 +76,7 @@ fn place_of(record: &Record) -> Place {
     }
 }
 
-/// Whatever decodes is exactly what encoding it again gives: no two byte
+/// Bytes that decode are exactly the bytes that encoding again gives: no two byte
 /// strings mean the same record. A payload that does not fit its digests is
 /// left to `verify`.
 fn check_canonical(bytes: &Bytes) -> Result<bool, TestCaseError> {

@@ -5,7 +5,7 @@
 //! messages are put into whole blocks with their padding (FIPS 180-4, section 5.1.1),
 //! many of them before the first is hashed: a processor stalls where it reads what it
 //! has just written. Then the library's compression function is called once for each.
-//! It is there for whoever knows how a message is padded; the tests compare every length
+//! That function expects a message that is already padded; the tests compare every length
 //! with another library. Where the processor has no instructions for it, that library,
 //! which has the faster code, does everything.
 

@@ -5,7 +5,7 @@
 
 use bytes::{Bytes, BytesMut};
 
-/// How much is asked for at once.
+/// How many bytes are allocated at once.
 const CHUNK: usize = 256 * 1024;
 
 /// Where byte strings are copied to. A chunk goes when all that is in it is

@@ -1,7 +1,9 @@
 //! Why the catalogue gave no answer.
 
 use annals_domain::Kind;
-use annals_event_log::{CommitError, Digest, Position, ReadError};
+use annals_event_log::{
+    Classification, Classified, CommitError, Digest, ErrorClass, Position, ReadError,
+};
 use annals_wire::{DecodeError, FormatError};
 
 use crate::aside::ThreadLost;
@@ -41,8 +43,8 @@ pub enum CatalogueError {
     /// A row cannot be written.
     #[error("a row of the catalogue cannot be written: {0}")]
     UnwritableRow(#[from] FormatError),
-    /// The text is not the end of an id.
-    #[error("{suffix:?} is not the end of an id: 8 to 32 hex digits are expected")]
+    /// The text cannot be the end of an id.
+    #[error("invalid end of an id {suffix:?}: expected 8 to 32 hex digits")]
     InvalidSuffix {
         /// The text, cut to its first 64 characters.
         suffix: String,
@@ -64,7 +66,7 @@ pub enum CatalogueError {
         /// What was to be listed.
         kind: Kind,
     },
-    /// A list of tickets was to go on behind one that nobody has read.
+    /// A list of tickets was to go on behind one that was never read.
     #[error("no session has read a ticket {id:?}")]
     NoWorkItem {
         /// The ticket's id, cut to its first 64 characters.
@@ -88,26 +90,31 @@ impl From<ThreadLost> for CatalogueError {
 }
 
 impl CatalogueError {
-    /// Whether the same call may succeed later.
-    pub fn is_retryable(&self) -> bool {
-        match self {
-            CatalogueError::Read(error) => error.is_retryable(),
-            CatalogueError::Commit(error) => error.is_retryable(),
-            CatalogueError::Moving { .. } | CatalogueError::ThreadLost => true,
-            CatalogueError::Decode { .. }
-            | CatalogueError::MissingBlob { .. }
-            | CatalogueError::MalformedRow { .. }
-            | CatalogueError::UnwritableRow(_)
-            | CatalogueError::NotAParent { .. }
-            | CatalogueError::OnlyIntents { .. }
-            | CatalogueError::NoWorkItem { .. }
-            | CatalogueError::InvalidSuffix { .. } => false,
-        }
-    }
-
     pub(super) fn malformed(key: &[u8]) -> CatalogueError {
         CatalogueError::MalformedRow {
             key: hex::encode(key),
+        }
+    }
+}
+
+impl Classified for CatalogueError {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Failed, Invalid, NotFound, Unavailable};
+        match self {
+            CatalogueError::Read(error) => error.classify(),
+            CatalogueError::Commit(error) => error.classify().of("unreadable"),
+            CatalogueError::Decode { source, .. } => source.classify(),
+            CatalogueError::MissingBlob { .. } => Classification::CORRUPT,
+            CatalogueError::MalformedRow { .. } | CatalogueError::UnwritableRow(_) => {
+                Failed.code("unreadable")
+            }
+            CatalogueError::InvalidSuffix { .. } => Invalid.code("invalid_id"),
+            CatalogueError::NotAParent { .. } => Invalid.code("not_a_parent"),
+            CatalogueError::OnlyIntents { .. } => Invalid.code("only_intents"),
+            CatalogueError::NoWorkItem { .. } => NotFound.code("not_found"),
+            CatalogueError::Moving { .. } | CatalogueError::ThreadLost => {
+                Unavailable.code("unreadable")
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What intents are listed by besides their life: each has a list for every word that it has.
+//! What intents are listed by apart from their life: each has a list for every word that it has.
 
 use annals_domain::intent::{ApprovalStatus, Risk, Source, WorkType};
 use bytes::Bytes;

@@ -74,7 +74,7 @@ impl Fold<'_> {
         self.objects.get_if(kind, id, self.step.decoded.stream)
     }
 
-    /// Takes note of the event on every object that was there before and that
+    /// Records the event on every object that existed before and that
     /// it is about.
     fn touch(&mut self) {
         for (kind, id) in &self.step.touched {
@@ -84,7 +84,7 @@ impl Fold<'_> {
 
     fn touch_one(&mut self, kind: Kind, id: Uuid) {
         let (position, time) = (self.step.position(), self.step.occurred_at());
-        // Going on with an adopted object's lists is no change of it.
+        // Going on with an adopted object's lists is not a change of it.
         let changes = self.step.decoded.event.adoption() != Some(Adoption::Continued);
         if let Some(row) = self.row(kind, id) {
             row.last = position;
@@ -458,7 +458,7 @@ fn in_window(counts: &mut Counts, change: impl FnOnce(&mut u64, &mut Tally)) {
     }
 }
 
-/// The lists that an object with a tag or an external id stands in.
+/// The lists that have an object with a tag or an external id.
 fn label_prefixes(map: LabelMap, kind: Kind, name: &str, value: &str) -> [bytes::Bytes; 2] {
     [
         keys::of_label(map, kind, name, None),

@@ -1,7 +1,7 @@
 //! Which rows are the current ones.
 //!
 //! Rows that are rebuilt go to a read model of their own, the next
-//! generation, and one commit to a small model beside them says that it is the
+//! generation, and one commit to a small model next to them says that it is the
 //! current one:
 //!
 //! ```text
@@ -11,10 +11,10 @@
 //! ```
 //!
 //! The 9 is the version of the rows' format. Rows of another format are other
-//! models: they are made from the log by whoever writes first, and those of
+//! models: they are made from the log by the first writer, and those of
 //! older formats are dropped.
 
-use annals_event_log::{CommitError, EventLog, ModelCheckpoint, Position};
+use annals_event_log::{CommitError, ModelCheckpoint, Position, Store};
 use bytes::Bytes;
 
 use super::CatalogueError;
@@ -63,11 +63,11 @@ impl Generation {
 }
 
 /// The current generation.
-pub(super) async fn current(log: &dyn EventLog) -> Result<Generation, CatalogueError> {
+pub(super) async fn current(log: &dyn Store) -> Result<Generation, CatalogueError> {
     current_of(log, POINTER).await
 }
 
-async fn current_of(log: &dyn EventLog, pointer: &str) -> Result<Generation, CatalogueError> {
+async fn current_of(log: &dyn Store, pointer: &str) -> Result<Generation, CatalogueError> {
     let Some(value) = log.get(pointer, CURRENT).await? else {
         return Ok(Generation(1));
     };
@@ -79,7 +79,7 @@ async fn current_of(log: &dyn EventLog, pointer: &str) -> Result<Generation, Cat
 
 /// The current generation and the checkpoint of its rows.
 pub(super) async fn begin(
-    log: &dyn EventLog,
+    log: &dyn Store,
 ) -> Result<(Generation, ModelCheckpoint), CatalogueError> {
     for _ in 0..ATTEMPTS {
         let generation = current(log).await?;
@@ -94,7 +94,7 @@ pub(super) async fn begin(
 /// Makes a generation the current one, whose rows are those of `rows_at`. Where content was
 /// removed since they were folded, they are gone, and nothing may name them.
 pub(super) async fn make_current(
-    log: &dyn EventLog,
+    log: &dyn Store,
     generation: Generation,
     rows_at: ModelCheckpoint,
 ) -> Result<(), CatalogueError> {
@@ -107,10 +107,10 @@ pub(super) async fn make_current(
     Ok(())
 }
 
-/// Drops what interrupted changes of generation can have left beside the
+/// Drops what interrupted changes of generation can have left next to the
 /// current one.
 pub(super) async fn drop_leftovers(
-    log: &dyn EventLog,
+    log: &dyn Store,
     current: Generation,
 ) -> Result<(), CommitError> {
     log.drop_model(&current.before().model()).await?;
@@ -118,15 +118,12 @@ pub(super) async fn drop_leftovers(
 }
 
 /// Drops a generation that is no longer the current one.
-pub(super) async fn drop_rows(
-    log: &dyn EventLog,
-    generation: Generation,
-) -> Result<(), CommitError> {
+pub(super) async fn drop_rows(log: &dyn Store, generation: Generation) -> Result<(), CommitError> {
     log.drop_model(&generation.model()).await
 }
 
 /// Drops rows of older formats.
-pub(super) async fn drop_older_formats(log: &dyn EventLog) -> Result<(), CatalogueError> {
+pub(super) async fn drop_older_formats(log: &dyn Store) -> Result<(), CatalogueError> {
     let mut models: Vec<String> = OLDER.iter().map(|model| (*model).to_owned()).collect();
     for pointer in OLDER_POINTERS {
         let current = current_of(log, pointer).await?;

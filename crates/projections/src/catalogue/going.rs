@@ -82,7 +82,7 @@ impl Going {
             stored.title.clone_from(&folded.title);
             stored.sort.clone_from(&folded.sort);
             stored.work_type.clone_from(&folded.work_type);
-            // What was removed is no tag and no external id any more.
+            // What was removed is not a tag or an external id any more.
             stored.tags = folded.tags;
             stored.external_ids = folded.external_ids;
             if stored.kind == Kind::Session {

@@ -1,8 +1,8 @@
 //! The inbox: the intents that wait for a person (docs/spec/forge.md, Inbox).
 //!
-//! An intent that waits stands in one list, by what it waits for. So what the
+//! An intent that waits is in one list, by what it waits for. So what the
 //! inbox costs does not depend on how many intents there are. What is approved and depends on
-//! others stands in a list, too, and is looked at each time: it waits for a person
+//! others is in a list, too, and is looked at each time: it waits for a person
 //! where one of those was turned down.
 
 use annals_domain::Timestamp;
@@ -16,10 +16,10 @@ use super::CatalogueError;
 use super::fold::{approval, intent_counts};
 use super::keys;
 use super::links::named;
+use super::overlay_view::OverlayView;
 use super::relation::Relation;
 use super::row::{IntentCounts, ObjectRow};
-use super::sight::Sight;
-use super::view::{CatalogueRow, view};
+use super::view::{CatalogueRow, whole};
 use super::walk::{Walk, next_of_all};
 
 /// Rows that are looked at at once.
@@ -28,13 +28,13 @@ const PAGE: usize = 256;
 /// What an intent waits for. Each is a list of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Waits {
-    /// An approval; with the risk that asks for it, or none if nobody knows it.
+    /// An approval; with the risk that asks for it, or none if that is not known.
     Approval(Option<Risk>),
     /// An answer.
     Answer,
-    /// Somebody who looks at what failed in part.
+    /// A person who looks at what failed in part.
     Blocked,
-    /// Somebody who looks at what failed.
+    /// A person who looks at what failed.
     Error,
     /// Other intents, of which some may have been turned down.
     Dependency,
@@ -187,8 +187,8 @@ struct Candidate {
 }
 
 impl Candidate {
-    async fn of(sight: &Sight<'_>, row: ObjectRow) -> Result<Candidate, CatalogueError> {
-        let is_stuck = is_stuck(sight, &row).await?;
+    async fn of(view: &OverlayView<'_>, row: ObjectRow) -> Result<Candidate, CatalogueError> {
+        let is_stuck = is_stuck(view, &row).await?;
         Ok(Candidate { row, is_stuck })
     }
 
@@ -203,15 +203,15 @@ impl Candidate {
 }
 
 /// Whether an approved intent depends on one that was turned down.
-async fn is_stuck(sight: &Sight<'_>, row: &ObjectRow) -> Result<bool, CatalogueError> {
+async fn is_stuck(view: &OverlayView<'_>, row: &ObjectRow) -> Result<bool, CatalogueError> {
     let many = intent_counts(row).map_or(0, |counts| counts.dependencies);
     if many == 0 || approval(row) != Some(ApprovalStatus::Approved) {
         return Ok(false);
     }
     let many = usize::try_from(many).unwrap_or(usize::MAX);
-    let needed = named(sight, row.id, Relation::IntentDependencies, many).await?;
+    let needed = named(view, row.id, Relation::IntentDependencies, many).await?;
     for page in needed.chunks(PAGE) {
-        let rows = sight.objects(page).await?;
+        let rows = view.objects(page).await?;
         let is_over = |status| {
             matches!(
                 status,
@@ -226,25 +226,28 @@ async fn is_stuck(sight: &Sight<'_>, row: &ObjectRow) -> Result<bool, CatalogueE
 }
 
 /// The intents that wait for a person.
-pub(super) async fn inbox(sight: &Sight<'_>, query: &InboxQuery) -> Result<Inbox, CatalogueError> {
+pub(super) async fn inbox(
+    view: &OverlayView<'_>,
+    query: &InboxQuery,
+) -> Result<Inbox, CatalogueError> {
     let limit = query.limit.max(1);
     let (forward, after) = (Direction::Forward, query.after.map(|after| after.0));
     let lists: Vec<Bytes> = Waits::ALL.map(keys::all_waiting).to_vec();
     let mut walks = [Walk::new(lists, forward, after)];
     // One more than is shown says whether there is more.
-    let mut found = waiting(sight, &mut walks, limit.saturating_add(1)).await?;
+    let mut found = waiting(view, &mut walks, limit.saturating_add(1)).await?;
     let more = found.len() > limit;
     found.truncate(limit);
     let mut entries = Vec::with_capacity(found.len());
     for Candidate { row, is_stuck } in found {
         let counts = intent_counts(&row).copied();
-        let row = view(sight, row).await?;
+        let row = whole(view, row).await?;
         entries.push(entry(row, counts, is_stuck));
     }
     let last = entries.last().filter(|_| more);
     let next = last.map(|entry| entry.row.first_position);
     Ok(Inbox {
-        total: total(sight).await?,
+        total: total(view).await?,
         entries,
         next,
     })
@@ -252,7 +255,7 @@ pub(super) async fn inbox(sight: &Sight<'_>, query: &InboxQuery) -> Result<Inbox
 
 /// The next intents of some lists that wait for a person, at most so many.
 async fn waiting(
-    sight: &Sight<'_>,
+    view: &OverlayView<'_>,
     walks: &mut [Walk],
     most: usize,
 ) -> Result<Vec<Candidate>, CatalogueError> {
@@ -261,15 +264,15 @@ async fn waiting(
         let mut ids: Vec<Uuid> = Vec::new();
         let page = PAGE.min(most - found.len());
         while ids.len() < page
-            && let Some((_, id)) = next_of_all(walks, sight).await?
+            && let Some((_, id)) = next_of_all(walks, view).await?
         {
             ids.push(id);
         }
         if ids.is_empty() {
             break;
         }
-        for row in sight.objects(&ids).await?.into_iter().flatten() {
-            let candidate = Candidate::of(sight, row).await?;
+        for row in view.objects(&ids).await?.into_iter().flatten() {
+            let candidate = Candidate::of(view, row).await?;
             found.extend(Some(candidate).filter(Candidate::waits));
         }
     }
@@ -277,15 +280,15 @@ async fn waiting(
 }
 
 /// How many intents wait for a person.
-async fn total(sight: &Sight<'_>) -> Result<u64, CatalogueError> {
+async fn total(view: &OverlayView<'_>) -> Result<u64, CatalogueError> {
     let certain = Waits::ALL.into_iter();
     let certain = certain.filter(|waits| *waits != Waits::Dependency);
     let certain: Vec<Bytes> = certain.map(keys::all_waiting).collect();
-    let mut total = count(sight, &certain).await?;
+    let mut total = count(view, &certain).await?;
     let list = keys::all_waiting(Waits::Dependency);
     let mut walks = [Walk::new([list], Direction::Forward, None)];
     loop {
-        let stuck = waiting(sight, &mut walks, PAGE).await?.len();
+        let stuck = waiting(view, &mut walks, PAGE).await?.len();
         total += stuck as u64;
         if stuck < PAGE {
             return Ok(total);
@@ -318,12 +321,12 @@ fn entry(row: CatalogueRow, counts: Option<IntentCounts>, is_stuck: bool) -> Inb
 }
 
 /// How many rows lists have.
-async fn count(sight: &Sight<'_>, lists: &[Bytes]) -> Result<u64, CatalogueError> {
+async fn count(view: &OverlayView<'_>, lists: &[Bytes]) -> Result<u64, CatalogueError> {
     let mut count = 0;
     for list in lists {
         let mut cursor: Option<Bytes> = None;
         loop {
-            let rows = sight
+            let rows = view
                 .scan(list, cursor.as_deref(), Direction::Forward, PAGE)
                 .await?;
             count += rows.len() as u64;

@@ -228,7 +228,7 @@ pub(super) fn backward(
     ])
 }
 
-/// The position in a row of a list, which stands behind the prefix.
+/// The position in a row of a list, which follows the prefix.
 pub(super) fn position_in(key: &[u8], prefix: &[u8]) -> Option<u64> {
     let (position, _) = key.get(prefix.len()..)?.split_first_chunk::<POSITION>()?;
     Some(u64::from_be_bytes(*position))
@@ -307,12 +307,12 @@ fn member(session: Uuid, relation: Relation, id: &[u8; ID]) -> Bytes {
     key(MEMBER, &[session.as_bytes(), &[relation.code()], id])
 }
 
-/// What stands for a ticket.
+/// The bytes that stand for a ticket.
 pub(super) fn work_item_mark(id: &str) -> [u8; ID] {
     half(id.as_bytes())
 }
 
-/// A ticket, by what stands for it.
+/// A ticket, by the bytes that stand for it.
 pub(super) fn work_item(mark: &[u8]) -> Bytes {
     key(WORK_ITEM, &[mark])
 }

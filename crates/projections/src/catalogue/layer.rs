@@ -18,7 +18,7 @@ use super::keys;
 use super::row::ObjectRow;
 use super::step::Step;
 
-/// Bytes that a row takes in memory beside its key and value, roughly.
+/// Bytes that a row takes in memory in addition to its key and value, roughly.
 const ROW_OVERHEAD: usize = 96;
 /// Bytes that an object's row takes in memory, roughly.
 const OBJECT_BYTES: usize = 400;
@@ -331,7 +331,7 @@ impl Changes {
 }
 
 impl Layer {
-    /// A layer whose rows are only written and never asked for in ranges.
+    /// A layer whose rows are only written and never read in ranges.
     pub(super) fn to_be_written() -> Layer {
         let mut layer = Layer::default();
         layer.rows.changed = Changed::InTurn(InTurn::default());
@@ -431,7 +431,7 @@ pub(super) fn in_order(layer: &Layer, changed: Changed) -> Result<Rows, Catalogu
     Ok(changed)
 }
 
-/// What nearly all keys are told apart by: their first 32 bytes as numbers, with zeros behind
+/// What distinguishes nearly all keys: their first 32 bytes as numbers, with zeros behind
 /// shorter ones. The keys themselves lie all over memory, so that each look at one waits for it.
 type Head = [u64; 4];
 

@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use super::CatalogueError;
 use super::keys;
+use super::overlay_view::OverlayView;
 use super::relation::Relation;
-use super::sight::Sight;
 use super::status::Status;
 use super::view::{kind_word, status_word};
 use crate::Text;
@@ -33,7 +33,7 @@ pub struct Links {
     pub forward: Vec<LinkRow>,
     /// Objects that name it, by field and then by their age, the oldest first.
     pub backward: Vec<LinkRow>,
-    /// Whether there are more than were asked for.
+    /// Whether there are more than were requested.
     pub more: bool,
 }
 
@@ -65,10 +65,10 @@ fn relation_name<S: Serializer>(relation: &Relation, s: S) -> Result<S::Ok, S::E
 
 /// Both directions; `None` if there is no such object.
 pub(super) async fn links(
-    sight: &Sight<'_>,
+    view: &OverlayView<'_>,
     query: &LinksQuery,
 ) -> Result<Option<Links>, CatalogueError> {
-    let Some(row) = sight.object(query.id).await? else {
+    let Some(row) = view.object(query.id).await? else {
         return Ok(None);
     };
     let limit = query.limit.max(1);
@@ -76,10 +76,10 @@ pub(super) async fn links(
         .to_one()
         .map(|link| (link.relation, link.target))
         .collect();
-    forward.extend(ends(sight, &keys::named_by(query.id), limit.saturating_add(1)).await?);
+    forward.extend(ends(view, &keys::named_by(query.id), limit.saturating_add(1)).await?);
     forward.sort_by_key(|(relation, _)| *relation);
     let mut backward = ends(
-        sight,
+        view,
         &keys::naming_anyhow(query.id),
         limit.saturating_add(1),
     )
@@ -88,24 +88,24 @@ pub(super) async fn links(
     forward.truncate(limit);
     backward.truncate(limit);
     Ok(Some(Links {
-        forward: rows(sight, forward, Relation::target).await?,
-        backward: rows(sight, backward, Relation::source).await?,
+        forward: rows(view, forward, Relation::target).await?,
+        backward: rows(view, backward, Relation::source).await?,
         more,
     }))
 }
 
 /// What an object names in one field, in the order given, at most `limit`.
 pub(super) async fn named(
-    sight: &Sight<'_>,
+    view: &OverlayView<'_>,
     source: Uuid,
     relation: Relation,
     limit: usize,
 ) -> Result<Vec<Uuid>, CatalogueError> {
     if relation.is_many() {
-        let ends = ends(sight, &keys::named_in(source, relation), limit).await?;
+        let ends = ends(view, &keys::named_in(source, relation), limit).await?;
         return Ok(ends.into_iter().map(|(_, id)| id).collect());
     }
-    let row = sight.object(source).await?;
+    let row = view.object(source).await?;
     let links = row.iter().flat_map(|row| row.to_one());
     let targets = links.filter(|link| link.relation == relation);
     Ok(targets.map(|link| link.target).take(limit).collect())
@@ -113,24 +113,24 @@ pub(super) async fn named(
 
 /// The objects that name one in a field, the oldest first, at most `limit`.
 pub(super) async fn naming(
-    sight: &Sight<'_>,
+    view: &OverlayView<'_>,
     target: Uuid,
     relation: Relation,
     limit: usize,
 ) -> Result<Vec<Uuid>, CatalogueError> {
-    let ends = ends(sight, &keys::naming(target, relation), limit).await?;
+    let ends = ends(view, &keys::naming(target, relation), limit).await?;
     Ok(ends.into_iter().map(|(_, id)| id).collect())
 }
 
 async fn ends(
-    sight: &Sight<'_>,
+    view: &OverlayView<'_>,
     prefix: &[u8],
     limit: usize,
 ) -> Result<Vec<(Relation, Uuid)>, CatalogueError> {
     let (mut ends, mut after) = (Vec::new(), None);
     while ends.len() < limit {
         let page = (limit - ends.len()).min(PAGE);
-        let read = sight.scan(prefix, after.as_deref(), Direction::Forward, page);
+        let read = view.scan(prefix, after.as_deref(), Direction::Forward, page);
         let rows = read.await?;
         for (key, value) in &rows {
             let malformed = || CatalogueError::malformed(key);
@@ -146,12 +146,12 @@ async fn ends(
 }
 
 async fn rows(
-    sight: &Sight<'_>,
+    view: &OverlayView<'_>,
     ends: Vec<(Relation, Uuid)>,
     kind: impl Fn(Relation) -> Kind,
 ) -> Result<Vec<LinkRow>, CatalogueError> {
     let ids: Vec<Uuid> = ends.iter().map(|(_, id)| *id).collect();
-    let found = sight.objects(&ids).await?;
+    let found = view.objects(&ids).await?;
     let row = |((relation, id), row): ((Relation, Uuid), Option<super::row::ObjectRow>)| LinkRow {
         relation,
         id,

@@ -14,11 +14,11 @@ use uuid::Uuid;
 use super::CatalogueError;
 use super::facet::IntentFilter;
 use super::keys::{self, LabelMap};
+use super::overlay_view::OverlayView;
 use super::relation::Relation;
 use super::row::ObjectRow;
-use super::sight::Sight;
 use super::status::Status;
-use super::view::{CatalogueRow, view};
+use super::view::{CatalogueRow, whole};
 use super::walk::{Walk, next_of_all};
 
 /// Rows that are looked at at once.
@@ -89,9 +89,12 @@ pub struct Listed {
 }
 
 /// Lists objects.
-pub(super) async fn list(sight: &Sight<'_>, query: &ListQuery) -> Result<Listed, CatalogueError> {
+pub(super) async fn list(
+    view: &OverlayView<'_>,
+    query: &ListQuery,
+) -> Result<Listed, CatalogueError> {
     let limit = query.limit.max(1);
-    let mut walks = walks(sight, query).await?;
+    let mut walks = walks(view, query).await?;
     let mut found: Vec<ObjectRow> = Vec::new();
     // One more than is wanted says whether the list goes on.
     while found.len() <= limit {
@@ -102,7 +105,7 @@ pub(super) async fn list(sight: &Sight<'_>, query: &ListQuery) -> Result<Listed,
             limit.saturating_add(1)
         };
         while ids.len() < wanted.min(PAGE) {
-            match next_of_all(&mut walks, sight).await? {
+            match next_of_all(&mut walks, view).await? {
                 Some((_, id)) => ids.push(id),
                 None => break,
             }
@@ -110,7 +113,7 @@ pub(super) async fn list(sight: &Sight<'_>, query: &ListQuery) -> Result<Listed,
         if ids.is_empty() {
             break;
         }
-        let rows = sight.objects(&ids).await?;
+        let rows = view.objects(&ids).await?;
         let rows = rows.into_iter().flatten();
         found.extend(rows.filter(|row| query.admits(row)));
     }
@@ -119,15 +122,15 @@ pub(super) async fn list(sight: &Sight<'_>, query: &ListQuery) -> Result<Listed,
     let next = found.last().filter(|_| more).map(ObjectRow::first_position);
     let mut rows = Vec::with_capacity(found.len());
     for row in found {
-        rows.push(view(sight, row).await?);
+        rows.push(whole(view, row).await?);
     }
-    give_task_titles(sight, &mut rows).await?;
+    give_task_titles(view, &mut rows).await?;
     Ok(Listed { rows, next })
 }
 
 /// Says of runs what they are for: their tasks' titles, which are looked up together.
 async fn give_task_titles(
-    sight: &Sight<'_>,
+    view: &OverlayView<'_>,
     rows: &mut [CatalogueRow],
 ) -> Result<(), CatalogueError> {
     let task_of = |row: &CatalogueRow| {
@@ -136,7 +139,7 @@ async fn give_task_titles(
         task.map(|(_, task)| *task)
     };
     let tasks: Vec<Uuid> = rows.iter().filter_map(task_of).collect();
-    let mut titles = sight.objects(&tasks).await?.into_iter();
+    let mut titles = view.objects(&tasks).await?.into_iter();
     for row in rows.iter_mut().filter(|row| task_of(row).is_some()) {
         row.task_title = titles.next().flatten().and_then(|task| task.title);
     }
@@ -144,7 +147,7 @@ async fn give_task_titles(
 }
 
 impl ListQuery {
-    /// Whether some filter is no exact list, so that rows must be looked at.
+    /// Whether some filter is not an exact list, so that rows must be looked at.
     fn looks_at_rows(&self) -> bool {
         self.since.is_some() || self.until.is_some() || self.actor_id.is_some()
     }
@@ -167,7 +170,7 @@ impl ListQuery {
 }
 
 /// The lists that an object must be in, those that are likely shorter first.
-async fn walks(sight: &Sight<'_>, query: &ListQuery) -> Result<Vec<Walk>, CatalogueError> {
+async fn walks(view: &OverlayView<'_>, query: &ListQuery) -> Result<Vec<Walk>, CatalogueError> {
     let kind = query.kind;
     let mut lists: Vec<Vec<Bytes>> = Vec::new();
     if let Some((name, value)) = &query.tag {
@@ -179,7 +182,7 @@ async fn walks(sight: &Sight<'_>, query: &ListQuery) -> Result<Vec<Walk>, Catalo
         lists.push(vec![list]);
     }
     if let Some(parent) = query.parent {
-        lists.push(children(sight, kind, parent).await?);
+        lists.push(children(view, kind, parent).await?);
     }
     if !query.intents.is_empty() {
         if kind != Kind::Intent {
@@ -215,11 +218,11 @@ fn in_any_status(kind: Kind) -> Vec<Bytes> {
 
 /// The lists of the objects of a kind that belong to another object.
 async fn children(
-    sight: &Sight<'_>,
+    view: &OverlayView<'_>,
     kind: Kind,
     parent: Uuid,
 ) -> Result<Vec<Bytes>, CatalogueError> {
-    let Some(row) = sight.object(parent).await? else {
+    let Some(row) = view.object(parent).await? else {
         return Ok(Vec::new());
     };
     let relations = Relation::parents(kind, row.kind);

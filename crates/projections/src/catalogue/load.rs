@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use annals_domain::{Adoption, AnyEvent, StreamKind, alias, intent, plan, run, session, task};
-use annals_event_log::EventLog;
+use annals_event_log::Store;
 use bytes::Bytes;
 use uuid::Uuid;
 
@@ -18,13 +18,13 @@ use super::step::Step;
 use super::taken::Taken;
 use crate::header::{Common, common};
 
-/// Rows that are asked for at once.
+/// Rows that are read at once.
 const AT_ONCE: usize = 4_096;
 
 /// Where rows are: in memory first, the newest layer before those that are
 /// being written, and then in the store.
 pub(super) struct Source<'a> {
-    pub(super) log: &'a dyn EventLog,
+    pub(super) log: &'a dyn Store,
     pub(super) model: &'a str,
     /// The layer that is folded into. What it knows need not be loaded.
     pub(super) newest: &'a Layer,
@@ -250,8 +250,8 @@ fn labels(row: &ObjectRow) -> impl Iterator<Item = Bytes> + use<> {
     counts.into_iter().flat_map(of)
 }
 
-/// The rows that an object has beside its own, which go when it is adopted
-/// rebuilt.
+/// The rows that an object has in addition to its own, which go when it is adopted
+/// again.
 fn everything_of(row: &ObjectRow) -> impl Iterator<Item = Bytes> {
     let id = row.id;
     let named = row.named().into_iter().flat_map(move |(relation, count)| {

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use annals_domain::redaction::Redacted;
-use annals_event_log::{CommitError, EventLog, ModelCheckpoint, Position, Query, Record};
+use annals_event_log::{CommitError, ModelCheckpoint, Position, Query, Record, Store};
 use futures::future::join;
 use futures::stream::{self, Stream, StreamExt};
 
@@ -36,8 +36,8 @@ const BATCH_BYTES: usize = 64 * 1024 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rebuilt {
-    /// How many events were folded. It is also the position that the rows
-    /// stand for.
+    /// How many events were folded. It is also the position of the log whose state
+    /// the rows show.
     pub events: u64,
     /// How many rows were written, counting each time that one was.
     pub rows: u64,
@@ -54,7 +54,7 @@ struct Batch {
 
 /// What was folded before, and where.
 struct Before<'a> {
-    log: &'a dyn EventLog,
+    log: &'a dyn Store,
     model: &'a str,
     folded: Position,
     since: Position,
@@ -69,7 +69,7 @@ type Pages<'a> = Pin<Box<dyn Stream<Item = Result<Vec<Step>, CatalogueError>> + 
 
 /// The rows of a new generation as they come into being.
 pub(super) struct Building<'a> {
-    log: &'a dyn EventLog,
+    log: &'a dyn Store,
     model: String,
     /// Bytes in memory after which rows are written.
     batch_bytes: usize,
@@ -94,13 +94,13 @@ impl Catalogue {
     /// for reading only it is [`CommitError::ReadOnly`].
     pub async fn rebuild(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Rebuilt, CatalogueError> {
         let _rebuilding = self.rebuilding.lock().await;
         let mut attempt = 1;
         loop {
-            let made = self.make_anew(log, &mut *progress).await;
+            let made = self.rebuild_once(log, &mut *progress).await;
             let is_outdated = matches!(
                 made,
                 Err(CatalogueError::Commit(CommitError::Epoch { .. })
@@ -113,10 +113,10 @@ impl Catalogue {
         }
     }
 
-    /// Makes them once. The caller holds `rebuilding`.
-    async fn make_anew(
+    /// Rebuilds them once. The caller holds `rebuilding`.
+    async fn rebuild_once(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Rebuilt, CatalogueError> {
         let since = log.watermark();
@@ -125,7 +125,7 @@ impl Catalogue {
         let new = current.next();
         let mut building = Building::begin(log, new.model(), BATCH_BYTES, progress).await?;
         building.build_to(log.watermark()).await?;
-        // What came meanwhile, while nobody else folds or writes.
+        // What came meanwhile, while no other task folds or writes.
         let _folding = self.folding.lock().await;
         building.build_to(log.watermark()).await?;
         let (folded, rows) = (building.folded, building.rows);
@@ -139,7 +139,7 @@ impl Catalogue {
 
     async fn put_in_place(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         current: Generation,
         new: Generation,
         (rows_at, since): (ModelCheckpoint, Position),
@@ -154,7 +154,7 @@ impl Catalogue {
 impl<'a> Building<'a> {
     /// Nothing is folded yet, and the model has no rows.
     pub(super) async fn begin(
-        log: &'a dyn EventLog,
+        log: &'a dyn Store,
         model: String,
         batch_bytes: usize,
         progress: &'a mut (dyn FnMut(Position) + Send),
@@ -260,7 +260,7 @@ async fn fold(
 
 /// Writes a batch, if there is one; how many rows it had.
 async fn write(
-    log: &dyn EventLog,
+    log: &dyn Store,
     model: &str,
     start: ModelCheckpoint,
     batch: Option<Batch>,
@@ -277,7 +277,7 @@ async fn write(
 }
 
 /// Everything behind one position and up to another.
-fn pages(log: &dyn EventLog, after: Position, end: Position) -> Pages<'_> {
+fn pages(log: &dyn Store, after: Position, end: Position) -> Pages<'_> {
     let records = stream::try_unfold(after, move |after| async move {
         let records = read(log, after, end).await?;
         let last = records.last().map(Record::position);
@@ -294,7 +294,7 @@ fn pages(log: &dyn EventLog, after: Position, end: Position) -> Pages<'_> {
 
 /// The next records behind a position and not behind `end`.
 async fn read(
-    log: &dyn EventLog,
+    log: &dyn Store,
     after: Position,
     end: Position,
 ) -> Result<Vec<Record>, CatalogueError> {

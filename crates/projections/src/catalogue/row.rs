@@ -19,14 +19,14 @@ use crate::Text;
 /// Characters of a title; the rest is in the object's view.
 const TITLE_CHARS: usize = 100;
 /// Bytes of a label's name or value. It is the log's limit for content that
-/// stands in a record; nobody's label is longer.
+/// is stored in a record; no label is longer.
 const LABEL_BYTES: usize = 4_096;
 
 /// One object. It is a pure function of the log's prefix: no time of the log's
 /// own clock is in it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct ObjectRow {
-    /// It stands in the key.
+    /// It is in the key.
     #[serde(skip)]
     pub(super) id: Uuid,
     #[serde(with = "kind_number")]
@@ -62,7 +62,7 @@ pub(super) struct ObjectRow {
     pub(super) counts: Counts,
     /// Tokens that were used, event by event.
     pub(super) usage: Option<Usage>,
-    /// Tokens that a provenance says were used, besides.
+    /// Tokens that a provenance states, in addition.
     pub(super) stated: Option<Usage>,
     /// A run's provenance, to which tokens count that are used later.
     pub(super) provenance: Option<Uuid>,
@@ -138,7 +138,7 @@ pub(super) enum Counts {
     },
 }
 
-/// Where an intent is on Forge's axis, and how its parts stand.
+/// Where an intent is on Forge's axis, and the states of its parts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct IntentCounts {
     /// How far it was let go, by its number in fold/intake.rs.

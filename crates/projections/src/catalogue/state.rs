@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use annals_event_log::{EventLog, ModelCheckpoint, Position};
+use annals_event_log::{ModelCheckpoint, Position, Store};
 
 use super::generation::Generation;
 use super::layer::{Layer, Loaded};
-use super::sight::Sight;
+use super::overlay_view::OverlayView;
 use super::step::Step;
 
 /// The overlay and its place.
@@ -31,7 +31,7 @@ struct Begun {
     /// The end of the log when folding began: what was removed up to here was gone
     /// before anything was read.
     since: Position,
-    /// Whoever reads holds on to the layer as it was; a fold then goes on with
+    /// A reader holds on to the layer as it was; a fold then goes on with
     /// a copy.
     layer: Arc<Layer>,
 }
@@ -109,8 +109,8 @@ impl State {
     }
 
     /// The rows as they are now, if folding has begun.
-    pub(super) fn sight<'l>(&self, log: &'l dyn EventLog) -> Option<Sight<'l>> {
-        self.begun.as_ref().map(|begun| Sight {
+    pub(super) fn view<'l>(&self, log: &'l dyn Store) -> Option<OverlayView<'l>> {
+        self.begun.as_ref().map(|begun| OverlayView {
             log,
             model: Arc::clone(&begun.model),
             layer: Arc::clone(&begun.layer),
@@ -119,14 +119,14 @@ impl State {
     }
 
     /// The same to answer from: not before everything is folded again that was once.
-    pub(super) fn sight_to_answer<'l>(&self, log: &'l dyn EventLog) -> Option<Sight<'l>> {
+    pub(super) fn view_to_answer<'l>(&self, log: &'l dyn Store) -> Option<OverlayView<'l>> {
         let is_back = self.folded().is_some_and(|folded| folded >= self.reached);
-        self.sight(log).filter(|_| is_back)
+        self.view(log).filter(|_| is_back)
     }
 
-    /// Whether it still takes the stored rows for what a sight took them for.
-    pub(super) fn is_as(&self, sight: &Sight<'_>) -> bool {
-        let same = |begun: &Begun| begun.model == sight.model && begun.rows_at == sight.rows_at;
+    /// Whether it still takes the stored rows for what a view took them for.
+    pub(super) fn is_as(&self, view: &OverlayView<'_>) -> bool {
+        let same = |begun: &Begun| begun.model == view.model && begun.rows_at == view.rows_at;
         self.begun.as_ref().is_some_and(same)
     }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use annals_domain::{Adoption, AnyEvent, Slot, Timestamp, Touched};
 use annals_domain::{alias, intent, observation, pipeline, plan, run, session, snapshot, task};
-use annals_event_log::{Digest, EventLog, PieceRef, Record, record_at};
+use annals_event_log::{Digest, PieceRef, Record, Store, record_at};
 use annals_wire::Decoded;
 use bytes::Bytes;
 use rayon::prelude::*;
@@ -90,7 +90,7 @@ impl Step {
 /// [`CatalogueError::Decode`], [`CatalogueError::MissingBlob`], and what the
 /// log cannot read.
 pub(super) async fn steps(
-    log: &dyn EventLog,
+    log: &dyn Store,
     records: Vec<Record>,
 ) -> Result<Vec<Step>, CatalogueError> {
     let mut steps = decode(records)?;
@@ -132,7 +132,7 @@ pub(super) fn decode(records: Vec<Record>) -> Result<Vec<Step>, CatalogueError> 
 ///
 /// # Errors
 /// [`CatalogueError::MissingBlob`], and what the log cannot read.
-pub(super) async fn complete(log: &dyn EventLog, steps: &mut [Step]) -> Result<(), CatalogueError> {
+pub(super) async fn complete(log: &dyn Store, steps: &mut [Step]) -> Result<(), CatalogueError> {
     for made in steps.iter_mut().filter(|made| !made.missing().is_empty()) {
         let record = made.decoded.record.clone();
         *made = match fetch(log, &record, made.missing()).await {
@@ -152,7 +152,7 @@ pub(super) async fn complete(log: &dyn EventLog, steps: &mut [Step]) -> Result<(
 }
 
 async fn fetch(
-    log: &dyn EventLog,
+    log: &dyn Store,
     record: &Record,
     digests: &[Digest],
 ) -> Result<HashMap<Digest, Bytes>, CatalogueError> {
@@ -208,7 +208,7 @@ impl<'a> Texts<'a> {
             .map_or(Text::Removed, |text| Text::Present(title(&text)))
     }
 
-    /// What an event gives beside a title, if anything.
+    /// What an event gives in addition to a title, if anything.
     fn given(&mut self, event: &AnyEvent) -> Option<Box<Given>> {
         let (tags, external_ids) = label_slots(event);
         let (labels, alias) = (intent_label_slots(event), alias_slot(event));

@@ -1,7 +1,7 @@
 //! Which ids may be taken, in memory of a fixed size.
 //!
 //! Every new object asks whether its id is taken. While rows are rebuilt,
-//! whoever makes them knows all of them, so that most of these questions need
+//! the rebuild knows all of them, so that most of these questions need
 //! no store: what was never put into this filter (a Bloom filter) is not there.
 //! It is sized for a few million objects; with more of them it says "perhaps"
 //! more often, and the store is asked.

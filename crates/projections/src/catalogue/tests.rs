@@ -13,9 +13,10 @@ use std::sync::atomic::Ordering;
 use annals_domain::pipeline::EvictionPolicy;
 use annals_domain::pipeline::{Created, Event};
 use annals_domain::{AnyEvent, Emitted, Kind, Pieces, StreamKind, StreamRef};
+use annals_event_log::Classified;
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{
-    Blob, Blobs, Content, EventLog, ModelCheckpoint, Position, Query, ReadModels, Record,
+    Blob, Blobs, Content, EventLog, ModelCheckpoint, Position, Query, ReadModels, Record, Store,
 };
 use bytes::Bytes;
 use futures::executor::block_on;
@@ -54,11 +55,11 @@ fn pipeline(id: Uuid) -> (Kind, StreamRef) {
     )
 }
 
-fn find(catalogue: &Catalogue, log: &dyn EventLog, number: u128) -> Option<(Kind, StreamRef)> {
+fn find(catalogue: &Catalogue, log: &dyn Store, number: u128) -> Option<(Kind, StreamRef)> {
     block_on(catalogue.find(log, Uuid::from_u128(number))).unwrap()
 }
 
-fn suffix(catalogue: &Catalogue, log: &dyn EventLog, digits: &str) -> Vec<u128> {
+fn suffix(catalogue: &Catalogue, log: &dyn Store, digits: &str) -> Vec<u128> {
     let found = block_on(catalogue.by_suffix(log, digits, 10)).unwrap();
     found.into_iter().map(|(_, id)| id.as_u128()).collect()
 }
@@ -69,7 +70,7 @@ const MODEL: &str = "catalogue.9.1";
 type Rows = Vec<(Bytes, Bytes)>;
 
 /// Every row of a model.
-fn dump(log: &dyn EventLog, model: &str) -> Rows {
+fn dump(log: &dyn Store, model: &str) -> Rows {
     let mut rows: Rows = Vec::new();
     loop {
         let after = rows.last().map(|(key, _)| key.clone());
@@ -118,13 +119,13 @@ fn rebuilt_rows(log: &MemoryLog) -> Rows {
     dump(&log, &block_on(catalogue.model(&log)).unwrap())
 }
 
-fn up_to_date(log: &dyn EventLog) -> Catalogue {
+fn up_to_date(log: &dyn Store) -> Catalogue {
     let catalogue = Catalogue::new();
     block_on(catalogue.catch_up(log)).unwrap();
     catalogue
 }
 
-fn row(catalogue: &Catalogue, log: &dyn EventLog, id: Uuid) -> CatalogueRow {
+fn row(catalogue: &Catalogue, log: &dyn Store, id: Uuid) -> CatalogueRow {
     block_on(catalogue.row(log, id)).unwrap().unwrap()
 }
 
@@ -340,7 +341,7 @@ fn content_that_was_removed_shows_as_removed_and_large_content_is_cut() {
             prompt,
         })
     });
-    let title = |log: &dyn EventLog| row(&up_to_date(log), log, id(1)).title;
+    let title = |log: &dyn Store| row(&up_to_date(log), log, id(1)).title;
     assert_eq!(title(&story.log), Some(Text::from("first line")));
     let emptied = MemoryLog::new(id(0));
     let records = story
@@ -401,7 +402,7 @@ fn another_generation_takes_the_place_of_the_rows() {
             Position::START
         );
     }
-    // Whoever read the rows that were dropped finds the new ones.
+    // A reader of the rows that were dropped finds the new ones.
     assert!(block_on(reader.find(&log, id(1))).unwrap().is_some());
     assert!(
         block_on(reader.row(&log, Uuid::from_u128(99)))
@@ -439,7 +440,7 @@ fn a_reader_follows_rows_that_another_process_writes() {
     let mut story = Story::new();
     create(&mut story, 1..=30);
     let (reader, writer) = (Catalogue::new(), Catalogue::new());
-    let list = |log: &dyn EventLog| {
+    let list = |log: &dyn Store| {
         let query = ListQuery {
             limit: 100,
             ..ListQuery::new(Kind::ContextPipeline)
@@ -507,7 +508,7 @@ fn objects_are_found_by_their_last_digits() {
 }
 
 #[test]
-fn what_is_no_end_of_an_id_is_refused() {
+fn what_is_not_the_end_of_an_id_is_refused() {
     let story = Story::new();
     let catalogue = Catalogue::new();
     for bad in [

@@ -13,9 +13,9 @@ use uuid::Uuid;
 
 use super::CatalogueError;
 use super::links;
+use super::overlay_view::OverlayView;
 use super::relation::Relation;
-use super::sight::Sight;
-use super::view::{CatalogueRow, view};
+use super::view::{CatalogueRow, whole};
 
 /// Which tree to show, and how much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl TreeQuery {
     }
 }
 
-/// A tree, its objects one behind the other: each stands before what belongs
+/// A tree, its objects one behind the other: each is before what belongs
 /// to it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -57,7 +57,7 @@ pub struct Tree {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TreeNode {
-    /// How many levels it stands below the first object.
+    /// How many levels it is below the first object.
     pub depth: usize,
     /// The field by which it belongs to the object above it.
     #[serde(serialize_with = "relation_name")]
@@ -110,7 +110,7 @@ fn branches(kind: Kind) -> &'static [Relation] {
 }
 
 /// A task is at home below its intent or parent, and a run below its task; below
-/// a plan they are shown where the plan is what was asked for.
+/// a plan they are shown where the plan is the requested object.
 const ROOT_PLAN: &[Relation] = &[Relation::StepTask, Relation::RunPlan];
 
 /// An object that is still to be shown.
@@ -124,11 +124,11 @@ struct Waiting {
 
 /// The tree below an object; `None` if there is no such object.
 pub(super) async fn tree(
-    sight: &Sight<'_>,
+    view: &OverlayView<'_>,
     query: &TreeQuery,
 ) -> Result<Option<Tree>, CatalogueError> {
     let mut growing = Growing {
-        sight,
+        view,
         query,
         tree: Tree {
             nodes: Vec::new(),
@@ -161,7 +161,7 @@ pub(super) async fn tree(
 }
 
 struct Growing<'a> {
-    sight: &'a Sight<'a>,
+    view: &'a OverlayView<'a>,
     query: &'a TreeQuery,
     tree: Tree,
     shown: HashSet<Uuid>,
@@ -178,14 +178,14 @@ impl Growing<'_> {
         if !is_circle && !self.shown.insert(next.id) {
             return Ok(Vec::new());
         }
-        let Some(row) = self.sight.object(next.id).await? else {
+        let Some(row) = self.view.object(next.id).await? else {
             return Ok(Vec::new());
         };
         let kind = row.kind;
         let mut node = TreeNode {
             depth: next.depth,
             relation: next.relation,
-            row: view(self.sight, row).await?,
+            row: whole(self.view, row).await?,
             is_circle,
             more: false,
         };
@@ -235,9 +235,9 @@ impl Growing<'_> {
         let mut ids = match relation {
             // It is the plan that names the task, and the session its runs.
             Relation::StepTask | Relation::SessionRuns | Relation::SessionTasks => {
-                links::named(self.sight, id, relation, limit).await?
+                links::named(self.view, id, relation, limit).await?
             }
-            _ => links::naming(self.sight, id, relation, limit).await?,
+            _ => links::naming(self.view, id, relation, limit).await?,
         };
         let more = ids.len() > breadth;
         ids.truncate(breadth);

@@ -4,7 +4,7 @@
 //! order of their keys. So memory does not grow with the catalogue, and the log may be open
 //! for reading only. Rows are compared as of their own checkpoint, wherever the log ends.
 
-use annals_event_log::{EventLog, Position, ReadError, Row};
+use annals_event_log::{Position, ReadError, Row, Store};
 use bytes::Bytes;
 use uuid::Uuid;
 
@@ -38,9 +38,10 @@ pub struct CatalogueReport {
     /// and the next opening for writing settles it.
     pub ahead_of: Option<Position>,
     /// Rows that differ only by content that a redaction is removing, which is not at its end:
-    /// they have it until then, and are then made anew.
+    /// they have it until then, and are then made again.
     pub going: u64,
-    /// Objects with events that are dated before what came before them, which is no fault of the log.
+    /// Objects with events that are dated before what came before them, which is not a
+    /// fault of the log.
     pub skew: SkewReport,
     /// What is wrong: the first hundred findings.
     pub findings: Vec<CatalogueFault>,
@@ -113,7 +114,8 @@ impl Catalogue {
     /// Folds the log again, up to where the stored rows are folded, and compares them byte
     /// for byte. `rebuilt` is the same log with read models of its own, which have no rows and
     /// take new ones; nothing of the log is altered. `going` is what a redaction is about that is
-    /// not at its end, if there is one. `progress` is told each position up to which events were folded.
+    /// not at its end, if there is one. `progress` is called with each position up to which
+    /// events were folded.
     ///
     /// # Errors
     /// [`CatalogueError`] when the log cannot be reached, and
@@ -122,8 +124,8 @@ impl Catalogue {
     /// the report, not an error.
     pub async fn verify(
         &self,
-        log: &dyn EventLog,
-        rebuilt: &dyn EventLog,
+        log: &dyn Store,
+        rebuilt: &dyn Store,
         going: &Going,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<CatalogueReport, CatalogueError> {
@@ -144,12 +146,12 @@ impl Catalogue {
 
     async fn compare(
         &self,
-        log: &dyn EventLog,
-        rebuilt: &dyn EventLog,
+        log: &dyn Store,
+        rebuilt: &dyn Store,
         going: &Going,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<CatalogueReport, CatalogueError> {
-        // Nobody puts other rows in their place meanwhile.
+        // No rebuild puts other rows in their place meanwhile.
         let _rebuilding = self.rebuilding.lock().await;
         let mut building =
             Building::begin(rebuilt, REBUILT.to_owned(), BATCH_BYTES, progress).await?;
@@ -207,7 +209,7 @@ impl SkewReport {
 
 /// Checks the row that names the current generation.
 async fn pointer(
-    log: &dyn EventLog,
+    log: &dyn Store,
     checkpoint: Position,
     report: &mut CatalogueReport,
 ) -> Result<(), CatalogueError> {
@@ -232,9 +234,9 @@ async fn pointer(
 
 /// Compares the rows of a model with the new ones.
 async fn rows_of(
-    log: &dyn EventLog,
+    log: &dyn Store,
     model: &str,
-    rebuilt: &dyn EventLog,
+    rebuilt: &dyn Store,
     going: &Going,
     report: &mut CatalogueReport,
 ) -> Result<(), CatalogueError> {
@@ -283,7 +285,7 @@ async fn rows_of(
 
 /// The rows of a model, one after the other.
 struct Reading<'a> {
-    from: &'a dyn EventLog,
+    from: &'a dyn Store,
     model: &'a str,
     page: std::vec::IntoIter<Row>,
     last: Option<Bytes>,
@@ -291,7 +293,7 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(from: &'a dyn EventLog, model: &'a str) -> Reading<'a> {
+    fn new(from: &'a dyn Store, model: &'a str) -> Reading<'a> {
         Reading {
             from,
             model,

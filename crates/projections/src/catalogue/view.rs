@@ -11,9 +11,9 @@ use uuid::Uuid;
 use super::CatalogueError;
 use super::fold::{approval, intent_counts, read_label};
 use super::keys::{self, LabelMap};
+use super::overlay_view::OverlayView;
 use super::relation::Relation;
 use super::row::{Counts, IntentCounts, ObjectRow, Usage};
-use super::sight::Sight;
 use super::status::Status;
 use crate::Text;
 
@@ -137,26 +137,26 @@ impl From<Usage> for Tokens {
 
 /// One object, if it exists.
 pub(super) async fn one(
-    sight: &Sight<'_>,
+    view: &OverlayView<'_>,
     id: Uuid,
 ) -> Result<Option<CatalogueRow>, CatalogueError> {
-    match sight.object(id).await? {
-        Some(row) => Ok(Some(view(sight, row).await?)),
+    match view.object(id).await? {
+        Some(row) => Ok(Some(whole(view, row).await?)),
         None => Ok(None),
     }
 }
 
-/// An object with what stands in other rows.
-pub(super) async fn view(
-    sight: &Sight<'_>,
+/// An object with what is in other rows.
+pub(super) async fn whole(
+    view: &OverlayView<'_>,
     row: ObjectRow,
 ) -> Result<CatalogueRow, CatalogueError> {
-    let tags = labels(sight, &row, LabelMap::Tags).await?;
-    let external_ids = labels(sight, &row, LabelMap::ExternalIds).await?;
+    let tags = labels(view, &row, LabelMap::Tags).await?;
+    let external_ids = labels(view, &row, LabelMap::ExternalIds).await?;
     let mut aliases = Vec::new();
     if row.aliases > 0 {
         let prefix = keys::aliases(row.id);
-        let rows = sight
+        let rows = view
             .scan(&prefix, None, Direction::Forward, ALIASES_SHOWN)
             .await?;
         let text = |(_, value): &(_, Bytes)| String::from_utf8_lossy(value).into_owned();
@@ -197,14 +197,14 @@ pub(super) async fn view(
 
 /// One of an object's maps, as far as it is shown.
 async fn labels(
-    sight: &Sight<'_>,
+    view: &OverlayView<'_>,
     row: &ObjectRow,
     map: LabelMap,
 ) -> Result<Vec<(String, String)>, CatalogueError> {
     let mut labels = Vec::new();
     if row.labels(map) > 0 {
         let prefix = keys::labels(map, row.id);
-        let scanned = sight.scan(&prefix, None, Direction::Forward, LABELS_SHOWN);
+        let scanned = view.scan(&prefix, None, Direction::Forward, LABELS_SHOWN);
         for (key, value) in scanned.await? {
             labels.push(read_label(&value).ok_or_else(|| CatalogueError::malformed(&key))?);
         }
@@ -278,7 +278,7 @@ fn is_taken_in(row: &ObjectRow) -> bool {
     intent_counts(row).is_some_and(|counts| counts.is_taken_in)
 }
 
-/// How many tasks and children an intent has, by how they stand.
+/// How many tasks and children an intent has, by their state.
 fn parts(parts: &PartsTally) -> Vec<(&'static str, u64)> {
     let counts = [
         ("open_parts", parts.open),

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::CatalogueError;
 use super::keys;
-use super::sight::Sight;
+use super::overlay_view::OverlayView;
 
 /// Rows that are read at once.
 const PAGE: usize = 256;
@@ -88,9 +88,9 @@ impl Walk {
     }
 
     /// The next object, which stays the next one.
-    async fn peek(&mut self, sight: &Sight<'_>) -> Result<Option<Listed>, CatalogueError> {
+    async fn peek(&mut self, view: &OverlayView<'_>) -> Result<Option<Listed>, CatalogueError> {
         for list in &mut self.lists {
-            list.fill(sight, self.direction).await?;
+            list.fill(view, self.direction).await?;
         }
         let fronts = self.lists.iter().filter_map(|list| list.read.front());
         let fronts = fronts.copied();
@@ -115,14 +115,14 @@ impl Walk {
 impl List {
     async fn fill(
         &mut self,
-        sight: &Sight<'_>,
+        view: &OverlayView<'_>,
         direction: Direction,
     ) -> Result<(), CatalogueError> {
         if !self.read.is_empty() || self.is_read {
             return Ok(());
         }
         let cursor = self.cursor.as_deref();
-        let page = sight.scan(&self.prefix, cursor, direction, PAGE).await?;
+        let page = view.scan(&self.prefix, cursor, direction, PAGE).await?;
         self.is_read = page.len() < PAGE;
         for (key, value) in &page {
             let malformed = || CatalogueError::malformed(key);
@@ -144,18 +144,18 @@ impl List {
 /// The next object that all walks have in common; none of them gives it again.
 pub(super) async fn next_of_all(
     walks: &mut [Walk],
-    sight: &Sight<'_>,
+    view: &OverlayView<'_>,
 ) -> Result<Option<Listed>, CatalogueError> {
     let Some((first, others)) = walks.split_first_mut() else {
         return Ok(None);
     };
     'candidates: loop {
-        let Some((position, id)) = first.peek(sight).await? else {
+        let Some((position, id)) = first.peek(view).await? else {
             return Ok(None);
         };
         for other in &mut *others {
             other.skip_to(position);
-            match other.peek(sight).await? {
+            match other.peek(view).await? {
                 None => return Ok(None),
                 Some((found, _)) if found == position >> other.bits => {}
                 Some((found, _)) => {

@@ -25,7 +25,7 @@ pub(super) struct Watched<'l> {
     pub(super) read_only: AtomicBool,
     pub(super) commits: AtomicUsize,
     pub(super) reads: AtomicUsize,
-    /// Rows that were asked for by their keys.
+    /// Rows that were read by their keys.
     pub(super) gets: AtomicUsize,
     /// Calls of any kind.
     pub(super) calls: AtomicUsize,

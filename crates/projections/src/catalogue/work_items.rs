@@ -12,13 +12,13 @@
 
 use std::collections::HashMap;
 
-use annals_event_log::{Direction, EventLog, Position, Query};
+use annals_event_log::{Direction, Position, Query, Store};
 use bytes::Bytes;
 use serde::Serialize;
 
 use super::CatalogueError;
 use super::keys;
-use super::sight::Sight;
+use super::overlay_view::OverlayView;
 use crate::{Entry, EntryError, WorkItemView};
 
 /// Characters of an id that an error shows.
@@ -48,8 +48,8 @@ impl Default for WorkItemsQuery {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WorkItems {
-    /// The tickets, the one first that was read for the first time last. Those
-    /// that one event tells of stand in its order from the last to the first.
+    /// The tickets, the one first that was read for the first time last. Those of one event are in its
+    /// order, from the last to the first.
     pub rows: Vec<WorkItemView>,
     /// Where the list goes on, if there is more of it: behind this ticket.
     #[serde(skip)]
@@ -113,26 +113,26 @@ impl Read {
 
 /// Lists tickets.
 pub(super) async fn work_items(
-    sight: &Sight<'_>,
+    view: &OverlayView<'_>,
     query: &WorkItemsQuery,
 ) -> Result<WorkItems, CatalogueError> {
     let limit = query.limit.max(1);
     let after = match &query.after {
-        Some(id) => Some(place_of(sight, id).await?),
+        Some(id) => Some(place_of(view, id).await?),
         None => None,
     };
     let (prefix, back) = (keys::work_items(), Direction::Backward);
     let wanted = limit.saturating_add(1);
-    let mut marks = sight.scan(&prefix, after.as_deref(), back, wanted).await?;
+    let mut marks = view.scan(&prefix, after.as_deref(), back, wanted).await?;
     let more = marks.len() > limit;
     marks.truncate(limit);
     let keys: Vec<Bytes> = marks
         .iter()
         .map(|(_, mark)| keys::work_item(mark))
         .collect();
-    let mut told = Told::of(sight.log);
+    let mut told = Told::of(view.log);
     let mut rows = Vec::with_capacity(keys.len());
-    for (key, row) in keys.iter().zip(sight.rows(&keys).await?) {
+    for (key, row) in keys.iter().zip(view.rows(&keys).await?) {
         let item = match row.and_then(|row| Read::from_row(&row)) {
             Some(read) => told.item(read).await?,
             None => None,
@@ -144,10 +144,10 @@ pub(super) async fn work_items(
     Ok(WorkItems { rows, next })
 }
 
-/// The key by which a ticket stands in the list.
-async fn place_of(sight: &Sight<'_>, id: &str) -> Result<Bytes, CatalogueError> {
+/// The key of a ticket in the list.
+async fn place_of(view: &OverlayView<'_>, id: &str) -> Result<Bytes, CatalogueError> {
     let key = keys::work_item(&keys::work_item_mark(id));
-    let row = sight.rows(std::slice::from_ref(&key)).await?;
+    let row = view.rows(std::slice::from_ref(&key)).await?;
     let Some(row) = row.into_iter().next().flatten() else {
         return Err(CatalogueError::NoWorkItem {
             id: id.chars().take(SHOWN).collect(),
@@ -160,12 +160,12 @@ async fn place_of(sight: &Sight<'_>, id: &str) -> Result<Bytes, CatalogueError> 
 
 /// What records tell of tickets. A backlog tells of many, and is read once.
 struct Told<'a> {
-    log: &'a dyn EventLog,
+    log: &'a dyn Store,
     read: HashMap<u64, Vec<WorkItemView>>,
 }
 
 impl Told<'_> {
-    fn of(log: &dyn EventLog) -> Told<'_> {
+    fn of(log: &dyn Store) -> Told<'_> {
         Told {
             log,
             read: HashMap::new(),
@@ -201,7 +201,7 @@ impl Told<'_> {
 }
 
 /// The tickets that the record at a position tells of.
-async fn read(log: &dyn EventLog, position: Position) -> Result<Vec<WorkItemView>, CatalogueError> {
+async fn read(log: &dyn Store, position: Position) -> Result<Vec<WorkItemView>, CatalogueError> {
     let page = log.read(Query::all(position).limit(1)).await?;
     let found = page.records.first();
     let Some(record) = found.filter(|record| record.position() == position) else {

@@ -66,7 +66,7 @@ fn assert_same_structure(whole: &Value, redacted: &Value) {
                 }
             }
         }
-        // Tickets are told apart by their names.
+        // Tickets are distinguished by their names.
         (Value::Array(_), Value::Array(redacted))
             if redacted.iter().any(|it| is_removed(&it["id"])) => {}
         (Value::Array(whole), Value::Array(redacted)) => {

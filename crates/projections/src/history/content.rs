@@ -1,10 +1,10 @@
 //! An event as JSON, with its content in place of the pieces' numbers.
 //!
-//! Which fields are content, the catalogue of events knows.
+//! Which fields are content, `annals_wire::event_docs` says.
 
 use annals_domain::Slot;
 use annals_wire::StructureJson;
-use annals_wire::catalogue::{self, FieldDoc, Part};
+use annals_wire::event_docs::{self, FieldDoc, Part};
 use serde_json::{Map, Value, json};
 
 use crate::{Entry, PieceValue, Text};
@@ -14,7 +14,7 @@ pub(super) fn event(entry: &Entry) -> Value {
     // A structure is a struct of plain values, which JSON can always hold.
     let mut event = serde_json::to_value(StructureJson(&entry.event)).unwrap_or_default();
     let event_type = entry.event.event_type();
-    let documented = catalogue::events(entry.stream.kind).iter();
+    let documented = event_docs::events(entry.stream.kind).iter();
     if let Some(doc) = documented
         .into_iter()
         .find(|doc| doc.event_type == event_type)
@@ -48,7 +48,7 @@ fn fill_group(group: &mut Map<String, Value>, fields: &[FieldDoc], entry: &Entry
     }
 }
 
-/// Replaces the numbers of pieces. Names and their JSON stand as pairs.
+/// Replaces the numbers of pieces. Names and their JSON are shown as pairs.
 fn resolve(value: &mut Value, is_json: bool, entry: &Entry) {
     match value {
         Value::Number(number) => {

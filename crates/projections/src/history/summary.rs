@@ -156,7 +156,7 @@ fn alias(event: &alias::Event, entry: &Entry) -> String {
     match event {
         alias::Event::Reserved(event) => {
             let alias = quoted(entry, event.alias);
-            format!("{alias} stands for {}", short(event.object))
+            format!("{alias} refers to {}", short(event.object))
         }
         alias::Event::Redacted(event) => redacted(event, entry),
     }
@@ -448,7 +448,7 @@ fn pipeline(event: &pipeline::Event, entry: &Entry) -> String {
     }
 }
 
-/// What marks what nobody said.
+/// The mark of what was inferred.
 fn inferred(inferred: bool) -> &'static str {
     if inferred { " (inferred)" } else { "" }
 }

@@ -109,7 +109,7 @@ fn every_event_has_one_line_of_its_own() {
 }
 
 #[test]
-fn every_piece_of_content_stands_in_its_place() {
+fn every_piece_of_content_is_in_its_place() {
     for sample in annals_wire::sample::samples() {
         let mut story = Story::new();
         story.append(&sample);

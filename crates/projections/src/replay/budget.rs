@@ -34,7 +34,7 @@ pub(super) enum FrameLimit {
     Recorded,
 }
 
-/// Why there is no one budget to compare a policy with.
+/// Why there is no single budget to compare a policy with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoYardstick {

@@ -74,7 +74,7 @@ impl Greedy {
     }
 
     /// A frame came that will be used so many times. Frames that are never used
-    /// need not be told of: they are dropped at once.
+    /// need not be reported: they are dropped at once.
     pub(super) fn hold(&mut self, frame: FrameKey, tokens: u64, uses: u64) {
         if self.held.contains_key(&frame) {
             // Another adopted frame has its number: one of them is enough.
@@ -86,7 +86,7 @@ impl Greedy {
         self.order.insert((worth, frame));
     }
 
-    /// A frame was pushed, whichever: what finds no room goes.
+    /// A frame was pushed, of any kind: what does not fit is evicted.
     pub(super) fn make_room(&mut self) {
         while self.is_over()
             && let Some((worth, frame)) = self.order.pop_first()

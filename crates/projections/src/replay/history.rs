@@ -40,7 +40,7 @@ pub(super) struct Frame<'a> {
     pub(super) tokens: Option<u64>,
 }
 
-/// What is remembered of a history while it goes by.
+/// What is remembered of a history while it is read.
 #[derive(Debug, Default)]
 pub(super) struct History {
     begun: bool,

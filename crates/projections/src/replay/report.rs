@@ -56,7 +56,7 @@ pub struct PolicyReplay {
     pub misses: u64,
     /// Misses of uses that were inferred.
     pub inferred_misses: u64,
-    /// The least that could have been missed, where that was asked for.
+    /// The least that could have been missed, where that was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimum: Option<Yardstick>,
     /// How many more this policy missed; a guess for tokens may be beaten.
@@ -90,7 +90,7 @@ pub enum Yardstick {
         /// Uses missed.
         misses: u64,
     },
-    /// There is no one budget to compare with.
+    /// There is no single budget to compare with.
     None {
         /// Why.
         reason: NoYardstick,

@@ -1,4 +1,4 @@
-//! Replays beside what was recorded, and beside a search of all choices.
+//! Replays compared with what was recorded, and with a search of all choices.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -581,7 +581,7 @@ fn a_policy_of_ones_own_is_tried_like_the_others() {
 }
 
 #[test]
-fn frames_that_went_before_an_adoption_are_no_misses() {
+fn frames_that_went_before_an_adoption_are_not_misses() {
     let told = Told {
         max_frames: 0,
         adopted: vec![(NEXT - 1, FrameKind::ToolCall)],

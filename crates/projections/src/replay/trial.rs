@@ -210,7 +210,7 @@ impl Measure {
         let mean = if pushes == 0 {
             0.0
         } else {
-            // It is no more than the peak, however large that is.
+            // It is at most the peak, however large that is.
             (self.sum as f64 / pushes as f64).min(u64::MAX as f64)
         };
         Held {

@@ -19,7 +19,7 @@ pub enum Class {
     Rejected,
     /// It came too early.
     Throttled,
-    /// It waits for an approval that nobody has given.
+    /// It waits for an approval that was not given.
     Queued,
 }
 
@@ -96,10 +96,10 @@ pub struct Unknown {
     pub unsaid: u64,
 }
 
-/// Approvals that somebody was asked for, and would be.
+/// Approvals that were requested, and that would be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Approvals {
-    /// That were asked for, by the record.
+    /// Those that were requested, by the record.
     pub recorded: u64,
     /// That the profile would ask for.
     pub under_profile: u64,

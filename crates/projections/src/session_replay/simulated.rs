@@ -1,4 +1,4 @@
-//! One session under the candidate profile: its own state, beside what was
+//! One session under the candidate profile: its own state, next to what was
 //! recorded.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use annals_domain::session::{
     ApprovalDenied, ApprovalExpired, ApprovalRequired, Approved, CommandAccepted, CommandFacts,
-    CommandKind, CommandQueued, CommandRejected, Event, Judgement, PUSH, PolicyProfile,
-    RATE_LIMIT_SCOPE, RejectionRule, Session, SessionStatus, State, Throttled, TokenSource,
-    Waiting, closed, evolve, judge, lacks_names, needs_approval,
+    CommandKind, CommandQueued, CommandRejected, Event, Judgement, PUSH, PendingCommand,
+    PolicyProfile, RATE_LIMIT_SCOPE, RejectionRule, Session, SessionStatus, State, Throttled,
+    TokenSource, closed, evolve, judge, lacks_names, needs_approval,
 };
 use annals_domain::{By, CommandId, Origin, Slot, Timestamp, bucket};
 
@@ -60,7 +60,7 @@ impl Known {
         !self.adopted || self.judged.contains_key(&command)
     }
 
-    /// Takes note that a command is dealt with; whether it was not before. Other
+    /// Records that a command is dealt with; whether it was not before. Other
     /// systems may give several verdicts, or the command after its verdict.
     pub(super) fn deal_with(&mut self, command: CommandId) -> bool {
         !self.adopted || self.dealt.insert(command)
@@ -112,13 +112,13 @@ pub(super) struct Simulated {
     state: State,
     /// Verdicts of commands that waited, which came later.
     pub(super) settled: Vec<(CommandId, Answer)>,
-    /// What asked for an approval.
+    /// The commands that requested an approval.
     pub(super) asked: BTreeSet<CommandId>,
-    /// Whether the recorded queue was rejected since an approval was asked for.
+    /// Whether the recorded queue was rejected since an approval was requested.
     denied: Option<RejectionRule>,
     /// What asked in the record as a command, and not as a push that waited.
     explicit: HashSet<CommandId>,
-    /// The status that another system said last, and how often it asked for an
+    /// The status that another system said last, and how often it requested an
     /// approval; by which command it does not say.
     recorded: SessionStatus,
     pub(super) asked_elsewhere: u64,
@@ -168,12 +168,12 @@ impl Simulated {
     }
 
     /// What the gate looks at in a command that has its verdict now.
-    pub(super) fn waiting(&self, command: CommandId) -> Option<Waiting> {
+    pub(super) fn waiting(&self, command: CommandId) -> Option<PendingCommand> {
         let received = self.session().and_then(|session| session.received.as_ref());
         if let Some(waiting) = received.filter(|waiting| waiting.command == command) {
             return Some(waiting.clone());
         }
-        self.known.facts(command).map(|facts| Waiting {
+        self.known.facts(command).map(|facts| PendingCommand {
             command,
             by: By::default(),
             facts: facts.clone(),
@@ -248,8 +248,8 @@ impl Simulated {
         }
     }
 
-    /// A result happens where its command was accepted here too, or where nobody
-    /// knows what it was.
+    /// A result happens where its command was accepted here too, or where it is not
+    /// known what it was.
     fn result(&mut self, command: Option<CommandId>, event: &Event, at: Timestamp) {
         let open =
             |session: &Session| command.is_some_and(|command| session.open.contains_key(&command));
@@ -271,7 +271,7 @@ impl Simulated {
     /// record knows when it was given.
     pub(super) fn judge(
         &mut self,
-        waiting: &Waiting,
+        waiting: &PendingCommand,
         at: Timestamp,
         timed: bool,
         buckets: &mut Buckets,
@@ -296,14 +296,14 @@ impl Simulated {
         Some(self.let_happen(waiting, judged, at, buckets))
     }
 
-    /// Lets a command be accepted whose rate nobody can judge.
-    pub(super) fn accept_unjudged(&mut self, waiting: &Waiting, at: Timestamp) {
+    /// Lets a command be accepted whose rate cannot be judged.
+    pub(super) fn accept_unjudged(&mut self, waiting: &PendingCommand, at: Timestamp) {
         let token = TokenSource::None;
         self.accept(waiting, token, at);
     }
 
-    fn accept(&mut self, waiting: &Waiting, token: TokenSource, at: Timestamp) {
-        let waits = |queued: &Waiting| queued.command == waiting.command;
+    fn accept(&mut self, waiting: &PendingCommand, token: TokenSource, at: Timestamp) {
+        let waits = |queued: &PendingCommand| queued.command == waiting.command;
         if !self
             .session()
             .is_some_and(|session| session.queue.iter().any(waits))
@@ -323,7 +323,7 @@ impl Simulated {
 
     fn let_happen(
         &mut self,
-        waiting: &Waiting,
+        waiting: &PendingCommand,
         judged: Judgement,
         at: Timestamp,
         buckets: &mut Buckets,
@@ -375,7 +375,7 @@ impl Simulated {
     }
 
     /// A command whose verdict comes after those of others is received again.
-    fn remember(&mut self, waiting: &Waiting) {
+    fn remember(&mut self, waiting: &PendingCommand) {
         if let State::Known(session) = &mut self.state {
             Arc::make_mut(session).received = Some(waiting.clone());
         }
@@ -409,7 +409,7 @@ impl Simulated {
         self.happens(required, at);
     }
 
-    /// What is asked for here that was answered in the record: the same, or the
+    /// The request that is open here and was answered in the record: the same, or the
     /// push that waits here for the one that waited there.
     /// `push` says whether the answer was one on pushes.
     fn answered(&self, request: Option<CommandId>, push: bool) -> Option<(CommandId, Vec<String>)> {
@@ -457,7 +457,7 @@ impl Simulated {
             let timed = !self.known.is_adopted();
             match self.judge(&waiting, at, timed, buckets) {
                 Some(Answer::Said(said)) if said.verdict == Class::Queued => return,
-                // What nobody can judge does not wait for ever.
+                // What cannot be judged does not wait for ever.
                 Some(answer @ (Answer::NoTimes | Answer::NoNames | Answer::Unsaid)) => {
                     self.accept_unjudged(&waiting, at);
                     self.settled.push((waiting.command, answer));
@@ -539,13 +539,13 @@ impl Simulated {
         }
     }
 
-    /// What is asked for here first.
+    /// The oldest request that is open here.
     fn oldest(&self) -> Option<CommandId> {
         Some(self.session()?.pending.first()?.request)
     }
 
-    /// Another system's session runs again: somebody approved what it asked for.
-    /// Where nothing is asked for here, it was a push that is judged later.
+    /// Another system's session runs again: its request was approved.
+    /// Where no request is open here, it was a push that is judged later.
     fn approved_by_status(&mut self, at: Timestamp, buckets: &mut Buckets) {
         if let Some(request) = self.oldest() {
             let approved = Approved {

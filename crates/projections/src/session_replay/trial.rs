@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use annals_domain::session::{
-    CommandKind, CommandResult, Event, PolicyProfile, RATE_LIMIT_SCOPE, Waiting, cap,
+    CommandKind, CommandResult, Event, PendingCommand, PolicyProfile, RATE_LIMIT_SCOPE, cap,
 };
 use annals_domain::{AnyEvent, CommandId, RunId, SessionId, Slot, Timestamp, bucket};
 use annals_event_log::{Content, Position, Record};
@@ -40,14 +40,14 @@ struct Tried {
     simulated: Simulated,
     /// Commands whose last verdict may not be known yet, on either side.
     unsettled: HashMap<CommandId, Unsettled>,
-    /// Commands that nobody can judge: they go as they went in the record.
-    nameless: HashMap<CommandId, Waiting>,
+    /// Commands that cannot be judged: they go as they went in the record.
+    nameless: HashMap<CommandId, PendingCommand>,
     /// Commands that were accepted in the record and have not ended.
     open: HashMap<CommandId, CommandKind>,
     /// How those ended whose verdict flips, or may flip.
     ended: HashMap<CommandId, CommandResult>,
     flipped: HashSet<CommandId>,
-    /// What asked for an approval in the record.
+    /// The commands that requested an approval in the record.
     asked: BTreeSet<CommandId>,
     so_far: Aftermath,
 }
@@ -443,7 +443,7 @@ fn approvals<'a>(sessions: impl Iterator<Item = &'a Tried>) -> Approvals {
         sum.under_profile += candidate.len() as u64;
         let asked = candidate.difference(recorded).count() as u64;
         let saved = recorded.difference(candidate).count() as u64 + elsewhere;
-        // What another system asked for has no name: it is what is asked for here.
+        // What another system requested has no name: it is what is requested here.
         let same = asked.min(elsewhere);
         sum.asked += asked - same;
         sum.saved += saved - same;

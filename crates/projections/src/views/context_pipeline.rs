@@ -49,7 +49,7 @@ pub struct FrameUse {
     pub plan: PlanId,
     /// The step's number.
     pub step: u32,
-    /// Whether nobody said so, and it was inferred from something else.
+    /// Whether it was not stated, but inferred from something else.
     pub inferred: bool,
     /// The position of the use in the log.
     #[serde(serialize_with = "crate::history::position")]
@@ -211,7 +211,7 @@ fn data(event: &FramePushed, entry: &Entry) -> Option<JsonText> {
 }
 
 /// The members of data that has content stored apart from it. No command leads to data
-/// without members; where it stands in a copied log, it is one itself.
+/// without members; where a copied log has such data, it becomes the member `data`.
 fn members(data: Json) -> Vec<(String, JsonText)> {
     match data.members() {
         Some(members) => {
@@ -264,7 +264,7 @@ impl ContextPipelineView {
         Some(view)
     }
 
-    /// Adopted frames have their numbers already, in whatever order.
+    /// Adopted frames have their numbers already, in any order.
     fn adopt_frames(&mut self, frames: &[AdoptedFrame], entry: &Entry) {
         for adopted in frames {
             let frame = ContextFrame {

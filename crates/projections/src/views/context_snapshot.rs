@@ -142,7 +142,7 @@ impl Project for ContextSnapshotView {
             Event::Adopted(event) => self.adopt_items(event, entry),
             Event::ItemAdded(event) => {
                 // Items are numbered as they come; one that is there already
-                // or came too late is no new item.
+                // or came too late is not a new item.
                 if self
                     .items
                     .last()

@@ -1,7 +1,7 @@
 //! Intents and tasks in Forge's words.
 //!
 //! The status of an intent, and what other objects are called, are not in its own
-//! stream: whoever folds the view fills them in.
+//! stream: the code that folds the view fills them in.
 
 use annals_domain::intent::{
     self, ApprovalStatus, Approver, FlowStep, Risk, RiskBasis, Source, TypeBasis, WorkType,

@@ -190,7 +190,7 @@ impl Project for PlanView {
         match event {
             Event::StepAdded(event) => {
                 // Steps are numbered as they come; one that is there already
-                // or came too late is no new step.
+                // or came too late is not a new step.
                 if self
                     .steps
                     .last()

@@ -35,7 +35,7 @@ impl TokenUsageView {
         TokenUsageView::new(tokens.input_tokens, tokens.output_tokens, tokens.cost_usd)
     }
 
-    /// The total is the other system's, whatever the sum.
+    /// The total is the other system's, even if it differs from the sum.
     fn adopted(tokens: &AdoptedTokens) -> TokenUsageView {
         TokenUsageView {
             input_tokens: tokens.input_tokens,
@@ -85,11 +85,11 @@ pub struct ProvenanceView {
     /// The provider's own parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<JsonText>,
-    /// The sampling temperature that was recorded beside the parameters;
+    /// The sampling temperature that was recorded outside of the parameters;
     /// [`ProvenanceView::effective_temperature`] looks into them too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// The maximum generation length that was recorded beside the parameters;
+    /// The maximum generation length that was recorded outside of the parameters;
     /// [`ProvenanceView::effective_max_tokens`] looks into them too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,

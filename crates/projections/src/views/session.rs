@@ -1,6 +1,6 @@
 //! The view of a session (docs/spec/contracts.md).
 //!
-//! What the session's gate goes by (status, approvals, queue, open commands) is
+//! What the session's gate decides by (status, approvals, queue, open commands) is
 //! the very fold that decisions are made by; the rest is folded here.
 
 mod commands;
@@ -35,7 +35,7 @@ pub use self::waiting::{OpenCommandView, PendingApprovalView, QueuedCommandView}
 pub struct SessionView {
     /// The common header.
     pub header: HeaderView,
-    /// Why its status is what it is, if somebody said so.
+    /// Why its status is what it is, if a reason was given.
     pub reason: Option<Text>,
     /// How it is set up; none where another system kept that to itself.
     pub config: Option<SessionConfigView>,
@@ -68,7 +68,7 @@ impl SessionView {
         &self.gate
     }
 
-    /// After how many seconds an approval that nobody answers expires; none is
+    /// After how many seconds an unanswered approval expires; none is
     /// never.
     pub fn approval_expiry_seconds(&self) -> Option<u64> {
         self.session()?.approval_expiry_seconds
@@ -85,7 +85,7 @@ impl SessionView {
         self.session().map_or(0, |session| session.failures)
     }
 
-    /// Approvals that somebody is asked for, oldest first.
+    /// Requested approvals without an answer, oldest first.
     pub fn pending_approvals(&self) -> Vec<PendingApprovalView> {
         self.of_session(|session| self.waiting.pending(session))
     }

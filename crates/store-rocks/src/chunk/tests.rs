@@ -144,7 +144,7 @@ fn every_flipped_bit_is_noticed() {
 }
 
 #[test]
-fn a_cut_chunk_is_noticed_wherever_it_is_cut_inside_a_record() {
+fn a_chunk_that_is_cut_anywhere_inside_a_record_is_noticed() {
     let records = whole(&[b"one".to_vec(), b"three".to_vec()]);
     for chunk in [built(&records), old(&records)] {
         let first = places(&chunk).unwrap().next().unwrap().unwrap();

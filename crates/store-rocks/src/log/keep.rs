@@ -31,9 +31,9 @@ use crate::{collect, columns};
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 impl RocksLog {
-    /// Copies the log, as it stands now, to `dest`, which must not exist or be
-    /// an empty directory. Writers go on meanwhile. The copy is a log of its
-    /// own that [`RocksLog::open`] opens; it has at least everything that was
+    /// Copies the log, as it is now, to `dest`, which must not exist or be
+    /// an empty directory. Writers go on meanwhile. The copy is a separate
+    /// log that [`RocksLog::open`] opens; it has at least everything that was
     /// acknowledged when this was called. Blocks.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl RocksLog {
     /// decode, digests fit, positions and versions are dense, the indexes, the
     /// batches, the tree and the counts agree with the records, every blob has its
     /// digest, and none is missing. Of the read models only the names and the
-    /// checkpoints are checked. `progress` is told each chunk's last position. Blocks.
+    /// checkpoints are checked. `progress` is called with each chunk's last position. Blocks.
     ///
     /// # Errors
     /// [`ReadError`] when the log cannot be read at all. What is wrong with it
@@ -58,10 +58,10 @@ impl RocksLog {
     }
 
     /// The same of the records behind `after` only: what was checked once need not be
-    /// read again. Where their streams and the tree stood before is taken from the
-    /// indexes, and what the indexes have beside the entries of these records is not
+    /// read again. The state of their streams and of the tree before them is taken from the
+    /// indexes, and what the indexes have in addition to the entries of these records is not
     /// looked at. The report's root is that of the whole log; comparing it with a
-    /// checkpoint shows whether what stands before `after` is what it was. The chunk in
+    /// checkpoint shows whether what is before `after` is what it was. The chunk in
     /// which they begin is read from its beginning: [`VerifyReport::after`] says where that
     /// is. Blocks.
     ///
@@ -80,16 +80,16 @@ impl RocksLog {
         &self,
         look: impl FnOnce(&View<'_>) -> Result<T, ReadError>,
     ) -> Result<T, ReadError> {
-        let sight = self.inner.sight();
-        let (db, watermark) = sight.refresh(self.inner.db()?)?;
-        let began = sight.began();
+        let visibility = self.inner.visibility();
+        let (db, watermark) = visibility.refresh(self.inner.db()?)?;
+        let began = visibility.began();
         let looked = look(&View {
             db: &db,
             columns: db.columns()?,
             watermark,
-            rows: sight.rows(&db)?,
+            rows: visibility.rows(&db)?,
         });
-        sight.confirm(began)?;
+        visibility.confirm(began)?;
         looked
     }
 
@@ -99,10 +99,10 @@ impl RocksLog {
     /// are not served, and neither are rows that were folded from them. Opening the log for
     /// writing makes them durable. `None` for a writer.
     pub fn unpublished(&self) -> Option<Position> {
-        self.inner.sight().unpublished()
+        self.inner.visibility().unpublished()
     }
 
-    /// Makes anew what follows from the records of a log: the indexes of streams, event
+    /// Rebuilds what follows from the records of a log: the indexes of streams, event
     /// types and batches, the tree and the counts. It is for a log whose indexes are
     /// damaged, also where it cannot be opened for writing because of them. The records
     /// and the blobs are only read. Where it is interrupted, the log is refused with
@@ -123,8 +123,8 @@ impl RocksLog {
         rebuild::rebuild(path, options, progress)
     }
 
-    /// For a reader: keeps what it sees now, all of which is durable, whatever its writer
-    /// does from now on, so that everything that is read is of one moment. Blocks.
+    /// For a reader: keeps what it sees now, all of which is durable, regardless of what its
+    /// writer does from now on, so that everything that is read is of one moment. Blocks.
     ///
     /// # Errors
     /// [`ReadError`]. On a log that is open for writing it does nothing.
@@ -190,7 +190,7 @@ impl RocksLog {
     }
 
     /// Blobs that no record refers to. Blocks, and reads all blobs and all records;
-    /// `progress` is told the positions of records.
+    /// `progress` is called with the positions of records.
     ///
     /// # Errors
     /// [`ReadError`].
@@ -296,7 +296,7 @@ impl RocksLog {
     }
 
     /// Removes what cannot be read of the write-ahead log, where nothing of it was
-    /// acknowledged; the log opens then. The log as it was is kept beside it. No process may
+    /// acknowledged; the log opens then. The log as it was is kept next to it. No process may
     /// have the log open for writing. Blocks.
     ///
     /// # Errors
@@ -306,7 +306,7 @@ impl RocksLog {
     }
 
     /// Puts a log back that [`RocksLog::truncate_tail`] put aside, in the place of what became
-    /// of it, which is kept beside it. Neither may be open. Blocks.
+    /// of it, which is kept next to it. Neither may be open. Blocks.
     ///
     /// # Errors
     /// [`PutBackError`], for example where something was appended since.

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures::channel::oneshot;
 use uuid::Uuid;
 
-use super::{RocksLog, Sight, is_new, prepare, run};
+use super::{RocksLog, Visibility, is_new, prepare, run, writers};
 use crate::db::directory_bytes;
 use crate::error::{StoreFailure, corrupt};
 use crate::models::{self, Commit};
@@ -158,14 +158,14 @@ impl EventLog for RocksLog {
     }
 
     async fn stats(&self) -> Result<Stats, ReadError> {
-        let sight = self.inner.sight();
+        let visibility = self.inner.visibility();
         let look = move |view: &View<'_>| {
             // The counts are those of the last group in view, and so is the
             // position. A reader waits until that group is published; where its
             // writer is gone, it may not be durable, and is not counted.
-            let still = match &sight {
-                Sight::Own(_) => None,
-                Sight::Followed(follower) => Some(follower.hold_still()?),
+            let still = match &visibility {
+                Visibility::Own(_) => None,
+                Visibility::Followed(follower) => Some(follower.hold_still()?),
             };
             let db = still.as_ref().map_or(view.db, |still| &still.db);
             let counts = index::counts(db, &db.columns()?)?;
@@ -219,6 +219,11 @@ impl Blobs for RocksLog {
 #[async_trait]
 impl ReadModels for RocksLog {
     async fn checkpoint(&self, model: &str) -> Result<ModelCheckpoint, ReadError> {
+        if let Some(db) = writers(&self.inner)?
+            && let Some(found) = models::checkpoint_from_memory(&db, model)?
+        {
+            return Ok(found);
+        }
         let model = model.to_owned();
         run(&self.inner, move |view| models::checkpoint(view, &model)).await
     }
@@ -250,6 +255,11 @@ impl ReadModels for RocksLog {
     }
 
     async fn get_many(&self, model: &str, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>, ReadError> {
+        if let Some(db) = writers(&self.inner)?
+            && models::has_none_of(&db, model, keys)?
+        {
+            return Ok(vec![None; keys.len()]);
+        }
         let (model, keys) = (model.to_owned(), keys.to_vec());
         run(&self.inner, move |view| {
             models::get_many(view, &model, &keys)

@@ -1,9 +1,9 @@
-//! What is left to do of a redaction, as it stands in `meta`.
+//! What is left to do of a redaction, as it is stored in `meta`.
 //!
 //! ```text
 //! redaction     = u8 the format, 1 or 2
 //!                 u8 1 records are left to be rewritten, 2 old bytes are in the files,
-//!                    3 the same, and they stay until they are asked for
+//!                    3 the same, and they stay until a caller has them removed
 //!                 u64 the position of the last record that said what is removed
 //!                 after a 1: u32 count, and the digests of the blobs that go with the
 //!                    last of these records; in format 1 all of the records follow
@@ -26,9 +26,9 @@ use crate::db::Db;
 use crate::error::corrupt;
 use crate::keys;
 
-/// The records, if there are any, stand behind the blobs.
+/// The records, if there are any, follow the blobs.
 const LISTED: u8 = 1;
-/// The records stand in parts.
+/// The records are stored in parts.
 const IN_PARTS: u8 = 2;
 /// Bytes after which a part ends.
 const PART_BYTES: usize = 16 * 1024;
@@ -48,18 +48,18 @@ pub(crate) enum Left {
     /// Records, and blobs, which go with the last of them.
     Content {
         blobs: Vec<Digest>,
-        /// By ascending positions, as older programs wrote them; none, where they stand in
+        /// By ascending positions, as older programs wrote them; `None` where they are in
         /// parts.
         listed: Option<VecDeque<PiecesOf>>,
     },
     /// Old bytes are in the files.
     Files,
-    /// The same; they stay until somebody asks for it.
+    /// The same; they stay until a caller has them removed.
     PutOff,
 }
 
 impl Pending {
-    /// As it is stored. Records stand in parts of their own, see [`store_parts`].
+    /// As it is stored. Records are in separate parts, see [`store_parts`].
     pub(crate) fn encode(&self) -> Vec<u8> {
         let (format, stage) = match &self.left {
             Left::Content { .. } => (IN_PARTS, 1),

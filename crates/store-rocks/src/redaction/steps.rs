@@ -29,7 +29,7 @@ pub(super) fn chunk_of(
         db.check(&iterator)?;
         return Err(corrupt(format!("the record at {position} is not there")));
     };
-    let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is no position"))?;
+    let first = keys::number(key).ok_or_else(|| corrupt("a chunk's key is not a position"))?;
     // It is written again: what is wrong with it must not be.
     let records = chunk::records_from(first, &Bytes::copy_from_slice(value))?;
     let form = chunk::form(value)?;
@@ -191,7 +191,7 @@ impl Steps {
         }
     }
 
-    /// Puts into a write what comes with the last record: the blobs go, but for those that
+    /// Puts into a write what comes with the last record: the blobs go, except for those that
     /// `stays` says are referred to by now, and everything that was folded.
     pub(super) fn end(
         &mut self,

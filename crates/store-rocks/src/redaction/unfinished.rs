@@ -1,4 +1,4 @@
-//! A redaction that is not at its end, as somebody sees it who only reads.
+//! A redaction that is not finished, as a reader sees it.
 
 use annals_event_log::{BatchId, Position, ReadError, Record};
 

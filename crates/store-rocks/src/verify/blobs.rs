@@ -11,7 +11,7 @@ use super::{Fault, Verifier, index};
 /// are not remembered are looked up for each reference.
 const REMEMBERED: usize = 500_000;
 
-/// What is known of a blob.
+/// What was found of a blob.
 #[derive(Clone, Copy)]
 enum Known {
     /// It is as it should be, with its length; whether a record refers to it.

@@ -20,7 +20,7 @@ use crate::{chunk, keys};
 pub(super) enum Scope {
     /// All of it.
     All,
-    /// What stands behind a position. Where its streams stood before is taken from the
+    /// What is behind a position. The state of its streams before that is taken from the
     /// index.
     Behind,
 }
@@ -41,13 +41,13 @@ impl Entries {
     }
 }
 
-/// What is needed of a record beside the others.
+/// What is needed of a record to check it against the others.
 pub(super) struct Outline {
     pub(super) position: Position,
     pub(super) stream: StreamName,
     pub(super) recorded_at: DateTime<Utc>,
     pub(super) batch: BatchId,
-    /// Its hash in the tree; none where its payload was altered and its header has to be made of that.
+    /// Its hash in the tree; `None` where its payload was altered and its header has to be made of that.
     pub(super) leaf: Option<Digest>,
     /// The blobs that it refers to, and the lengths that it says.
     pub(super) references: Vec<(Digest, u64)>,

@@ -123,7 +123,7 @@ impl Verifier<'_> {
     /// Whether an entry of the stream index follows the one before it.
     fn run(&mut self, key: &[u8], value: &[u8], dense: &mut Dense) {
         let entry = keys::split_entry(key).zip(Run::decode_stream(value));
-        // What is none fits no record, and is found as that.
+        // What is not a valid entry fits no record, and is found as that.
         let Some(((name, found), run)) = entry else {
             return;
         };
@@ -145,7 +145,7 @@ impl Verifier<'_> {
         dense.chunk = run.chunk;
     }
 
-    /// Names entries that no record asked for: so many there must be.
+    /// Names entries that belong to no record: so many there must be.
     fn surplus(&mut self, index: Index, surplus: u64, is_at_end: bool) -> Result<(), ReadError> {
         let name = index.name();
         let mut iterator = self.view.db.iterate_once(index.column(self.view));

@@ -19,10 +19,10 @@ pub struct VerifyReport {
     pub batches: u64,
     /// Blobs that are stored.
     pub blobs: u64,
-    /// How many of them no record refers to, which is no fault; none, where there are
+    /// How many of them no record refers to, which is not a fault; `None` where there are
     /// too many blobs to remember, or where only a part of the log was checked.
     pub unreferenced_blobs: Option<u64>,
-    /// The root of the Merkle tree over the records' headers, worked out anew; none,
+    /// The root of the Merkle tree over the records' headers, computed again; `None`
     /// where they could not all be read.
     pub root: Option<Digest>,
     /// How many of the records have their hashes in the stored tree. A log that an
@@ -34,9 +34,9 @@ pub struct VerifyReport {
     pub findings: Vec<Finding>,
     /// How many findings there are in all.
     pub total_findings: u64,
-    /// How many of these are of read models, which can be folded anew.
+    /// How many of these are of read models, which can be folded again.
     pub of_models: u64,
-    /// How many are of indexes, which [`crate::RocksLog::rebuild_indexes`] may mend.
+    /// How many are of indexes, which [`crate::RocksLog::rebuild_indexes`] may repair.
     pub of_indexes: u64,
 }
 
@@ -52,7 +52,7 @@ impl VerifyReport {
 pub struct Finding {
     /// The record, or the first one of the chunk; `None` for the log as a whole.
     pub position: Option<Position>,
-    /// The stream, where it is known.
+    /// The stream, if it could be read.
     pub stream: Option<String>,
     /// What is wrong.
     pub fault: Fault,
@@ -72,7 +72,7 @@ impl std::fmt::Display for Finding {
 
 impl Fault {
     /// Whether it can be only what follows from the records, so that
-    /// [`crate::RocksLog::rebuild_indexes`] may mend it.
+    /// [`crate::RocksLog::rebuild_indexes`] may repair it.
     pub fn is_of_an_index(&self) -> bool {
         match self {
             Fault::StreamIndex
@@ -101,7 +101,7 @@ pub enum Fault {
         /// RocksDB's own words.
         reason: String,
     },
-    /// Positions are missing or stand twice.
+    /// Positions are missing or occur twice.
     #[error("position {expected} was expected here")]
     Gap {
         /// The position that should come next.
@@ -174,7 +174,7 @@ pub enum Fault {
         entry: String,
     },
     /// A read model cannot be as it is stored.
-    #[error("the read model {model} is damaged: {reason}; `annals rebuild` makes it anew")]
+    #[error("the read model {model} is damaged: {reason}; `annals rebuild` rebuilds it")]
     Model {
         /// Its name.
         model: String,

@@ -6,11 +6,11 @@ use annals_event_log::{Digest, Position, ReadError};
 use super::{Fault, Outline, Scope, Verifier};
 use crate::{columns, keys, tree};
 
-/// Runs that stand for nothing and are looked for: beyond them it is said that there are
+/// Runs that belong to no record and are looked for: beyond them it is said that there are
 /// many.
-const MOST_MISFITS: usize = 1_000;
+const MOST_MISMATCHES: usize = 1_000;
 
-/// The tree that is made anew beside the records.
+/// The tree that is computed again from the records.
 #[derive(Default)]
 pub(super) struct TreeCheck {
     frontier: Frontier,
@@ -141,7 +141,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// The root, the frontier, and hashes that stand for nothing.
+    /// The root, the frontier, and hashes that belong to no record.
     pub(super) fn tree_end(&mut self) -> Result<(), ReadError> {
         if self.tree.is_broken || self.tree.frontier.size() != self.view.watermark.0 {
             return Ok(());
@@ -160,11 +160,11 @@ impl Verifier<'_> {
         }
     }
 
-    /// Hashes that stand for nothing, or twice.
+    /// Hashes that belong to no record, or that are there twice.
     fn tree_surplus(&mut self) -> Result<(), ReadError> {
         let mut iterator = self.view.db.iterate_once(self.view.columns.tree);
         iterator.seek_to_first();
-        let mut misfits = Vec::new();
+        let mut mismatches = Vec::new();
         let (mut level_before, mut end_before) = (0, 0);
         while let Some((key, value)) = iterator.item() {
             let (hashes, rest) = value.as_chunks::<32>();
@@ -175,13 +175,13 @@ impl Verifier<'_> {
                     let end = first.saturating_add(hashes.len() as u64);
                     let overlaps = level == level_before && first < end_before;
                     if overlaps || end > self.tree.stored.size() >> level {
-                        misfits.push((key.to_vec(), !overlaps));
+                        mismatches.push((key.to_vec(), !overlaps));
                     }
                     (level_before, end_before) = (level, end);
                 }
-                None => misfits.push((key.to_vec(), false)),
+                None => mismatches.push((key.to_vec(), false)),
             }
-            if misfits.len() > MOST_MISFITS {
+            if mismatches.len() > MOST_MISMATCHES {
                 break;
             }
             iterator.next();
@@ -191,7 +191,7 @@ impl Verifier<'_> {
         }
         // In this order: the log has not grown by now, so it had not when these were read.
         let is_at_end = self.is_at_end()?;
-        for (key, may_be_new) in misfits {
+        for (key, may_be_new) in mismatches {
             if is_at_end || !may_be_new {
                 let entry = match keys::split_tree(&key) {
                     Some((level, first)) => format!("level {level} from hash {first} on"),

@@ -24,7 +24,7 @@ fn outputs(count: usize) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Appends each output with an event of its own.
+/// Appends each output with its own event.
 fn import(log: &RocksLog, stream: &str, count: usize) {
     for output in outputs(count) {
         let (event, blob) = event_with_blob(stream, &output);

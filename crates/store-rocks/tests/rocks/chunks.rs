@@ -139,7 +139,7 @@ fn alter(path: &Path, with_digest: bool) {
         .unwrap();
     chunk[at] = b'S';
     if with_digest {
-        // Who alters a payload may alter what is kept of its digest; then the tree does not fit.
+        // An attacker who alters a payload may alter what is kept of its digest; then the tree does not fit.
         let digest = |text: &str| {
             let content = [inline("kept"), inline(text)].map(|piece| piece.salted_digest().0);
             Digest::of(content.as_flattened()).0
@@ -182,7 +182,7 @@ fn an_altered_payload_looks_right_nowhere() {
     let record = all(&log).swap_remove(20);
     close(log);
     assert!(record.verify().is_err());
-    // Who is given its bytes, by an export or a proof, sees it as well.
+    // A reader of its bytes, from an export or a proof, sees it as well.
     let copy = Record::decode(record.as_bytes().clone()).unwrap();
     assert!(copy.verify().is_err());
     assert_eq!(copy, record);
@@ -197,9 +197,9 @@ fn an_altered_payload_looks_right_nowhere() {
     assert!(error.contains("the record at 21: its payload"), "{error}");
 }
 
-/// Rows of a model that goes on are a table of their own from so many on, also where some of them are in memory.
+/// Rows of a model that goes on are a separate table from so many on, also where some of them are in memory.
 #[test]
-fn many_rows_are_laid_over_those_that_are_there() {
+fn many_rows_replace_those_that_are_there() {
     let (_home, path, log) = new_log();
     append(&log, "run-1", 3);
     let rows = |count: u32, value: &'static str| -> Rows {

@@ -1,4 +1,4 @@
-//! Blobs that nothing refers to are collected, and no others, whatever goes on.
+//! Blobs that nothing refers to are collected, and no others, regardless of what goes on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use annals_event_log::EventLog;
 use annals_event_log::conformance::Harness;
+use annals_event_log::{EventLog, Store};
 use annals_store_rocks::RocksLog;
 use futures::executor::block_on;
 use tempfile::TempDir;
@@ -29,7 +29,7 @@ impl RocksHarness {
 }
 
 impl Harness for RocksHarness {
-    fn open(&self) -> Arc<dyn EventLog> {
+    fn open(&self) -> Arc<dyn Store> {
         let mut paths = self.paths.lock().expect("no case panicked with it");
         let path = self.home.path().join(paths.len().to_string());
         let log = RocksLog::create(&path, &options()).expect("a new log");
@@ -37,7 +37,7 @@ impl Harness for RocksHarness {
         Arc::new(log)
     }
 
-    fn reopen(&self, log: Arc<dyn EventLog>) -> Arc<dyn EventLog> {
+    fn reopen(&self, log: Arc<dyn Store>) -> Arc<dyn Store> {
         block_on(log.close());
         let paths = self.paths.lock().expect("no case panicked with it");
         let (_, path) = paths

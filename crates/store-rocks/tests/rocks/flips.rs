@@ -26,7 +26,7 @@ const FAMILIES: [&str; 8] = [
     "records", "streams", "types", "batches", "blobs", "tree", "models", "meta",
 ];
 
-/// What an event has beside its structure.
+/// What an event has in addition to its structure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
     Inline(u8),
@@ -229,7 +229,7 @@ fn names(family: &str, key: &[u8], as_key: &[u8], finding: &Finding) -> bool {
 }
 
 /// Bytes of which the store itself cannot know what they should be: the rows of a read model,
-/// and how far it is folded. Whoever folds them compares them (the catalogue's tests do).
+/// and how far it is folded. The code that folds them compares them (the catalogue's tests do).
 /// Their model's name and what kind of entry it is are the store's.
 fn is_for_others(family: &str, key: &[u8], of_key: bool, flipped: &[u8]) -> bool {
     let own = b"test.model\0r".len();
@@ -371,7 +371,7 @@ proptest! {
 /// An entry: its column family, its key, its value.
 type Entry = (String, Vec<u8>, Vec<u8>);
 
-/// Every entry of every column family; none where one cannot be read.
+/// Every entry of every column family; `None` where one cannot be read.
 fn everything(path: &Path) -> Option<Vec<Entry>> {
     let copy = copy_of(path);
     let families = DB::list_cf(&rocksdb::Options::default(), copy.path()).ok()?;

@@ -1,4 +1,4 @@
-//! The log's folder, when somebody moves it, puts another in its place, or puts other things than
+//! The log's folder, when a user moves it, puts another in its place, or puts other things than
 //! files into it: no log is harmed, nothing outside is touched, and nothing waits for a pipe.
 
 use std::fs;
@@ -61,7 +61,7 @@ fn nothing_is_acknowledged_in_a_folder_that_was_removed() {
     assert!(!path.exists());
 }
 
-/// A reader goes by one folder, and does not mix two.
+/// A reader uses one folder, and does not mix two.
 #[test]
 fn a_reader_whose_folder_is_replaced_says_so() {
     let (home, path, log) = new_log();
@@ -155,15 +155,15 @@ fn files_that_never_end_are_not_read_whole() {
     }
 }
 
-/// A folder `name.log` is none of RocksDB's, and a folder in the place of a copy is named.
+/// A folder `name.log` does not belong to RocksDB, and a folder in the place of a copy is named.
 #[test]
 fn folders_among_the_files_are_left_alone_or_named() {
     let (_home, path, log) = new_log();
     append(&log, "run-1", 1);
     drop(log);
     fs::create_dir(path.join("notes.log")).unwrap();
-    close(RocksLog::open(&path, &options()).expect("it is nothing of ours"));
-    // Not closed in order, so that it is looked for copies.
+    close(RocksLog::open(&path, &options()).expect("the folder is ignored"));
+    // Not closed in order, so that opening looks for copies.
     fs::write(
         path.join("WATERMARK"),
         fs::read(path.join("WATERMARK")).unwrap().get(..16).unwrap(),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use annals_event_log::Classified;
 use annals_event_log::{Digest, EventLog, Position};
 use annals_store_rocks::{OpenError, Options, RocksLog};
 use uuid::Uuid;
@@ -71,7 +72,7 @@ fn a_foreign_rocksdb_is_left_alone() {
         "{writing}"
     );
 
-    // Even where a file of that name lies beside it.
+    // Even where a file of that name lies next to it.
     fs::write(
         path.join("ANNALS"),
         format!("annals log, format 1\n{}\n", Uuid::nil()),
@@ -238,10 +239,10 @@ fn an_interrupted_creation_is_recognised_and_completed() {
 }
 
 const UNPRIVILEGED: &str = "ANNALS_TEST_UNPRIVILEGED";
-/// Nobody's number on every common system.
+/// The number of the user `nobody` on every common system.
 const NOBODY: u32 = 65_534;
 
-/// The superuser may do anything, so the test runs itself again as nobody.
+/// The superuser may do anything, so the test runs itself again as the user `nobody`.
 #[test]
 fn no_permission_is_named() {
     if let Some(path) = std::env::var_os(UNPRIVILEGED) {
@@ -291,7 +292,7 @@ fn no_permission_is_named() {
 fn check_permissions(path: &Path) {
     let read_only = std::env::var("ANNALS_TEST_CASE").unwrap() == "read-only";
     let before = read_only.then(|| fingerprint(path));
-    let error = RocksLog::open(path, &options()).expect_err("nobody may write here");
+    let error = RocksLog::open(path, &options()).expect_err("the folder is not writable");
     assert!(matches!(error, OpenError::NoPermission { .. }), "{error:?}");
     let reading = RocksLog::open_reader(path, &options());
     if read_only {
@@ -300,11 +301,11 @@ fn check_permissions(path: &Path) {
             1
         );
     } else {
-        let error = reading.expect_err("nobody may read here");
+        let error = reading.expect_err("the folder is not readable");
         assert!(matches!(error, OpenError::NoPermission { .. }), "{error:?}");
     }
     let inside = RocksLog::create(&path.join("inside"), &options());
-    let error = inside.expect_err("nobody may make a directory here");
+    let error = inside.expect_err("no directory can be made here");
     assert!(matches!(error, OpenError::NoPermission { .. }), "{error:?}");
     assert_eq!(
         read_only.then(|| fingerprint(path)),
@@ -316,7 +317,7 @@ fn check_permissions(path: &Path) {
 /// Without the check, a reader would serve the log as if the table had never
 /// been written: RocksDB's secondary hides what it cannot open.
 #[test]
-fn a_table_that_is_missing_or_cut_is_corruption_whichever_it_is() {
+fn every_table_that_is_missing_or_cut_is_corruption() {
     let (_home, path, log) = new_log();
     append(&log, "a-1", 50);
     log.compact();
@@ -359,7 +360,7 @@ fn a_damaged_table_hides_nothing_from_a_reader() {
         match RocksLog::open_reader(copy.path(), &options()) {
             Err(error) => assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}"),
             Ok(log) => {
-                let report = log.verify(&mut |_| ()).expect("what is damaged is told");
+                let report = log.verify(&mut |_| ()).expect("damage is reported");
                 assert!(!report.is_sound(), "{table}");
             }
         }

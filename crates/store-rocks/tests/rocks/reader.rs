@@ -1,4 +1,4 @@
-//! A reader beside a live writer: it sees what was acknowledged, and nothing more.
+//! A reader next to a live writer: it sees what was acknowledged, and nothing more.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -191,7 +191,7 @@ fn without_a_watermark_there_is_nothing_to_follow() {
         assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}");
         assert!(error.to_string().contains("once for writing"), "{error}");
     }
-    close(RocksLog::open(&path, &options()).expect("the writer makes it anew"));
+    close(RocksLog::open(&path, &options()).expect("the writer creates it again"));
     assert_eq!(
         all(&RocksLog::open_reader(&path, &options()).unwrap()).len(),
         2
@@ -202,7 +202,7 @@ fn without_a_watermark_there_is_nothing_to_follow() {
 /// from the write-ahead log to tables. A reader that comes just then must not
 /// take that for damage.
 #[test]
-fn readers_open_beside_writers_that_open_and_close() {
+fn readers_open_next_to_writers_that_open_and_close() {
     let (_home, path, log) = new_log();
     close(log);
     let writing = AtomicBool::new(true);

@@ -1,9 +1,10 @@
-//! The indexes are made anew from the records, whatever became of them.
+//! The indexes are rebuilt from the records, regardless of what became of them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use annals_event_log::Classified;
 use annals_event_log::{BatchStatus, EventLog, Position, Query, ReadError, Version};
 use annals_store_rocks::{OpenError, RebuildError, RebuildReport, RebuildStep, RocksLog};
 use futures::executor::block_on;
@@ -82,7 +83,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn whatever_was_damaged_is_as_it_was(
+    fn everything_that_was_damaged_is_as_it_was(
         plan in plans(),
         damages in prop::collection::vec((0..4_usize, damages(), any::<Index>(), any::<Index>()), 1..24),
         counts in any::<Index>(),
@@ -126,7 +127,7 @@ proptest! {
         let begun = now.remove(&b"rebuilt"[..]);
         prop_assert_eq!(begun, Some(1_u64.to_be_bytes().to_vec()));
         prop_assert_eq!(now, meta);
-        // Whatever row was not damaged is kept; of the others the request is lost.
+        // Every row that was not damaged is kept; of the others the request is lost.
         let mut lost = 0;
         for (key, row) in &before[2] {
             let now = &after[2][key];
@@ -194,7 +195,7 @@ fn a_log_is_refused_until_its_indexes_are_whole_again() {
     let open = rebuild(&path).unwrap_err();
     assert!(matches!(open, RebuildError::Open(OpenError::Locked { .. })) && open.is_retryable());
     close(log);
-    // As it is left by whoever was killed in the middle.
+    // As it is left by a process that was killed in the middle.
     let db = raw(&path);
     let meta = db.cf_handle("meta").unwrap();
     db.put_cf(meta, b"rebuilding", []).unwrap();
@@ -258,7 +259,7 @@ fn whole_or_retry(reader: &RocksLog, count: usize) -> bool {
 }
 
 #[test]
-fn readers_beside_a_rebuild_serve_nothing_from_emptied_indexes() {
+fn readers_during_a_rebuild_serve_nothing_from_emptied_indexes() {
     let (_home, path, log) = new_log();
     append(&log, "run-1", 40);
     let current = RocksLog::open_reader(&path, &options()).unwrap();
@@ -331,7 +332,7 @@ fn reads_that_a_rebuild_passes_under_are_whole_or_say_so() {
     assert!(whole_or_retry(&reader, 2_000 + 3 * ROUNDS));
 }
 
-/// Wherever it stands among many: they are compared some thousands at a time.
+/// Regardless of its place among many: they are compared some thousands at a time.
 #[test]
 fn the_first_header_that_is_not_that_of_its_hash_is_named() {
     let (_home, path, log) = new_log();

@@ -240,7 +240,7 @@ fn a_marker_that_cannot_be_read_is_said() {
 
 /// Appends and reads go on while files are rewritten.
 #[test]
-fn a_redaction_beside_writers_and_readers_loses_nothing() {
+fn a_redaction_during_writes_and_reads_loses_nothing() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("log");
     let (log, digest) = filled(&path);

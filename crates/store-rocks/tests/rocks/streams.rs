@@ -1,4 +1,4 @@
-//! Streams whose runs are in chunks that follow each other, stand apart or are
+//! Streams whose runs are in chunks that follow each other, are apart or are
 //! shared: every page of every stream has what the whole log has.
 
 use std::thread;
@@ -73,7 +73,7 @@ fn pages_of_a_stream_are_what_the_whole_log_has_of_it() {
 }
 
 #[test]
-fn a_stream_is_read_whole_beside_its_writer_in_both_processes() {
+fn a_stream_is_read_whole_next_to_its_writer_in_both_processes() {
     let (_home, path, log) = new_log();
     append(&log, "run-a", 1);
     let reader = RocksLog::open_reader(&path, &options()).expect("a reader");

@@ -26,7 +26,7 @@ pub fn options() -> Options {
     }
 }
 
-/// A new log in a directory of its own.
+/// A new log in its own directory.
 pub fn new_log() -> (TempDir, PathBuf, RocksLog) {
     let home = tempfile::tempdir().expect("a temporary directory");
     let path = home.path().join("log");
@@ -95,7 +95,7 @@ pub fn append(log: &RocksLog, stream: &str, count: usize) -> Appended {
     block_on(log.append(batch(events, Vec::new()))).expect("the append is accepted")
 }
 
-/// Where a read model stands in a log that nothing was ever removed from.
+/// A read model's checkpoint in a log that nothing was ever removed from.
 pub fn at(position: u64) -> ModelCheckpoint {
     ModelCheckpoint::default().at(Position(position))
 }

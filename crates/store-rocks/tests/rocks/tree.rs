@@ -60,7 +60,7 @@ fn a_log_that_was_written_without_a_tree_gets_it_when_it_is_opened() {
     let db = raw(&path);
     strip(&db);
     drop(db);
-    // Who only reads says what is to be done.
+    // A reader says what is to be done.
     let reader = RocksLog::open_reader(&path, &options()).unwrap();
     let refused = block_on(root(&reader, 700)).unwrap_err().to_string();
     assert!(
@@ -138,7 +138,7 @@ fn a_long_log_gets_its_tree_in_several_writes() {
 }
 
 #[test]
-fn a_right_edge_that_cannot_be_read_is_made_anew() {
+fn a_right_edge_that_cannot_be_read_is_rebuilt() {
     let (_home, path, log) = new_log();
     fill(&log);
     close(log);
@@ -211,7 +211,7 @@ fn any_flipped_bit_of_a_run_or_of_the_frontier_is_found_and_named() {
 }
 
 #[test]
-fn hashes_that_are_missing_or_stand_for_nothing_are_found() {
+fn hashes_that_are_missing_or_belong_to_no_record_are_found() {
     let report = verify_after(|db| {
         db.delete_cf(db.cf_handle("tree").unwrap(), key(0, 9))
             .unwrap();

@@ -1,9 +1,10 @@
-//! The end of a log that cannot be read: removed where nobody was told of it, refused
-//! where anybody was.
+//! The end of a log that cannot be read: removed where it was not acknowledged, refused
+//! where it was.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use annals_event_log::Classified;
 use annals_event_log::{
     Content, Digest, EventLog, NewEvent, PiecesOf, Position, ReadModels, Redaction,
 };
@@ -56,7 +57,7 @@ fn flip(file: &Path, at: usize) {
 }
 
 #[test]
-fn a_damaged_end_that_nobody_was_told_of_is_removed() {
+fn a_damaged_end_that_was_not_acknowledged_is_removed() {
     let (home, path, ends) = three_appends();
     // The third group is in the write-ahead log, damaged, and was never published.
     publish(&path, 30);
@@ -108,7 +109,7 @@ fn a_damaged_end_that_nobody_was_told_of_is_removed() {
 }
 
 #[test]
-fn groups_before_the_damage_are_kept_though_nobody_was_told_of_them() {
+fn groups_before_the_damage_are_kept_though_they_were_not_acknowledged() {
     let (_home, path, ends) = three_appends();
     publish(&path, 10);
     flip(&wal(&path), (ends[1] + ends[2]) / 2);
@@ -119,7 +120,7 @@ fn groups_before_the_damage_are_kept_though_nobody_was_told_of_them() {
     );
 }
 
-/// Whatever would lose an acknowledged record is refused, and alters no byte.
+/// A removal that would lose an acknowledged record is refused, and alters no byte.
 #[test]
 fn what_was_acknowledged_is_never_removed() {
     let (_home, path, ends) = three_appends();
@@ -144,7 +145,7 @@ fn what_was_acknowledged_is_never_removed() {
 
 /// A power cut can leave WATERMARK older than what was acknowledged. A group is written only
 /// when the one before it was synced, so where one is whole behind the damage, what is damaged
-/// was acknowledged, whatever WATERMARK says.
+/// was acknowledged, regardless of what WATERMARK says.
 #[test]
 fn a_damage_with_something_whole_behind_it_is_left_alone_though_watermark_is_old() {
     for acknowledged in [0, 10, 60] {
@@ -484,7 +485,7 @@ fn with_a_copy_aside() -> (TempDir, PathBuf, PathBuf) {
     (home, path, aside)
 }
 
-/// What a removal that failed left may not open at all; it is kept beside the log.
+/// What a removal that failed left may not open at all; it is kept next to the log.
 #[test]
 fn a_log_is_put_back_in_the_place_of_one_that_does_not_open() {
     let (_home, path, ends) = three_appends();
@@ -524,7 +525,7 @@ fn a_log_is_not_put_back_over_acknowledged_records_that_cannot_be_read() {
 }
 
 #[test]
-fn a_log_is_not_put_back_in_its_own_place_or_while_somebody_writes_to_it() {
+fn a_log_is_not_put_back_in_its_own_place_or_while_a_process_writes_to_it() {
     let (_home, path, aside) = with_a_copy_aside();
     let before = fingerprint(path.parent().unwrap());
     let refused = RocksLog::put_back(&aside, &aside);
@@ -542,7 +543,7 @@ fn a_log_is_not_put_back_in_its_own_place_or_while_somebody_writes_to_it() {
     );
 }
 
-/// RocksDB would read the record with that type for ever, whoever opened the log.
+/// RocksDB would read the record with that type for ever, regardless of who opens the log.
 #[test]
 fn a_record_of_a_wrong_type_is_a_damage_like_any_other() {
     for acknowledged in [30, 60] {
@@ -575,7 +576,7 @@ fn a_record_of_a_wrong_type_is_a_damage_like_any_other() {
     }
 }
 
-/// A table is no end of the log: to remove what comes behind the newest one mends nothing.
+/// A table is not the end of the log: removing what comes behind the newest one repairs nothing.
 #[test]
 fn a_damaged_table_is_not_taken_for_a_damaged_end() {
     let (_home, path, log) = new_log();

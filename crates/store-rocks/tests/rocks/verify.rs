@@ -114,7 +114,7 @@ fn a_sound_log_is_sound() {
 fn a_flipped_byte_in_a_record_is_found() {
     let report = verify_after(|db, _| {
         let (key, mut chunk) = chunk_of(db, 41);
-        // The last byte of the structure: the number of pieces stands behind it.
+        // The last byte of the structure: the number of pieces follows it.
         let at = chunk.len() - 3;
         chunk[at] ^= 1;
         db.put_cf(db.cf_handle("records").unwrap(), key, chunk)
@@ -287,7 +287,7 @@ fn wrong_counts_are_found() {
 }
 
 #[test]
-fn a_damaged_block_is_a_finding_in_whatever_table_it_is() {
+fn a_damaged_block_of_any_table_is_a_finding() {
     let (_home, path, log) = new_log();
     append(&log, "run-1", 50);
     let (with_blob, blob) = event_with_blob("run-blob", &[1; 5_000]);
@@ -304,7 +304,7 @@ fn a_damaged_block_is_a_finding_in_whatever_table_it_is() {
         match RocksLog::open(copy.path(), &options()) {
             Err(error) => assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}"),
             Ok(log) => {
-                let report = log.verify(&mut |_| ()).expect("what is damaged is told");
+                let report = log.verify(&mut |_| ()).expect("damage is reported");
                 assert!(!report.is_sound(), "{table} is damaged");
                 verified += 1;
             }
@@ -327,7 +327,7 @@ fn thirty() -> (tempfile::TempDir, std::path::PathBuf) {
 }
 
 #[test]
-fn what_stands_behind_a_position_is_checked_by_itself() {
+fn what_is_behind_a_position_is_checked_by_itself() {
     let (_home, path) = thirty();
     let log = RocksLog::open(&path, &options()).unwrap();
     let whole = log.verify(&mut |_| {}).unwrap();
@@ -355,7 +355,7 @@ fn what_stands_behind_a_position_is_checked_by_itself() {
 }
 
 #[test]
-fn damage_behind_a_position_is_found_and_what_stands_before_it_is_taken_as_it_is() {
+fn damage_behind_a_position_is_found_and_what_is_before_it_is_taken_as_it_is() {
     let (_home, path) = thirty();
     let db = raw(&path);
     let records = db.cf_handle("records").unwrap();
@@ -377,7 +377,7 @@ fn damage_behind_a_position_is_found_and_what_stands_before_it_is_taken_as_it_is
     assert!(from(320).is_sound(), "it is not looked at");
     db.put_cf(records, &key, sound).unwrap();
     assert!(from(250).is_sound());
-    // Where a stream stood before is taken from the index: here its last entry is gone.
+    // A stream's state before that is taken from the index: here its last entry is gone.
     let before = entry("run-0", 96);
     let run = db.get_cf(streams, &before).unwrap().unwrap();
     db.delete_cf(streams, &before).unwrap();
@@ -389,7 +389,7 @@ fn damage_behind_a_position_is_found_and_what_stands_before_it_is_taken_as_it_is
     assert_eq!(only(&report).fault, expected);
     assert_eq!(report.findings[0].position, Some(Position(301)));
     db.put_cf(streams, &before, run).unwrap();
-    // And where the tree stood from its hashes.
+    // And the tree's state from its hashes.
     let tree = db.cf_handle("tree").unwrap();
     let first = [&[0][..], &280_u64.to_be_bytes()].concat();
     let mut run = db.get_cf(tree, &first).unwrap().unwrap();

@@ -44,7 +44,7 @@ pub struct Knobs {
     /// Which unsynced writes and truncations of a file survive.
     pub writes: Survival,
     /// Which unsynced operations on names survive. What concerns one name or one
-    /// file stays in order, as in a journal, whichever is chosen.
+    /// file stays in order, as in a journal, with any choice.
     pub entries: Survival,
     /// A write may survive in part: up to any byte, or to the end of a sector of
     /// 512 bytes.
@@ -98,7 +98,7 @@ pub enum Unwritten {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CutReport {
-    /// The cut that was asked for.
+    /// The requested cut.
     pub cut: Cut,
     /// Operations on names that were not synced and survive.
     pub entries_kept: Vec<String>,

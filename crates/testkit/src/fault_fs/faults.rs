@@ -123,7 +123,7 @@ pub enum Effect {
     /// marked clean. It stays visible, no later sync writes it unless a process
     /// writes it again, and it is gone at the cut. Other operations just fail.
     FailAndForget,
-    /// A write of which only the first bytes happen. The process is told how many;
+    /// A write of which only the first bytes happen. The process learns how many;
     /// its next write to the same file fails. With 0 bytes it fails at once.
     Partial {
         /// The bytes that are written, at most.
@@ -183,11 +183,11 @@ impl fmt::Debug for Hook {
     }
 }
 
-/// An operation, as a hook is told of it.
+/// An operation, as it is passed to a hook.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Event<'a> {
-    /// What is asked for.
+    /// The requested operation.
     pub operation: Operation,
     /// Of what, from the root of the file system.
     pub path: PathBuf,

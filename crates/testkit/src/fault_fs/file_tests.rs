@@ -1,4 +1,4 @@
-//! Files and what cuts leave of them, beside a model of plain bytes.
+//! Files and what cuts leave of them, compared with a model of plain bytes.
 
 use proptest::prelude::*;
 use rand::SeedableRng;

@@ -1,5 +1,5 @@
 //! The operations as the kernel asks for them. Nothing is left in its caches: every
-//! attribute and name is asked for again, and files are read past the page cache.
+//! attribute and name is requested again, and files are read past the page cache.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -21,7 +21,7 @@ use super::file::File;
 use super::requests;
 use super::tree::{Directory, Inode, Node};
 
-/// How long the kernel may believe what it was told.
+/// How long the kernel may cache an answer.
 const NEVER: Duration = Duration::ZERO;
 
 /// No page cache, and no call for each `close`.

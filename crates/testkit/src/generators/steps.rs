@@ -260,7 +260,7 @@ pub enum Step {
     Batch {
         /// Which.
         batch: usize,
-        /// Whether it is asked for with another request.
+        /// Whether the step uses it with another request.
         other: bool,
     },
     /// [`EventLog::tree_hashes`](annals_event_log::EventLog::tree_hashes).

@@ -1,7 +1,7 @@
 //! One batch that was acknowledged is there, whole, as it was given.
 
 use annals_event_log::{
-    Append, Appended, BatchId, BatchStatus, Content, EventLog, NewEvent, Position, Query, Record,
+    Append, Appended, BatchId, BatchStatus, Content, NewEvent, Position, Query, Record, Store,
 };
 
 use super::read::must;
@@ -13,11 +13,7 @@ use super::{Invariant, Violation};
 ///
 /// # Errors
 /// A [`Violation`] of [`Invariant::Acknowledged`], or of [`Invariant::Readable`].
-pub fn acknowledged(
-    log: &dyn EventLog,
-    append: &Append,
-    answer: Appended,
-) -> Result<(), Violation> {
+pub fn acknowledged(log: &dyn Store, append: &Append, answer: Appended) -> Result<(), Violation> {
     let (first, last) = (answer.first, answer.last);
     let wrong = |position: Position, expected: String, found: String| {
         Err(Violation {

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use annals_event_log::{Direction, EventLog, Page, Position, Query, ReadError, Record};
+use annals_event_log::{Direction, Page, Position, Query, ReadError, Record, Store};
 use futures::executor::block_on;
 
 use super::{Invariant, Violation};
@@ -22,7 +22,7 @@ pub(super) fn must<T>(
 
 /// One page of the whole log, which ends at `end` and is not empty.
 pub(super) fn page(
-    log: &dyn EventLog,
+    log: &dyn Store,
     from: Position,
     end: Position,
 ) -> Result<Vec<Record>, Violation> {
@@ -43,7 +43,7 @@ pub(super) fn page(
 
 /// All records of a query, page by page.
 pub(super) fn each(
-    log: &dyn EventLog,
+    log: &dyn Store,
     query: &Query,
     mut visit: impl FnMut(&Record) -> Result<(), Violation>,
 ) -> Result<(), Violation> {

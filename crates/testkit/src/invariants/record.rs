@@ -2,9 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use annals_event_log::{
-    BatchId, BatchStatus, EventLog, Position, Query, Record, StreamName, Version,
-};
+use annals_event_log::{BatchId, BatchStatus, Position, Query, Record, Store, StreamName, Version};
 use chrono::{DateTime, Utc};
 
 use super::read::must;
@@ -31,7 +29,7 @@ impl Check for Dense {
         Ok(())
     }
 
-    fn end(&mut self, log: &dyn EventLog, end: Position) -> Result<(), Violation> {
+    fn end(&mut self, log: &dyn Store, end: Position) -> Result<(), Violation> {
         let what = || "the page behind the last record".to_owned();
         let behind = must(what, log.read(Query::all(end.next()).limit(1)))?;
         match behind.records.first() {
@@ -65,7 +63,7 @@ impl Check for Times {
         }
     }
 
-    fn end(&mut self, _: &dyn EventLog, _: Position) -> Result<(), Violation> {
+    fn end(&mut self, _: &dyn Store, _: Position) -> Result<(), Violation> {
         Ok(())
     }
 }
@@ -82,7 +80,7 @@ impl Check for Digests {
         })
     }
 
-    fn end(&mut self, _: &dyn EventLog, _: Position) -> Result<(), Violation> {
+    fn end(&mut self, _: &dyn Store, _: Position) -> Result<(), Violation> {
         Ok(())
     }
 }
@@ -118,7 +116,7 @@ impl Check for Batches {
         Ok(())
     }
 
-    fn end(&mut self, log: &dyn EventLog, _: Position) -> Result<(), Violation> {
+    fn end(&mut self, log: &dyn Store, _: Position) -> Result<(), Violation> {
         for (batch, first, last) in &self.list {
             let what = || format!("the status of batch {batch}");
             let status = must(what, log.batch(*batch, b""))?;

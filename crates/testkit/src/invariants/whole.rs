@@ -1,10 +1,10 @@
-//! Checks of what is kept beside the records: heads, indexes, tree, blobs, counts.
+//! Checks of what is kept in addition to the records: heads, indexes, tree, blobs, counts.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use annals_event_log::store_support::PAGE_LIMIT;
 use annals_event_log::{
-    BatchId, Content, Digest, EventLog, Position, Query, Record, StreamName, Version, tree,
+    BatchId, Content, Digest, Position, Query, Record, Store, StreamName, Version, tree,
 };
 
 use super::read::{each, must};
@@ -34,7 +34,7 @@ impl Check for Heads {
         Ok(())
     }
 
-    fn end(&mut self, log: &dyn EventLog, _: Position) -> Result<(), Violation> {
+    fn end(&mut self, log: &dyn Store, _: Position) -> Result<(), Violation> {
         let show = |name: &StreamName, version| format!("stream {name} at version {version}");
         for (name, version) in &self.heads {
             let found = must(|| format!("the head of {name}"), log.head(name))?;
@@ -88,7 +88,7 @@ impl Indexes {
     /// Demands that a query gives the records at these positions.
     fn check(
         &self,
-        log: &dyn EventLog,
+        log: &dyn Store,
         query: &Query,
         positions: impl Iterator<Item = u64>,
     ) -> Result<(), Violation> {
@@ -148,7 +148,7 @@ impl Check for Indexes {
         Ok(())
     }
 
-    fn end(&mut self, log: &dyn EventLog, _: Position) -> Result<(), Violation> {
+    fn end(&mut self, log: &dyn Store, _: Position) -> Result<(), Violation> {
         let from_end = |query: Query| Query {
             from: u64::MAX,
             ..query.backward()
@@ -187,7 +187,7 @@ impl Check for Tree {
         Ok(())
     }
 
-    fn end(&mut self, log: &dyn EventLog, end: Position) -> Result<(), Violation> {
+    fn end(&mut self, log: &dyn Store, end: Position) -> Result<(), Violation> {
         for level in (0..tree::LEVELS).step_by(tree::STEP.into()) {
             let expected = rfc6962::level(&self.leaves, level);
             let mut found = Vec::new();
@@ -267,7 +267,7 @@ impl Check for Blobs {
         Ok(())
     }
 
-    fn end(&mut self, log: &dyn EventLog, _: Position) -> Result<(), Violation> {
+    fn end(&mut self, log: &dyn Store, _: Position) -> Result<(), Violation> {
         for (digest, (position, size)) in &self.sizes {
             let blob = must(|| format!("the blob {digest}"), log.blob(*digest))?;
             let wrong = |found: String| {
@@ -315,7 +315,7 @@ impl Check for Stats {
         Ok(())
     }
 
-    fn end(&mut self, log: &dyn EventLog, end: Position) -> Result<(), Violation> {
+    fn end(&mut self, log: &dyn Store, end: Position) -> Result<(), Violation> {
         let stats = must(|| "the counts".to_owned(), log.stats())?;
         let show = |position: Position, streams: u64, batches: u64| {
             format!("position {position}, {streams} streams, {batches} batches")

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use annals_event_log::{
-    Append, AppendError, Appended, Direction, EventLog, Page, Position, Query, ReadError, Record,
-    Source, StreamName, Version,
+    Append, AppendError, Appended, Direction, Page, Position, Query, ReadError, Record, Source,
+    Store, StreamName, Version,
 };
 use futures::executor::block_on;
 
@@ -26,7 +26,7 @@ pub struct Recorded<'a> {
     recorder: &'a Recorder,
     number: usize,
     lagging: bool,
-    log: Arc<dyn EventLog>,
+    log: Arc<dyn Store>,
 }
 
 fn seen(record: &Record) -> Seen {
@@ -50,16 +50,16 @@ impl Recorder {
     }
 
     /// Calls through a handle that must show what was acknowledged anywhere.
-    pub fn handle(&self, log: Arc<dyn EventLog>) -> Recorded<'_> {
+    pub fn handle(&self, log: Arc<dyn Store>) -> Recorded<'_> {
         self.add(Handle::Current, log)
     }
 
     /// Calls through a handle that may lag, and was opened after `opened`.
-    pub fn lagging(&self, opened: Moment, log: Arc<dyn EventLog>) -> Recorded<'_> {
+    pub fn lagging(&self, opened: Moment, log: Arc<dyn Store>) -> Recorded<'_> {
         self.add(Handle::Lagging { opened }, log)
     }
 
-    fn add(&self, handle: Handle, log: Arc<dyn EventLog>) -> Recorded<'_> {
+    fn add(&self, handle: Handle, log: Arc<dyn Store>) -> Recorded<'_> {
         let mut history = self.history();
         history.handles.push(handle);
         Recorded {
@@ -81,7 +81,7 @@ impl Recorder {
     /// # Errors
     /// [`NotFinished`] where the log cannot be read, or its pages do not end with its last
     /// record.
-    pub fn finish(self, log: &dyn EventLog) -> Result<History, NotFinished> {
+    pub fn finish(self, log: &dyn Store) -> Result<History, NotFinished> {
         let mut history = self
             .history
             .into_inner()
@@ -128,7 +128,7 @@ impl Recorded<'_> {
         answer
     }
 
-    /// [`EventLog::append`].
+    /// [`EventLog::append`](annals_event_log::EventLog::append).
     ///
     /// # Errors
     /// As the store's.
@@ -150,7 +150,7 @@ impl Recorded<'_> {
         self.note(|| block_on(self.log.append(append)), of)
     }
 
-    /// [`EventLog::read`]; only a page of the whole log, forward, is noted.
+    /// [`EventLog::read`](annals_event_log::EventLog::read); only a page of the whole log, forward, is noted.
     ///
     /// # Errors
     /// As the store's; a read that fails is not noted.
@@ -168,7 +168,7 @@ impl Recorded<'_> {
         self.note(|| block_on(self.log.read(query)), of)
     }
 
-    /// [`EventLog::watermark`].
+    /// [`EventLog::watermark`](annals_event_log::EventLog::watermark).
     pub fn watermark(&self) -> Position {
         self.note(
             || self.log.watermark(),
@@ -180,7 +180,7 @@ impl Recorded<'_> {
         )
     }
 
-    /// [`EventLog::head`].
+    /// [`EventLog::head`](annals_event_log::EventLog::head).
     ///
     /// # Errors
     /// As the store's; one that fails is not noted.

@@ -3,8 +3,7 @@
 use std::fmt;
 
 use annals_event_log::{
-    Digest, Direction, EventLog, Position, Query, Row, Source, StreamHead, StreamName, Version,
-    tree,
+    Digest, Direction, Position, Query, Row, Source, Store, StreamHead, StreamName, Version, tree,
 };
 use bytes::Bytes;
 use futures::executor::block_on;
@@ -233,7 +232,7 @@ pub(super) fn everything(pair: &Pair) -> Result<(), Differs> {
 }
 
 /// The root of every size that there was.
-fn roots(log: &dyn EventLog, pair: &Pair) -> Result<(), Differs> {
+fn roots(log: &dyn Store, pair: &Pair) -> Result<(), Differs> {
     let Position(end) = pair.model.watermark();
     for (size, leaves) in (0..=end).zip(0_usize..) {
         let asked = || format!("the root of {size} records");

@@ -1,4 +1,4 @@
-//! Gives the small numbers of steps their meaning, as the model stands.
+//! Gives the small numbers of steps their meaning, in the current state of the model.
 
 use annals_event_log::{
     Actor, Append, Blob, Content, Digest, Expectation, Expected, NewEvent, PiecesOf, Position,

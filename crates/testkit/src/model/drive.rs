@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use annals_event_log::conformance::Harness;
 use annals_event_log::{
-    Append, Appended, Blob, Epoch, EventLog, Position, Query, ReadError, Record, Stats,
+    Append, Appended, Blob, Epoch, Position, Query, ReadError, Record, Stats, Store,
 };
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
@@ -74,7 +74,7 @@ pub(super) fn read<T>(
 
 /// A store and the model of it.
 pub(super) struct Pair {
-    pub(super) log: Arc<dyn EventLog>,
+    pub(super) log: Arc<dyn Store>,
     pub(super) model: ModelLog,
     pub(super) maker: Maker,
     /// The epoch before the last redaction.

@@ -52,7 +52,7 @@ fn size_of_blob(blob: &Blob) -> (Digest, usize) {
     (blob.digest(), blob.bytes().len())
 }
 
-/// The bytes of a batch's records; where they stand does not change their length.
+/// The bytes of a batch's records; their positions do not change their length.
 fn record_bytes(append: &Append) -> usize {
     let bytes = |event: &NewEvent| {
         let record = ModelRecord {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use annals_event_log::store_support::referenced_blobs;
 use annals_event_log::{
-    AppendError, Blob, EventLog, Position, Query, ReadError, Record, memory::MemoryLog,
+    AppendError, Blob, Position, Query, ReadError, Record, Store, memory::MemoryLog,
 };
 use futures::executor::block_on;
 use uuid::Uuid;
@@ -29,7 +29,7 @@ pub(super) struct Part {
 
 impl Part {
     /// Appends it to a log that ends where it begins.
-    pub(super) fn append_to(&self, log: &dyn EventLog) -> Result<(), AppendError> {
+    pub(super) fn append_to(&self, log: &dyn Store) -> Result<(), AppendError> {
         let (records, blobs) = (self.records.clone(), self.blobs.clone());
         block_on(log.append_records(records, blobs)).map(|_| ())
     }
@@ -37,7 +37,7 @@ impl Part {
 
 impl Original {
     /// Reads all of a log.
-    pub(super) fn of(log: &dyn EventLog) -> Result<Original, ReadError> {
+    pub(super) fn of(log: &dyn Store) -> Result<Original, ReadError> {
         let mut original = Original::default();
         let mut next = Some(1);
         while let Some(from) = next {
@@ -53,7 +53,7 @@ impl Original {
         Ok(original)
     }
 
-    fn add(&mut self, log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
+    fn add(&mut self, log: &dyn Store, records: &[Record]) -> Result<(), ReadError> {
         let batch = |records: &[Record]| records.first().map(Record::batch_id);
         if let Some(before) = self.parts.last_mut() {
             before.ends_batch = batch(&before.records) != batch(records);
@@ -81,7 +81,7 @@ impl Original {
     }
 
     /// A new log that is a copy, without read models.
-    pub(super) fn copy(&self) -> Result<Arc<dyn EventLog>, AppendError> {
+    pub(super) fn copy(&self) -> Result<Arc<dyn Store>, AppendError> {
         let log = empty();
         self.parts
             .iter()
@@ -91,6 +91,6 @@ impl Original {
 }
 
 /// A log without records.
-pub(super) fn empty() -> Arc<dyn EventLog> {
+pub(super) fn empty() -> Arc<dyn Store> {
     Arc::new(MemoryLog::new(Uuid::from_u128(1)))
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use annals_event_log::{EventLog, Page, Query, ReadError, Record};
+use annals_event_log::{Page, Query, ReadError, Record, Store};
 use futures::FutureExt;
 
 use super::closed;
@@ -13,7 +13,7 @@ use crate::through::Hook;
 
 /// Removes content that was read, right before one of the calls to a log.
 pub(super) struct Redacting<'a> {
-    log: Arc<dyn EventLog>,
+    log: Arc<dyn Store>,
     original: &'a Original,
     /// The number of the call, and how many there may be behind it.
     at: u64,
@@ -36,7 +36,7 @@ pub(super) enum Outcome {
 
 impl<'a> Redacting<'a> {
     pub(super) fn new(
-        log: Arc<dyn EventLog>,
+        log: Arc<dyn Store>,
         original: &'a Original,
         at: u64,
         patience: u64,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{
     Append, Appended, BatchStatus, Content, Digest, EventLog, Page, Position, Query, ReadError,
-    Record, Source, Stats, StreamHead, Version,
+    Record, Source, Stats, Store, StreamHead, Version,
 };
 use annals_testkit::generators::appends::Sample;
 use annals_testkit::generators::objects;
@@ -183,7 +183,7 @@ impl Hook for Lie {
 }
 
 /// Over 256 records in 5 streams, the last batches with blobs.
-fn filled() -> (Arc<dyn EventLog>, Vec<(Append, Appended)>) {
+fn filled() -> (Arc<dyn Store>, Vec<(Append, Appended)>) {
     let log = Arc::new(MemoryLog::new(Uuid::from_u128(1)));
     let mut sample = Sample::new(1);
     let mut appended = Vec::new();
@@ -228,7 +228,7 @@ fn each_lie_is_noticed_by_the_invariant_that_it_violates() {
 /// A store that answers the same to every `first` and every `from`. It is asked so often and
 /// no more, so that a check without an end fails here and does not hang.
 struct Stuck {
-    log: Arc<dyn EventLog>,
+    log: Arc<dyn Store>,
     hashes: bool,
     asked: AtomicU64,
 }

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use annals_event_log::Classified;
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{
-    Appended, BatchId, EventLog, Expectation, Expected, Page, Position, Query, StreamName, Version,
+    Appended, BatchId, EventLog, Expectation, Expected, Page, Position, Query, Store, StreamName,
+    Version,
 };
 use annals_testkit::generators::appends::Sample;
 use annals_testkit::linearizability::{
@@ -153,7 +155,7 @@ fn a_read_must_show_what_was_acknowledged() {
 }
 
 #[test]
-fn a_read_must_not_show_what_was_not_asked_for_yet() {
+fn a_read_must_not_show_an_append_that_was_not_called_yet() {
     Told::new(&[1])
         .read((0, 1), 0, &[1])
         .appended((2, 3), 1, 1)
@@ -278,7 +280,7 @@ fn a_conflict_needs_a_moment_that_explains_it() {
 }
 
 #[test]
-fn part_of_a_batch_is_no_state() {
+fn part_of_a_batch_is_not_a_state() {
     let mut told = Told::new(&[1, 1]);
     let call = Call::Append {
         batch: id(1),
@@ -315,7 +317,7 @@ fn a_reader_may_lag_but_not_go_back_nor_behind_its_opening() {
         .read((8, 11), 1, &[1, 2])
         .read((9, 10), 1, &[1])
         .holds();
-    // It shows nothing that was not asked for yet.
+    // It shows nothing whose append was not called yet.
     told()
         .read((2, 3), 1, &[1, 2])
         .fails(|why| matches!(why, Inexplicable::Order { .. }));
@@ -333,7 +335,7 @@ fn the_store_in_memory_is_linearizable() {
     println!("seed {seed}");
     let mut conflicts = 0;
     for threads in [1, 2, 4, 8, 16] {
-        let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new(id(1)));
+        let log: Arc<dyn Store> = Arc::new(MemoryLog::new(id(1)));
         let recorder = Recorder::new();
         let handles = (0..threads).map(|_| recorder.handle(Arc::clone(&log)));
         exercise(handles.collect(), seed + threads, 200);
@@ -370,7 +372,7 @@ enum Astray {
 /// A log whose pages go astray. It is asked so often and no more, so that a reader without
 /// an end fails here and does not hang.
 struct Strays {
-    log: Arc<dyn EventLog>,
+    log: Arc<dyn Store>,
     astray: Astray,
     asked: AtomicU64,
 }
@@ -393,7 +395,7 @@ impl Hook for Strays {
 
 #[test]
 fn a_log_whose_pages_do_not_end_is_named() {
-    let log: Arc<dyn EventLog> = Arc::new(MemoryLog::new(id(1)));
+    let log: Arc<dyn Store> = Arc::new(MemoryLog::new(id(1)));
     block_on(log.append(Sample::new(1).append("a-1", 5))).unwrap();
     for astray in [Astray::SamePage, Astray::SameRecords, Astray::Empty] {
         let recorder = Recorder::new();

@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use annals_event_log::Classified;
 use annals_event_log::{
-    Append, CommitError, Content, Epoch, EventLog, ModelCheckpoint, Page, Position, Query, Record,
-    Rows,
+    Append, CommitError, Content, Epoch, ModelCheckpoint, Page, Position, Query, Record, Rows,
+    Store,
 };
 use annals_testkit::generators::appends::Sample;
 use annals_testkit::generators::objects;
@@ -20,7 +21,7 @@ fn history() -> Vec<Append> {
     (0..12).map(|_| sample.append("a-1", 2)).collect()
 }
 
-fn count(log: &dyn EventLog, rows_first: bool) -> Result<(), CommitError> {
+fn count(log: &dyn Store, rows_first: bool) -> Result<(), CommitError> {
     block_on(async {
         loop {
             let checkpoint = log.checkpoint(MODEL).await?;
@@ -62,7 +63,7 @@ fn rows_before_the_checkpoint_count_twice() {
 fn what_only_a_process_knows_is_lost_with_it() {
     // Counts in memory; a new process begins with nothing, as this does at position 0.
     let counted: RefCell<BTreeMap<Position, u8>> = RefCell::default();
-    let catch_up = |log: &dyn EventLog| -> Result<(), CommitError> {
+    let catch_up = |log: &dyn Store| -> Result<(), CommitError> {
         counted.borrow_mut().clear();
         let checkpoint = block_on(log.checkpoint(MODEL))?;
         let page = block_on(log.read(Query::all(checkpoint.position.next())))?;
@@ -104,14 +105,14 @@ fn fold(page: &Page) -> Option<(Rows, Position)> {
     Some((page.records.iter().map(row).collect(), last))
 }
 
-async fn next_page(log: &dyn EventLog, checkpoint: ModelCheckpoint) -> Result<Page, CommitError> {
+async fn next_page(log: &dyn Store, checkpoint: ModelCheckpoint) -> Result<Page, CommitError> {
     let query = Query::all(checkpoint.position.next()).limit(5);
     Ok(log.read(query).await?)
 }
 
 /// Commits with the checkpoint that it read before the page. With `again` it asks for the
 /// checkpoint a second time, right before the commit.
-fn contents(log: &dyn EventLog, again: bool) -> Result<(), CommitError> {
+fn contents(log: &dyn Store, again: bool) -> Result<(), CommitError> {
     block_on(async {
         loop {
             let mut checkpoint = log.checkpoint(MODEL).await?;
@@ -160,7 +161,7 @@ fn a_checkpoint_that_is_asked_for_again_brings_removed_content_back() {
 }
 
 /// Begins again where a commit is refused. With `keep` it keeps the pages that it read.
-fn persistent(log: &dyn EventLog, keep: bool) -> Result<(), CommitError> {
+fn persistent(log: &dyn Store, keep: bool) -> Result<(), CommitError> {
     let mut pages: BTreeMap<Position, Page> = BTreeMap::new();
     block_on(async {
         loop {
@@ -197,7 +198,7 @@ fn pages_that_are_kept_bring_removed_content_back() {
 
 #[test]
 fn a_commit_that_is_repeated_as_it_was_never_ends() {
-    let catch_up = |log: &dyn EventLog| -> Result<(), CommitError> {
+    let catch_up = |log: &dyn Store| -> Result<(), CommitError> {
         block_on(async {
             loop {
                 let checkpoint = log.checkpoint(MODEL).await?;
@@ -220,7 +221,7 @@ fn a_commit_that_is_repeated_as_it_was_never_ends() {
 
 #[test]
 fn one_that_tries_again_what_a_retry_helps_comes_to_its_end() {
-    let catch_up = |log: &dyn EventLog| {
+    let catch_up = |log: &dyn Store| {
         loop {
             match contents(log, false) {
                 Err(error) if error.is_retryable() => {}
@@ -233,7 +234,7 @@ fn one_that_tries_again_what_a_retry_helps_comes_to_its_end() {
 
 #[test]
 fn one_that_goes_on_calling_a_closed_log_is_named() {
-    let catch_up = |log: &dyn EventLog| -> Result<(), CommitError> {
+    let catch_up = |log: &dyn Store| -> Result<(), CommitError> {
         while contents(log, false).is_err() {}
         Ok(())
     };
@@ -258,7 +259,7 @@ fn a_blob_goes_with_the_last_piece_that_refers_to_it() {
         history[number].blobs.push(blob);
     }
     let left: RefCell<BTreeSet<u64>> = RefCell::default();
-    let catch_up = |log: &dyn EventLog| {
+    let catch_up = |log: &dyn Store| {
         let caught_up = contents(log, false);
         let checkpoint = block_on(log.checkpoint(MODEL));
         if checkpoint.is_ok_and(|checkpoint| checkpoint.epoch > Epoch::NONE) {

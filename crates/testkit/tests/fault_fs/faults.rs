@@ -77,7 +77,7 @@ fn every_kind_of_operation_can_fail() {
         "what failed changed nothing"
     );
     assert_eq!(fs.path().read_dir().unwrap().count(), 2);
-    // The first change after that, of whatever kind.
+    // The first change after that, of any kind.
     fs.arm(fault(Operation::Change, 2, Effect::Fail(Errno::EIO)));
     fs::read(at("file")).unwrap();
     fs::remove_dir(at("folder")).unwrap();

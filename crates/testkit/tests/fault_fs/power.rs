@@ -127,7 +127,7 @@ fn what_was_open_before_is_stale() {
     assert_eq!(fs.path().read_dir().unwrap().count(), 2);
 }
 
-/// The kernel keeps names and attributes, also of what is absent, unless it is told not to.
+/// The kernel keeps names and attributes, also of what is absent, unless the answer forbids it.
 #[test]
 fn the_kernel_remembers_nothing() {
     let Some(fs) = mounted() else { return };

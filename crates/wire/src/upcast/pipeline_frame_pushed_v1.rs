@@ -1,4 +1,4 @@
-//! `pipeline.frame_pushed`, version 1 to 2: no content stood apart from the data.
+//! `pipeline.frame_pushed`, version 1 to 2: version 1 had no content separate from the data.
 
 use annals_domain::pipeline::{FrameKind, FramePushed};
 use annals_domain::{FrameId, Slot};

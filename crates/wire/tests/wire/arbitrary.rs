@@ -1,7 +1,7 @@
 //! Any event of any type, made from random bytes.
 //!
-//! A deserializer that reads no format but makes up whatever value is asked
-//! for. Every event type goes through it, those included that are added later:
+//! A deserializer that reads no format but makes up each value that is
+//! requested. Every event type goes through it, those included that are added later:
 //! there is no list of strategies that could be forgotten. proptest supplies
 //! and shrinks the bytes.
 
@@ -15,7 +15,7 @@ use serde::forward_to_deserialize_any;
 /// choices are 0.
 const ENTROPY: usize = 600;
 
-/// Values are made up anew while they are not allowed, for example a number
+/// Values are made up again while they are not allowed, for example a number
 /// that no word has. So often that it hardly ever fails.
 const ATTEMPTS: usize = 2_000;
 

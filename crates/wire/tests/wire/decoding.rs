@@ -1,8 +1,9 @@
-//! What decoding says of bytes that are no event.
+//! What decoding says of bytes that are not a valid event.
 
 use annals_domain::pipeline::FramesUsed;
 use annals_domain::task::DependencyAdded;
 use annals_domain::{AnyEvent, FrameId, PlanId, StreamKind, TaskId};
+use annals_event_log::Classified;
 use annals_event_log::limits;
 use annals_wire::{DecodeError, EncodeError, decode_structure, encode_structure};
 use uuid::Uuid;
@@ -72,13 +73,13 @@ fn every_kind_of_bad_input_has_its_error() {
         "task.vanished",
         1,
         &bytes,
-        "there is no event type \"task.vanished\"",
+        "unknown event type \"task.vanished\"",
     );
     check(
         "run.created",
         1,
         &bytes,
-        "there is no event type \"run.created\"",
+        "unknown event type \"run.created\"",
     );
     let long = vec![1; limits::STRUCTURE + 1];
     check(

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 
 use annals_domain::{AnyEvent, Emitted, StreamKind};
-use annals_wire::catalogue::words::vocabularies;
+use annals_wire::event_docs::words::vocabularies;
 use annals_wire::sample::samples;
 use annals_wire::{StructureJson, decode_structure, encode_structure};
 
@@ -35,7 +35,7 @@ fn examples() -> BTreeMap<&'static str, Emitted> {
 }
 
 /// Compares a golden with what it should hold, and writes it if it is missing
-/// and that was asked for.
+/// and that was requested.
 fn check(path: &Path, actual: &str) {
     let name = path.file_name().unwrap_or_default().display();
     if !path.exists() && updating() {

@@ -1,10 +1,10 @@
-//! What holds of events as bytes: round trips, goldens, upcasters, the event
-//! catalogue.
+//! What holds of events as bytes: round trips, goldens, upcasters, the
+//! documentation of events.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod arbitrary;
-mod catalogue;
 mod decoding;
+mod event_docs;
 mod golden;
 mod names;
 mod records;

@@ -3,8 +3,9 @@
 use annals_domain::{
     ActorKind, AnyEvent, Emitted, Pieces, StreamRef, is_removed_name, removed_name, session,
 };
+use annals_event_log::Classified;
 use annals_event_log::{Content, NewEvent, Record, limits};
-use annals_wire::catalogue::words::vocabularies;
+use annals_wire::event_docs::words::vocabularies;
 use annals_wire::{
     DecodeError, EncodeError, Encoded, StructureJson, decode, encode, encode_structure, names_of,
 };
@@ -18,7 +19,7 @@ use crate::support::to_hex;
 
 fn emitted(event: AnyEvent) -> Emitted {
     let mut pieces = Pieces::new();
-    pieces.text("a piece of its own");
+    pieces.text("a separate piece");
     Emitted {
         stream: StreamRef {
             kind: event.stream_kind(),
@@ -57,7 +58,7 @@ fn has(bytes: &[u8], text: &str) -> bool {
 }
 
 #[test]
-fn names_stand_among_the_content_and_words_in_the_structure() {
+fn names_are_in_the_content_and_words_in_the_structure() {
     let event = approved(&["Deploy", "Push", "für \"Zoë\"", "Deploy"]);
     let record = stored(&event);
     // Format 2; piece 1, one of them; no request; four actions; no reason.
@@ -234,8 +235,8 @@ fn is_time(text: &str) -> bool {
     text.ends_with('Z') && text.contains('T') && text.bytes().all(is_of_one)
 }
 
-/// Whether nobody chose it: an id, a digest, a time, or a word of the program's own.
-fn is_nobodys(text: &str) -> bool {
+/// Whether no person chose it: an id, a digest, a time, or one of the program's own words.
+fn is_made_by_program(text: &str) -> bool {
     let is_hex = text.len() >= 32 && text.bytes().all(|it| it.is_ascii_hexdigit());
     let is_word = || {
         let mut words = vocabularies().into_iter().flat_map(|found| found.words);
@@ -260,10 +261,10 @@ fn the_names_of_an_event_have_a_bound() {
         panic!("{error}");
     };
     assert_eq!((actual, limit), ((1 << 20) + 1, 1 << 20));
-    // The same text named again and again, as nobody writes it.
+    // The same text named again and again, as no encoder writes it.
     let Encoded { event: new, blobs } = encoded(&emitted(approved(&[&long, "b"])));
-    let stands: Vec<String> = vec!["#0.0+1023".to_owned(); 3];
-    let fields: Vec<&str> = stands.iter().map(String::as_str).collect();
+    let references: Vec<String> = vec!["#0.0+1023".to_owned(); 3];
+    let fields: Vec<&str> = references.iter().map(String::as_str).collect();
     let plain = encode_structure(&approved(&fields)).expect("it is encoded");
     let count = u8::try_from(
         names_of(&record(new.clone(), blobs.clone()))
@@ -276,9 +277,9 @@ fn the_names_of_an_event_have_a_bound() {
     assert!(matches!(error, DecodeError::Names { .. }), "{error}");
 }
 
-/// What a plan and a backlog may have by their checks fits with what stands for it.
+/// What a plan and a backlog may have by their checks fits with its references to names.
 #[test]
-fn short_names_have_room_for_what_stands_for_them() {
+fn short_names_have_room_for_their_references() {
     let node = |number: usize| session::TaskNode {
         id: format!("{number:x}"),
         title: "t".to_owned(),
@@ -315,21 +316,21 @@ fn short_names_have_room_for_what_stands_for_them() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 
-    /// No text that a person chose is in a structure: whoever adds a field with one finds out here.
+    /// No text that a person chose is in a structure: this test fails when a field with one is added.
     #[test]
     fn every_text_of_a_structure_is_a_name(event in any_event()) {
         let event_type = event.event_type();
         let json = serde_json::to_value(StructureJson(&without_names(event)));
         let mut found = Vec::new();
         texts("", &json.expect("it is JSON"), &mut |path, text| {
-            if !is_nobodys(text) && !stays(event_type, path) {
+            if !is_made_by_program(text) && !stays(event_type, path) {
                 found.push(format!("{event_type}{path}: {text:?}"));
             }
         });
         prop_assert!(found.is_empty(), "{found:?}");
     }
 
-    /// Any event comes back from its record, and with all content removed it is the same but for
+    /// Any event comes back from its record, and with all content removed it is the same except for
     /// its names, of which nothing is left.
     #[test]
     fn any_event_with_names_comes_back_from_its_record(event in any_event()) {
@@ -337,7 +338,7 @@ proptest! {
         prop_assert_eq!(&decode(&record).expect("it is decoded").event, &event);
         let left = redacted(&record);
         prop_assert_eq!(left.verify(), Ok(()));
-        // The same text may stand in a field that stays, such as an actor's kind.
+        // The same text may be in a field that stays, such as an actor's kind.
         let stays = encode_structure(&without_names(event.clone())).expect("it is encoded");
         let all = names(&event);
         for name in all.iter().filter(|name| name.len() > 3 && !has(&stays, name)) {

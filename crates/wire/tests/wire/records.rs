@@ -109,7 +109,7 @@ fn every_example_comes_back_from_its_record_with_and_without_its_content() {
     }
 }
 
-/// An event with all names empty: what is the same whatever is removed.
+/// An event with all names empty: what stays the same regardless of what is removed.
 pub fn without_names(mut event: AnyEvent) -> AnyEvent {
     event.each_name(&mut String::clear);
     event

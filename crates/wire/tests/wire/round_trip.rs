@@ -47,7 +47,7 @@ proptest! {
         );
     }
 
-    /// Whatever the bytes, decoding answers; what it accepts, it can write.
+    /// For any bytes, decoding returns; what it accepts, it can write.
     #[test]
     fn arbitrary_bytes_never_panic(
         which in any::<prop::sample::Index>(),

@@ -52,7 +52,7 @@ impl Trace {
 }
 
 /// Answers with the simplest value that is allowed: 1 is a number of every
-/// enum, and whatever is optional is there.
+/// enum, and everything optional is there.
 struct Reader<'a>(&'a mut Trace);
 
 struct Elements<'a> {

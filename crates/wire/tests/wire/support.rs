@@ -1,8 +1,8 @@
-//! Files beside the tests, and how they are updated.
+//! Files next to the tests, and how they are updated.
 
 use std::path::{Path, PathBuf};
 
-/// This crate's folder. It is asked for when the tests run: checkouts that share
+/// This crate's folder. It is read from the environment when the tests run: checkouts that share
 /// a target folder share this program, too.
 fn crate_folder() -> PathBuf {
     std::env::var_os("CARGO_MANIFEST_DIR")

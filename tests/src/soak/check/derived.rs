@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use annals_event_log::{
-    BatchStatus, EventLog, Position, Query, ReadError, Record, StreamName, Version, tree,
+    BatchStatus, Position, Query, ReadError, Record, Store, StreamName, Version, tree,
 };
 use futures::executor::block_on;
 
@@ -12,7 +12,7 @@ use crate::soak::reading;
 use crate::soak::said::Invariant;
 
 /// Everything that the log answers from its indexes is what its records give.
-pub(super) fn check(log: &dyn EventLog, records: &[Record]) {
+pub(super) fn check(log: &dyn Store, records: &[Record]) {
     let checks = [
         streams(log, records),
         types(log, records),
@@ -28,7 +28,7 @@ pub(super) fn check(log: &dyn EventLog, records: &[Record]) {
 }
 
 /// All positions that a query gives.
-fn positions(log: &dyn EventLog, mut query: Query) -> Result<Vec<Position>, ReadError> {
+fn positions(log: &dyn Store, mut query: Query) -> Result<Vec<Position>, ReadError> {
     let mut positions = Vec::new();
     query.limit = 5_000;
     loop {
@@ -41,7 +41,7 @@ fn positions(log: &dyn EventLog, mut query: Query) -> Result<Vec<Position>, Read
     }
 }
 
-fn streams(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
+fn streams(log: &dyn Store, records: &[Record]) -> Result<(), ReadError> {
     let mut expected: BTreeMap<StreamName, Vec<Position>> = BTreeMap::new();
     for record in records {
         expected
@@ -87,7 +87,7 @@ fn streams(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
     Ok(())
 }
 
-fn types(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
+fn types(log: &dyn Store, records: &[Record]) -> Result<(), ReadError> {
     let mut expected: HashMap<&str, Vec<Position>> = HashMap::new();
     for record in records {
         expected
@@ -105,7 +105,7 @@ fn types(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
     Ok(())
 }
 
-fn batches(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
+fn batches(log: &dyn Store, records: &[Record]) -> Result<(), ReadError> {
     let mut expected: HashMap<_, (Position, Position)> = HashMap::new();
     for record in records {
         let at = record.position();
@@ -138,7 +138,7 @@ fn batches(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
     Ok(())
 }
 
-fn tree(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
+fn tree(log: &dyn Store, records: &[Record]) -> Result<(), ReadError> {
     let size = records.len() as u64;
     let stored = block_on(tree::root(log, size))?;
     if stored != reading::root(records) {

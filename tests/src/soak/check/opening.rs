@@ -16,7 +16,7 @@ pub(super) fn reader_first(job: &Job, how: Check) {
     let annals = match options.open(&url(&job.log())) {
         Ok(annals) => annals,
         Err(error) => {
-            // That says that the log cannot be served, which is no wrong answer.
+            // That says that the log cannot be served, which is not a wrong answer.
             let step = "a reader opens first".to_owned();
             let error = error.to_string();
             return say(&Said::Failed { step, error });

@@ -43,7 +43,7 @@ fn dense(records: &[Record], end: Position) {
         if at != expected {
             return violation(
                 Invariant::Dense,
-                format!("{at} stands where {expected} should"),
+                format!("found position {at}, expected {expected}"),
             );
         }
         let version = versions.entry(record.stream()).or_default();

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use annals::Annals;
 use annals::event_log::memory::MemoryLog;
 use annals::projections::Catalogue;
-use annals_event_log::{Blob, Content, EventLog, Position, ReadError, ReadModels, Record, Row};
+use annals_event_log::{
+    Blob, Content, EventLog, Position, ReadError, ReadModels, Record, Row, Store,
+};
 use futures::executor::block_on;
 use uuid::Uuid;
 
@@ -17,7 +19,7 @@ use crate::soak::said::{History, Invariant};
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The models of a log without a catalogue.
-pub(super) fn models(log: &dyn EventLog, records: &[Record]) {
+pub(super) fn models(log: &dyn Store, records: &[Record]) {
     for error in [whole(log, records), texts(log, records)]
         .into_iter()
         .filter_map(Result::err)
@@ -35,7 +37,7 @@ fn checkpoint(log: &dyn ReadModels, model: &str, end: usize) -> Result<Position,
     Ok(checkpoint)
 }
 
-fn whole(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
+fn whole(log: &dyn Store, records: &[Record]) -> Result<(), ReadError> {
     let checkpoint = checkpoint(log, WHOLE, records.len())?;
     let rows = projection::dump(log, WHOLE)?;
     let Some((_, value)) = rows.first() else {
@@ -58,7 +60,7 @@ fn whole(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
     Ok(())
 }
 
-fn texts(log: &dyn EventLog, records: &[Record]) -> Result<(), ReadError> {
+fn texts(log: &dyn Store, records: &[Record]) -> Result<(), ReadError> {
     let checkpoint = checkpoint(log, TEXTS, records.len())?;
     let rows = projection::dump(log, TEXTS)?;
     let folded = records.iter().take_while(|r| r.position() <= checkpoint);
@@ -105,7 +107,7 @@ pub(super) fn catalogue(annals: &Annals, records: &[Record], history: &History, 
 }
 
 /// The rows as they are stored, and as another log with the same records makes them.
-fn as_folded(log: &dyn EventLog, records: &[Record]) -> Result<(), Failure> {
+fn as_folded(log: &dyn Store, records: &[Record]) -> Result<(), Failure> {
     let model = block_on(Catalogue::new().model(log))?;
     let checkpoint = block_on(log.checkpoint(&model))?.position;
     if checkpoint.0 > records.len() as u64 {

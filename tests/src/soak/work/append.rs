@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use annals::{Annals, ExecuteError};
-use annals_event_log::{AppendError, EventLog};
+use annals_event_log::{AppendError, Store};
 use futures::executor::block_on;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -76,7 +76,7 @@ pub(in crate::soak) enum Sent {
     Refused(String),
     /// Its id was used for these positions, and its request is not stored any more.
     Unverifiable(u64, u64),
-    /// Nobody knows.
+    /// Whether it is stored is not known.
     Unknown(String),
 }
 
@@ -132,7 +132,7 @@ fn send(annals: &Annals, shared: &Shared, batch: Batch) -> bool {
 }
 
 /// Appends events without meaning.
-pub(in crate::soak) fn plain(log: &dyn EventLog, batch: Batch) -> Sent {
+pub(in crate::soak) fn plain(log: &dyn Store, batch: Batch) -> Sent {
     match block_on(log.append(batch.append())) {
         Ok(appended) => Sent::Stored(appended.first.0, appended.last.0),
         Err(error) => refused(&error),

@@ -6,7 +6,7 @@ use annals::domain::ActorRef;
 use annals::proof::SigningKey;
 use annals::{Annals, RedactRequest, Target};
 use annals_event_log::{
-    CommitError, Content, Digest, EventLog, PiecesOf, Position, Record, Redaction,
+    CommitError, Content, Digest, EventLog, PiecesOf, Position, Record, Redaction, Store,
 };
 use annals_store_rocks::RocksLog;
 use futures::executor::block_on;
@@ -23,7 +23,7 @@ use crate::soak::{copies, projection, reading};
 const MANY: usize = 40;
 
 /// Commits all rows of a model, again and again.
-pub(super) fn rows(log: &dyn EventLog, rows: u32, commits: u16) -> Result<(), Failure> {
+pub(super) fn rows(log: &dyn Store, rows: u32, commits: u16) -> Result<(), Failure> {
     for _ in 0..commits {
         let before = block_on(log.checkpoint(projection::WHOLE))?;
         let to = log.watermark();
@@ -125,7 +125,7 @@ fn redact_some(
 }
 
 /// Through the port: all pieces of the events, and their blobs.
-fn plainly(log: &dyn EventLog, batch: Batch, records: &[&Record]) -> Result<(), Failure> {
+fn plainly(log: &dyn Store, batch: Batch, records: &[&Record]) -> Result<(), Failure> {
     say(&Said::Sent(batch));
     let pieces_of = |record: &&Record| PiecesOf {
         position: record.position(),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::thread;
 
 use annals::{Annals, BulkError, BulkWriter, ExecuteError};
+use annals_event_log::Classified;
 use futures::executor::{LocalPool, block_on};
 use futures::task::LocalSpawnExt;
 
@@ -120,7 +121,7 @@ async fn writers_in_a_runtime_share_objects() {
 
 /// A writer that never pauses, and a caller who waits for each answer.
 #[test]
-fn others_come_to_their_turn_beside_a_writer() {
+fn others_come_to_their_turn_next_to_a_writer() {
     let home = tempfile::tempdir().unwrap();
     let annals = annals(&home);
     let done = std::sync::atomic::AtomicBool::new(false);

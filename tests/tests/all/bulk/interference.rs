@@ -11,7 +11,7 @@ use annals::domain::PipelineId;
 use annals::domain::observation::{ObservationKind, RecordObservation};
 use annals::domain::pipeline::{SetGlobalSummary, SetMaxFrames};
 use annals::domain::task::AddConstraint;
-use annals::event_log::EventLog;
+use annals::event_log::Store;
 use annals::event_log::memory::MemoryLog;
 use annals::{Annals, BulkError, Decided, Request};
 use futures::executor::block_on;
@@ -179,7 +179,7 @@ impl Story {
     /// Each batch, executed in the order that the log has, makes what the log has.
     fn check_again(&self) {
         let again = Arc::new(MemoryLog::new(Uuid::from_u128(1)));
-        let annals = Annals::over(Arc::clone(&again) as Arc<dyn EventLog>);
+        let annals = Annals::over(Arc::clone(&again) as Arc<dyn Store>);
         for batch in batches(self.log.log.as_ref()) {
             let requests = self.asked.lock().unwrap()[&batch].clone();
             let outcome = block_on(annals.execute_batch(Some(batch), requests));

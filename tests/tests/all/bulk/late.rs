@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use annals::Annals;
 use annals::event_log::memory::MemoryLog;
-use annals::event_log::{Append, AppendError, EventLog, ReadError};
+use annals::event_log::{Append, AppendError, ReadError, Store};
 use annals_testkit::through::{Hook, Through};
 use futures::future::{BoxFuture, FutureExt};
 use uuid::Uuid;
@@ -18,7 +18,7 @@ type Meeting = Box<dyn FnOnce() -> Result<(), AppendError> + Send>;
 
 #[derive(Default)]
 pub struct Late {
-    /// How often an answer is asked for in vain, at most.
+    /// How often an answer is polled without a result, at most.
     polls: u64,
     answered: AtomicU64,
     meetings: Mutex<HashMap<Uuid, Meeting>>,
@@ -86,10 +86,10 @@ impl LateLog {
             polls,
             ..Late::default()
         };
-        let through = Through::new(Arc::clone(&log) as Arc<dyn EventLog>, hook);
+        let through = Through::new(Arc::clone(&log) as Arc<dyn Store>, hook);
         let through = Arc::new(through);
         LateLog {
-            annals: Annals::over(Arc::clone(&through) as Arc<dyn EventLog>),
+            annals: Annals::over(Arc::clone(&through) as Arc<dyn Store>),
             log,
             through,
         }
@@ -97,7 +97,7 @@ impl LateLog {
 
     /// Another caller, who shares nothing but the log.
     pub fn other(&self) -> Annals {
-        Annals::over(Arc::clone(&self.log) as Arc<dyn EventLog>)
+        Annals::over(Arc::clone(&self.log) as Arc<dyn Store>)
     }
 
     /// Lets something happen just before a batch is appended.

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use annals::domain::{ActorRef, Command, Timestamp};
 use annals::event_log::memory::MemoryLog;
-use annals::event_log::{EventLog, IdSecret};
+use annals::event_log::{IdSecret, Store};
 use annals::store_rocks::{Options, RocksLog};
 use annals::{Annals, BatchOutcome, BulkError, ExecuteError, KnownKey, Request};
+use annals_event_log::Classified;
 use annals_testkit::generators::objects;
 use chrono::DateTime;
 use futures::executor::block_on;
@@ -70,7 +71,7 @@ fn given(commands: Vec<Command>, cuts: &[(u8, u8)]) -> Vec<Given> {
     all
 }
 
-/// What a caller was told, and what the log has.
+/// What a caller got as an answer, and what the log has.
 #[derive(Debug, PartialEq, Default)]
 struct Stored {
     answers: Vec<String>,
@@ -84,7 +85,7 @@ fn answer(done: &Result<BatchOutcome, ExecuteError>, names: &mut Names) -> Strin
     }
 }
 
-fn stored(log: &dyn EventLog, done: &[Result<BatchOutcome, ExecuteError>]) -> Stored {
+fn stored(log: &dyn Store, done: &[Result<BatchOutcome, ExecuteError>]) -> Stored {
     let mut names = Names::default();
     let records = told(&records(log), &mut names);
     let answers = done.iter().map(|done| answer(done, &mut names));
@@ -95,7 +96,7 @@ fn stored(log: &dyn EventLog, done: &[Result<BatchOutcome, ExecuteError>]) -> St
 }
 
 /// One batch after the other.
-fn in_turn(log: Arc<dyn EventLog>, given: &[Given]) -> Stored {
+fn in_turn(log: Arc<dyn Store>, given: &[Given]) -> Stored {
     let annals = Annals::over(Arc::clone(&log));
     let execute = |it: &Given| block_on(annals.execute_batch(it.key, it.requests.clone()));
     let done: Vec<_> = given.iter().map(execute).collect();
@@ -103,7 +104,7 @@ fn in_turn(log: Arc<dyn EventLog>, given: &[Given]) -> Stored {
 }
 
 /// By a bulk writer.
-fn in_bulk(annals: &Annals, log: &dyn EventLog, given: &[Given]) -> Stored {
+fn in_bulk(annals: &Annals, log: &dyn Store, given: &[Given]) -> Stored {
     let mut bulk = annals.bulk();
     let mut decided = Vec::new();
     for it in given {
@@ -118,7 +119,7 @@ fn in_bulk(annals: &Annals, log: &dyn EventLog, given: &[Given]) -> Stored {
         match block_on(bulk.execute(it.key, it.requests.clone())) {
             Ok(batch) => decided.push(Ok(batch)),
             Err(BulkError::Batch(error)) => decided.push(Err(error)),
-            Err(error) => panic!("nobody else writes: {error}"),
+            Err(error) => panic!("there is no other writer: {error}"),
         }
         if it.flushes {
             block_on(bulk.flush()).expect("all is there");
@@ -183,7 +184,7 @@ proptest! {
         let expected = in_turn(Arc::new(MemoryLog::new(Uuid::from_u128(1))), &given);
         let home = tempfile::tempdir().unwrap();
         let log = RocksLog::create(&home.path().join("log"), &Options::default()).unwrap();
-        let log: Arc<dyn EventLog> = Arc::new(log);
+        let log: Arc<dyn Store> = Arc::new(log);
         let annals = Annals::over(Arc::clone(&log));
         let found = in_bulk(&annals, log.as_ref(), &given);
         similar(&expected, &found);

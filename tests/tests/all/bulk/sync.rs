@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use annals::domain::PipelineId;
-use annals::event_log::EventLog;
+use annals::event_log::Store;
 use annals::store_rocks::{Options, RocksLog};
 use annals::{Annals, Request};
 use futures::executor::block_on;
@@ -19,7 +19,7 @@ pub fn log() -> (tempfile::TempDir, Arc<RocksLog>, Annals) {
     };
     let log = RocksLog::create(&home.path().join("log"), &options).expect("a log");
     let log = Arc::new(log);
-    let annals = Annals::over(Arc::clone(&log) as Arc<dyn EventLog>);
+    let annals = Annals::over(Arc::clone(&log) as Arc<dyn Store>);
     (home, log, annals)
 }
 

@@ -8,6 +8,7 @@ use annals::domain::run::RecordToolInvocation;
 use annals::domain::{FrameId, PipelineId};
 use annals::event_log::{AppendError, EventLog};
 use annals::{BulkError, ExecuteError, KnownKey, RedactRequest, Request, Target};
+use annals_event_log::Classified;
 use std::pin::pin;
 
 use futures::FutureExt;
@@ -127,7 +128,7 @@ fn a_key_that_the_log_knows_is_answered_from_there() {
 
 /// Another caller gives the same batch while it is on its way.
 #[test]
-fn a_key_that_somebody_else_uses_meanwhile_is_a_repeat_and_those_behind_it_are_decided_again() {
+fn a_key_that_another_caller_uses_meanwhile_is_a_repeat_and_those_behind_it_are_decided_again() {
     let log = log(50);
     let other = log.other();
     log.meet(key(2), move || {
@@ -195,7 +196,7 @@ fn nothing_is_decided_on_an_event_whose_place_another_one_took() {
     assert_eq!(batches(log.log.as_ref()), keys([0, 1, 99, 2, 3]));
 }
 
-/// Somebody else takes the number that a caller was told of its frame.
+/// Another caller takes the number that a caller got for its frame.
 #[test]
 fn a_batch_that_would_not_be_as_it_was_said_is_not_appended() {
     let log = log(20);

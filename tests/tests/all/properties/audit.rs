@@ -1,7 +1,7 @@
 //! The invariants, read off a log: no record of an accepted history breaks one.
 //!
 //! The log is gone through in order, so every prefix of it is looked at. What
-//! an event may be is judged by the views as they stood before it; how an
+//! an event may be is judged by the views as they were before it; how an
 //! object may change is judged by its view before and after.
 
 mod change;
@@ -23,7 +23,7 @@ pub fn audit(entries: &[Entry]) {
     }
 }
 
-/// Everything as it stands after the records so far.
+/// Everything as it is after the records so far.
 #[derive(Default)]
 struct Audit {
     records: u64,

@@ -1,16 +1,17 @@
 //! The catalogue over random histories: rows that were written now and then are
-//! the rows that are made anew, at every cut; what is in memory answers as what
+//! the rows that a rebuild makes, at every cut; what is in memory answers as what
 //! is written; and lists have exactly what the filters let through.
 
 use std::collections::BTreeMap;
 
 use annals::domain::{AnyEvent, Kind, session};
 use annals::event_log::memory::MemoryLog;
-use annals::event_log::{Blob, Blobs, Content, EventLog, ModelCheckpoint, ReadModels, Record, Row};
+use annals::event_log::{Blob, Blobs, Content, ModelCheckpoint, ReadModels, Record, Row, Store};
 use annals::projections::{
     Catalogue, CatalogueRow, Entry, Links, LinksQuery, ListQuery, Relation, Status, Text, Tree,
     TreeQuery,
 };
+use annals_event_log::EventLog;
 use futures::executor::block_on;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -109,7 +110,7 @@ struct Answers {
 }
 
 impl Answers {
-    fn of(catalogue: &Catalogue, log: &dyn EventLog, ids: &[Uuid]) -> Answers {
+    fn of(catalogue: &Catalogue, log: &dyn Store, ids: &[Uuid]) -> Answers {
         let list = |kind: &Kind| list(catalogue, log, &ListQuery::new(*kind), 7);
         let link = |id: &Uuid| {
             let query = LinksQuery { id: *id, limit: 50 };
@@ -135,7 +136,7 @@ impl Answers {
 /// A whole list, so many objects at once.
 fn list(
     catalogue: &Catalogue,
-    log: &dyn EventLog,
+    log: &dyn Store,
     query: &ListQuery,
     at_once: usize,
 ) -> Vec<CatalogueRow> {
@@ -293,11 +294,11 @@ fn lists_have_what_the_filters_let_through() {
                 "{query:?}"
             );
         }
-        let nobody = ListQuery {
+        let unknown = ListQuery {
             actor_id: Some("nobody".to_owned()),
             ..ListQuery::new(Kind::Intent)
         };
-        assert_eq!(list(&catalogue, log, &nobody, 5), []);
+        assert_eq!(list(&catalogue, log, &unknown, 5), []);
     });
 }
 

@@ -110,7 +110,7 @@ fn emptied(record: &Record) -> Record {
     emptied
 }
 
-/// What a view shows beside its content: its fields, every text and every
+/// What a view shows in addition to its content: its fields, every text and every
 /// other piece of content being a placeholder.
 pub fn structure(view: &ObjectView) -> String {
     let mut rest = format!("{:?}", without_what_follows(view.clone()));
@@ -154,7 +154,7 @@ fn without_seal(structure: String) -> String {
 }
 
 /// How content is written out, up to a bracket. An actor's texts are content
-/// too, and stand as `[removed]` where they are gone.
+/// too, and are shown as `[removed]` where they are gone.
 const CONTENT: [&str; 7] = [
     "Present(",
     // Verdicts on commands, whose reasons and scopes are content.

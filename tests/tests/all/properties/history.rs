@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use annals::domain::{Command, Timestamp};
 use annals::event_log::memory::MemoryLog;
-use annals::event_log::{EventLog, Position, Query, Record};
+use annals::event_log::{Position, Query, Record, Store};
 use annals::projections::Entry;
 use annals::{Annals, ExecuteError, Outcome, Request};
 use annals_testkit::generators::objects;
@@ -33,7 +33,7 @@ impl History {
     /// time that it would have got.
     pub fn over(log: MemoryLog, commands: u64) -> History {
         let log = Arc::new(log);
-        let annals = Annals::over(Arc::clone(&log) as Arc<dyn EventLog>);
+        let annals = Annals::over(Arc::clone(&log) as Arc<dyn Store>);
         let seen = read_all(log.as_ref());
         History {
             annals,
@@ -107,11 +107,11 @@ pub fn entries(annals: &Annals, records: &[Record]) -> Vec<Entry> {
     records.iter().map(entry).collect()
 }
 
-pub fn read_all(log: &dyn EventLog) -> Vec<Record> {
+pub fn read_all(log: &dyn Store) -> Vec<Record> {
     read_from(log, Position(1))
 }
 
-fn read_from(log: &dyn EventLog, from: Position) -> Vec<Record> {
+fn read_from(log: &dyn Store, from: Position) -> Vec<Record> {
     let page = block_on(log.read(Query::all(from))).expect("an open log");
     assert_eq!(page.next, None, "a history fits one page");
     page.records

@@ -210,7 +210,7 @@ fn compare_observations(history: &History, model: &Model) {
 
 fn compare_session(state: &AnyState, session: &model::Session) {
     let AnyState::Session(state) = state else {
-        panic!("{state:?} is no session");
+        panic!("expected a session, found {state:?}");
     };
     let State::Known(found) = &**state else {
         panic!("there is no session");

@@ -1,4 +1,4 @@
-//! Redaction over random histories: whatever is removed, no state changes but for names, what
+//! Redaction over random histories: after any removal no state changes but for names, what
 //! is decided next is the same but in sessions, the catalogue is what it would be had the content never
 //! been there, and headers and roots stay.
 

@@ -175,7 +175,7 @@ fn batch(n: u64, content: Vec<Content>, blobs: Vec<Blob>) -> Append {
     }
 }
 
-/// A log of four events, each with a blob of its own.
+/// A log of four events, each with its own blob.
 fn log_with_blobs() -> MemoryLog {
     let log = empty_log();
     for n in 1..=4 {

@@ -30,17 +30,17 @@ fn bytes(value: &Value) -> Vec<u8> {
 /// Section 4's way up.
 fn way_up(number: u64, size: u64, leaf: Vec<u8>, path: &[Vec<u8>]) -> Option<Vec<u8>> {
     let (mut first, mut last, mut hash) = (number, size - 1, leaf);
-    for beside in path {
+    for sibling in path {
         if last == 0 {
             return None;
         }
         if first & 1 == 1 || first == last {
-            hash = sha256(&[&[1], beside, &hash]);
+            hash = sha256(&[&[1], sibling, &hash]);
             while first & 1 == 0 && first != 0 {
                 (first, last) = (first >> 1, last >> 1);
             }
         } else {
-            hash = sha256(&[&[1], &hash, beside]);
+            hash = sha256(&[&[1], &hash, sibling]);
         }
         (first, last) = (first >> 1, last >> 1);
     }

@@ -1,4 +1,4 @@
-//! Events are looked up by their ids, whatever ids those of imported sessions came with.
+//! Events are looked up by their ids, also those of imported sessions, with the ids that they came with.
 
 use annals_domain::session::{Adopted, Event};
 use annals_domain::{ActorRef, AnyEvent, Dialect, Emitted, Pieces, SessionId, Timestamp};

@@ -1,4 +1,4 @@
-//! Proof files that are none.
+//! Files that are not valid proofs.
 
 use annals_event_log::Position;
 use futures::executor::block_on;
@@ -111,7 +111,7 @@ fn what_is_of_a_later_version_is_said_to_be() {
 }
 
 #[test]
-fn nothing_that_is_not_checked_can_stand_in_it() {
+fn it_has_no_room_for_what_is_not_checked() {
     let (_, whole) = file();
     read(&whole).unwrap();
     let mut with_field = whole.clone();

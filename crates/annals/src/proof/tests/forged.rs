@@ -1,4 +1,4 @@
-//! Logs that somebody made anew, with every digest and hash in its place: only a
+//! Logs that a forger wrote again, with every digest and hash in its place: only a
 //! checkpoint that was kept elsewhere tells them from the real one.
 
 use annals_event_log::{Position, Record};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::support::{Forged, head, log_of, log_with, records, renumbered, runner};
 use crate::proof::since::{Check, Fault};
-use crate::proof::{Detail, Misfit, Proof, ProofError};
+use crate::proof::{Detail, Proof, ProofError, ProofMismatch};
 
 const SIZE: usize = 24;
 
@@ -71,14 +71,14 @@ fn whatever_is_forged_is_found_from_an_old_checkpoint() {
                 );
                 let since = block_on(forged.check_since(&kept, |_| {}));
                 prop_assert_eq!(since.is_err(), is_covered);
-                let misfit = matches!(
+                let mismatch = matches!(
                     since,
                     Ok(_)
-                        | Err(ProofError::Misfit(
-                            Misfit::Root { .. } | Misfit::Truncated { .. }
+                        | Err(ProofError::ProofMismatch(
+                            ProofMismatch::Root { .. } | ProofMismatch::Truncated { .. }
                         ))
                 );
-                prop_assert!(misfit);
+                prop_assert!(mismatch);
             }
             Ok(())
         })
@@ -93,11 +93,11 @@ fn a_log_that_lost_its_end_is_found_from_a_newer_checkpoint() {
     for left in 0..20 {
         let shorter = log_with(original[..left].to_vec());
         let answer = block_on(shorter.check_against(&kept));
-        let expected = Misfit::Truncated {
+        let expected = ProofMismatch::Truncated {
             size: 20,
             end: Position(left as u64),
         };
-        assert!(matches!(answer, Err(ProofError::Misfit(misfit)) if misfit == expected));
+        assert!(matches!(answer, Err(ProofError::ProofMismatch(mismatch)) if mismatch == expected));
         // The rest itself is as it was.
         block_on(shorter.check_against(&head(&real, left as u64))).unwrap();
     }
@@ -111,7 +111,7 @@ fn another_log_is_another_log() {
     let answer = block_on(real.check_against(&kept));
     assert!(matches!(
         answer,
-        Err(ProofError::Misfit(Misfit::Origin { .. }))
+        Err(ProofError::ProofMismatch(ProofMismatch::Origin { .. }))
     ));
 }
 

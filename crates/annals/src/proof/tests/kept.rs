@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use annals_domain::ActorRef;
+use annals_event_log::Classified;
 use futures::channel::{mpsc, oneshot};
 use futures::executor::block_on;
 use futures::{StreamExt, join};
@@ -172,12 +173,12 @@ fn a_log_that_lost_something_leaves_the_file_as_it_was() {
         Err(KeepError::Log { .. })
     ));
     assert_eq!(fs::read(&path).unwrap(), before);
-    fs::write(&path, "something of somebody's").unwrap();
+    fs::write(&path, "another user's file").unwrap();
     assert!(matches!(
         keep(&path, &annals, 9, None),
         Err(KeepError::Checkpoint { .. })
     ));
-    assert_eq!(fs::read(&path).unwrap(), b"something of somebody's");
+    assert_eq!(fs::read(&path).unwrap(), b"another user's file");
 }
 
 #[test]
@@ -187,7 +188,7 @@ fn with_a_key_the_file_must_be_the_key_s() {
     let annals = log_of(9);
     let [key, witness] = ["log", "witness"].map(|name| SigningKey::generate(name).unwrap());
     keep(&path, &annals, 3, None).unwrap();
-    // Whoever shortened the log could have put that there.
+    // An attacker who shortened the log could have put that there.
     assert!(matches!(
         keep(&path, &annals, 9, Some(&key)),
         Err(KeepError::Checkpoint { .. })

@@ -166,7 +166,7 @@ fn witnesses_add_to_what_is_there() {
     let keys = ["log", "witness", "other"].map(|name| SigningKey::generate(name).unwrap());
     let mut checkpoint = checkpoint();
     checkpoint.sign(&keys[0]).unwrap();
-    // A signature of a kind that nobody here knows, and a line that others added.
+    // A signature of a kind that this program does not know, and a line that others added.
     let mut note = checkpoint.to_bytes();
     let unknown = "\u{2014} elsewhere AAAAAQQFBgcICQ==\n";
     note.extend(unknown.as_bytes());
@@ -183,7 +183,7 @@ fn witnesses_add_to_what_is_there() {
     let signatures = signed.verify(&publics[..2]).unwrap();
     assert_eq!(signatures.checked.len(), 2);
     assert_eq!(signatures.unknown[0].name, "elsewhere");
-    // Nobody who is asked for may be missing.
+    // No requested signature may be missing.
     let missing = signed.verify(&publics);
     let key = Signer::from(&publics[2]);
     assert_eq!(missing, Err(CheckpointError::NotSigned { key }));
@@ -191,8 +191,8 @@ fn witnesses_add_to_what_is_there() {
     read.sign(&keys[0]).unwrap();
     assert_eq!(read.signers().len(), 3);
     read.verify(&publics[..2]).unwrap();
-    let nobody = signed.verify(&[]).unwrap();
-    assert_eq!((nobody.checked.len(), nobody.unknown.len()), (0, 3));
+    let no_keys = signed.verify(&[]).unwrap();
+    assert_eq!((no_keys.checked.len(), no_keys.unknown.len()), (0, 3));
 }
 
 #[test]

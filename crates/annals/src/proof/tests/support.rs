@@ -53,7 +53,7 @@ pub(super) fn event(n: u64) -> NewEvent {
     }
 }
 
-/// A log of `size` events, each a batch and a stream of its own.
+/// A log of `size` events, each in its own batch and stream.
 pub(super) fn log_of(size: u64) -> Annals {
     let log = empty_log();
     for n in 1..=size {
@@ -110,7 +110,7 @@ const EVENT_ID: usize = 2 + 41;
 const BATCH_ID: usize = 2 + 57;
 const STRUCTURE_DIGEST: usize = 2 + 111;
 
-/// A record's bytes as a forger changes them: whatever is said twice is made to agree.
+/// A record's bytes as a forger changes them: what is stored twice is made to agree.
 #[derive(Clone)]
 pub(super) struct Forged(Vec<u8>);
 

@@ -1,4 +1,4 @@
-//! Whatever of a proof is changed, it does not hold any more.
+//! A proof of which any part is changed does not hold any more.
 
 use annals_domain::Kind;
 use annals_event_log::Position;
@@ -225,7 +225,7 @@ fn what_is_not_there_is_refused() {
     let mut other = kept;
     other.root.0[0] ^= 1;
     let proof = block_on(annals.prove_event(Position(1), &other, Detail::Headers));
-    assert!(matches!(proof, Err(ProofError::Misfit(_))));
+    assert!(matches!(proof, Err(ProofError::ProofMismatch(_))));
     let id = uuid::Uuid::from_u128(0xE0_0002);
     assert_eq!(
         block_on(annals.find_event(id, |_| {})).unwrap(),

@@ -120,7 +120,7 @@ fn others_are_answered_while_a_redaction_is_under_way() {
     block_on(annals.close());
 }
 
-/// One who asks all the time, and makes objects.
+/// A client that reads all the time, and makes objects.
 fn ask(annals: &Annals, gone: &AtomicBool, rounds: &AtomicU64) -> usize {
     let (mut made, mut since) = (0, 0);
     // Some more rounds after it is gone.

@@ -17,10 +17,7 @@ pub(super) fn open(path: &Path) -> Result<Lines<Box<dyn BufRead>>, CliError> {
         Box::new(std::io::stdin().lock())
     } else {
         let file = File::open(path);
-        let file = file.map_err(|source| CliError::Input {
-            path: path.to_owned(),
-            source,
-        })?;
+        let file = file.map_err(|source| CliError::input(path, source))?;
         Box::new(BufReader::new(file))
     };
     Ok(Lines::new(reader, MAX_LINE))

@@ -13,7 +13,7 @@ pub(super) struct Parsed {
     pub(super) request: Request,
 }
 
-/// A line that is no command.
+/// A line that is not a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BadLine {
     pub(super) code: &'static str,
@@ -47,10 +47,10 @@ type Fields = Pairs<Box<RawValue>>;
 /// Reads a line.
 pub(super) fn parse(line: &[u8]) -> Result<Parsed, BadLine> {
     let mut fields: Fields = serde_json::from_slice(line).map_err(|error| not_json(&error))?;
-    // Whichever were taken, the other one would be lost without a word.
+    // Whichever were taken, the other one would be lost silently.
     if let Some(name) = fields.twice() {
         return Err(BadLine::invalid(format!(
-            "the field {name:?} stands twice; a line is one JSON object, {EXAMPLE}"
+            "duplicate field {name:?}; a line is one JSON object, {EXAMPLE}"
         )));
     }
     let example =
@@ -193,7 +193,11 @@ mod tests {
             ("nonsense", "not_json", "column 2"),
             (r#"{"command":"#, "not_json", "one JSON object, such as"),
             ("[1]", "invalid", "a JSON object"),
-            (r#"{"key":1,"key":2}"#, "invalid", r#""key" stands twice"#),
+            (
+                r#"{"key":1,"key":2}"#,
+                "invalid",
+                r#"duplicate field "key""#,
+            ),
             ("{}", "invalid", r#"has no "command""#),
             (r#"{"command":7}"#, "invalid", "command: invalid type"),
             (

@@ -11,7 +11,7 @@ use super::{Check, State};
 use crate::output::bytes;
 
 /// Bytes below which it is only a matter of time until an append fails: RocksDB writes
-/// its tables beside those that they replace.
+/// its tables next to those that they replace.
 const LITTLE: u64 = 256 * 1024 * 1024;
 
 const RESTORE: &str = "restore the log from a backup: `annals --log NEW restore BACKUP`";
@@ -28,7 +28,7 @@ pub(super) fn checks(path: &Path, examined: &Examined) -> Vec<Check> {
     checks.extend(disk(examined));
     let leftovers = examined.leftovers.iter().map(|leftover| {
         let what = format!("{}: {}", leftover.path.display(), leftover.what);
-        Check::new("leftovers", State::Note, what).remedy("remove it, if nobody needs it")
+        Check::new("leftovers", State::Note, what).remedy("remove it if it is not needed")
     });
     checks.extend(leftovers);
     checks
@@ -80,10 +80,13 @@ fn writer(written: Written) -> Check {
     let (state, what) = match written {
         Written::Now => (
             State::Note,
-            "somebody has the log open for writing; its end is not looked at meanwhile",
+            "another process has the log open for writing; its end is not looked at meanwhile",
         ),
-        Written::No => (State::Ok, "nobody has the log open for writing"),
-        Written::Unknown => (State::Note, "it cannot be known whether somebody writes"),
+        Written::No => (State::Ok, "no process has the log open for writing"),
+        Written::Unknown => (
+            State::Note,
+            "it cannot be known whether a process writes to the log",
+        ),
     };
     Check::new("writer", state, what)
 }
@@ -97,7 +100,7 @@ fn watermark(examined: &Examined) -> Check {
     let remedy = match examined.tail {
         Tail::Damaged { .. } | Tail::Unreadable(_) => RESTORE,
         Tail::Sound(_) | Tail::Unknown => {
-            "open the log once for writing, which makes it anew: `annals apply /dev/null`"
+            "open the log once for writing, which creates it again: `annals apply /dev/null`"
         }
     };
     Check::new("watermark", State::Corrupt, what).remedy(remedy)
@@ -124,7 +127,9 @@ fn tail(tail: &Tail, acknowledged: Option<Position>) -> Option<Check> {
             .remedy("the next command that writes makes them durable: `annals apply /dev/null`"),
             _ => check(
                 State::Ok,
-                format!("the log can be read to its end at position {last}"),
+                format!(
+                    "the log's end can be read, at position {last}; `annals verify` reads all of it"
+                ),
             ),
         },
         Tail::Damaged {

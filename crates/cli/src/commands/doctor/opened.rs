@@ -79,7 +79,7 @@ async fn catalogue(annals: &Annals) -> Result<Check, CliError> {
         behind => {
             let events = counted(behind, "event", "events");
             let what =
-                format!("its rows are {events} behind, which every reading command folds anew");
+                format!("its rows are {events} behind, which every reading command folds again");
             check(State::Note, what).remedy("the next command that writes brings them up to date")
         }
     })
@@ -95,7 +95,7 @@ async fn settings(annals: &Annals) -> Result<Check, CliError> {
         .map(|it| format!("{it} = {}", state.value(*it)))
         .collect();
     let what = match changed.is_empty() {
-        true => "all are as they come".to_owned(),
+        true => "all have their default values".to_owned(),
         false => changed.join(", "),
     };
     Ok(Check::new("settings", State::Ok, what))
@@ -104,7 +104,7 @@ async fn settings(annals: &Annals) -> Result<Check, CliError> {
 /// Whether bytes of what was removed may lie in the files.
 fn redaction(annals: &Annals) -> Result<Check, CliError> {
     let Some(rocks) = annals.rocks() else {
-        return Err(CliError::InMemory);
+        return Err(CliError::in_memory());
     };
     let check = |state, what: &str| Check::new("redaction", state, what.to_owned());
     Ok(match rocks.needs_purge()? {
@@ -113,14 +113,14 @@ fn redaction(annals: &Annals) -> Result<Check, CliError> {
             State::Note,
             "bytes of removed content are still in the files",
         )
-        .remedy("`annals redact --finish` gives them up"),
+        .remedy("`annals redact --finish` removes them"),
     })
 }
 
 /// Content that no record refers to.
 async fn content(annals: &Annals) -> Result<Check, CliError> {
     let Some(rocks) = annals.rocks() else {
-        return Err(CliError::InMemory);
+        return Err(CliError::in_memory());
     };
     let bar = progress::bar("comparing content", Some(annals.position().0));
     let found = rocks.orphans(&mut |position| bar.set_position(position.0));

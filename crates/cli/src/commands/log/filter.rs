@@ -9,9 +9,9 @@ use chrono::{DateTime, Utc};
 use super::direction;
 use crate::cli::Log;
 use crate::commands::{did_you_mean, session};
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 
-/// What was asked for.
+/// Which events are shown.
 pub(super) struct Filter {
     /// The first position that can be shown.
     pub(super) first: Position,
@@ -49,7 +49,7 @@ impl Filter {
                 // To begin where the next record will be is to follow it.
                 let end = annals.position();
                 if position > end.next() {
-                    return Err(CliError::BeyondEnd { position, end });
+                    return Err(CliError::beyond_end(position, end));
                 }
                 first = position.max(first);
             }
@@ -140,10 +140,12 @@ async fn find_stream(annals: &Annals, text: &str) -> Result<StreamName, CliError
     .parse();
     match name {
         Ok(name) if kind.kind() == Some(object.kind) => Ok(name),
-        _ => Err(CliError::NoStream {
-            object: object.to_string(),
-            id: object.id.to_string(),
-        }),
+        _ => Err(CliError::new(
+            ErrorClass::Invalid,
+            "no_stream",
+            format!("{object} shares the stream of its run"),
+        )
+        .hint(format!("look at it with `annals history {}`", object.id))),
     }
 }
 
@@ -153,10 +155,12 @@ fn check_type(name: &str) -> Result<(), CliError> {
         return Ok(());
     }
     let hint = did_you_mean(name, types.iter().map(|(_, known, _)| *known));
-    Err(CliError::UnknownEventType {
-        name: name.chars().take(64).collect(),
-        hint,
-    })
+    let name: String = name.chars().take(64).collect();
+    let message = format!("there is no event type {name:?}{hint}");
+    Err(
+        CliError::new(ErrorClass::NotFound, "unknown_event_type", message)
+            .hint("`annals events` describes them all"),
+    )
 }
 
 /// The first position that was recorded at or after a time; the one after the

@@ -69,9 +69,9 @@ async fn follow(
     path: Option<&Path>,
     context: &mut Context,
 ) -> Result<(), CliError> {
-    // Whoever ends a service sends it SIGTERM.
-    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::Signal)?;
-    let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::Signal)?;
+    // A service is ended by SIGTERM.
+    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::signal)?;
+    let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::signal)?;
     let stop = async {
         tokio::select! {
             _ = terminated.recv() => {}
@@ -83,7 +83,7 @@ async fn follow(
     context.output.note(&note);
     let output = &mut context.output;
     let kept = annals.keep_checkpoints(keep, stop, |checkpoint| {
-        // The file is what counts: it is kept also where nobody reads this any more.
+        // The file is what counts: it is kept even if standard output was closed.
         let _ = written(checkpoint, path, output).and_then(|()| output.flush());
     });
     Ok(kept.await.map_err(ProofCommandError::from)?)

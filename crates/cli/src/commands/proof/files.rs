@@ -43,7 +43,7 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, ProofCommandError> {
 }
 
 fn read_text(path: &Path) -> Result<String, ProofCommandError> {
-    // What is no UTF-8 is no key either, which the reader of keys then says.
+    // What is not UTF-8 is not a key either, which the reader of keys then says.
     read(path, KEY_BYTES).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -17,7 +17,7 @@ use crate::proof_error::ProofCommandError;
 
 /// Who may read a private key: its owner.
 const PRIVATE: u32 = 0o600;
-/// Who may read a public key, as far as the user's mask allows: everybody.
+/// Who may read a public key, as far as the user's mask allows: every user.
 const PUBLIC: u32 = 0o666;
 
 /// Makes a key.
@@ -40,7 +40,7 @@ pub(crate) fn generate(args: &KeyGenerate, context: &mut Context) -> Result<(), 
     files::outside(&args.file)?;
     create(&args.file, PRIVATE, key.to_text())?;
     if let Err(error) = create(&public_file, PUBLIC, public.to_text()) {
-        // A key of which nobody has the public half is of no use.
+        // A private key without its public half is of no use.
         let _ = fs::remove_file(&args.file);
         return Err(error.into());
     }

@@ -61,7 +61,7 @@ impl Signed {
         value
     }
 
-    /// Says who signed, and that nobody checked it where nobody did.
+    /// Says who signed, and names signatures that were not checked.
     pub(super) fn print(&self, output: &mut Output) -> Result<(), CliError> {
         let path = self.path.display();
         for signer in &self.signatures.checked {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use annals::domain::Timestamp;
-use annals::event_log::{Header, Record};
+use annals::event_log::{Classified, Header, Record};
 use annals::projections::{Entry, HistoryEntry, history_entry};
 use annals::proof::{EventProof, Finding, InclusionProof, Proof, PublicKey, SinceReport};
 use annals::wire::{self, StructureJson};
@@ -15,7 +15,7 @@ use super::signed::{self, Signed, head_text};
 use crate::cli::Verify;
 use crate::commands::verify::{self, Verified};
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 use crate::output::{Column, Output, Rows, counted, when};
 use crate::progress;
 use crate::proof_error::ProofCommandError;
@@ -211,29 +211,35 @@ async fn check_all(path: &Path, keys: &[PublicKey], context: &mut Context) -> Re
     output.flush()?;
     match fits {
         // That a log cannot be compared is less than that it is damaged.
-        Err(error) if error.is_misfit() || verified.is_sound() => Err(error.into()),
+        Err(error) if error.class() == ErrorClass::Corrupt || verified.is_sound() => {
+            Err(error.into())
+        }
         _ => verified.demand_sound(),
     }
 }
 
 /// All that was found, in one object: it is in order if the log is sound and that of
 /// the checkpoint.
-fn all_json(verified: &Verified, checkpoint: &Signed, misfit: Option<&ProofCommandError>) -> Value {
+fn all_json(
+    verified: &Verified,
+    checkpoint: &Signed,
+    mismatch: Option<&ProofCommandError>,
+) -> Value {
     let mut value = verified.to_json();
     if let Some(fields) = value.as_object_mut() {
-        let is_ok = verified.is_ok() && misfit.is_none();
+        let is_ok = verified.is_ok() && mismatch.is_none();
         fields.insert("ok".to_owned(), json!(is_ok));
-        fields.insert("checkpoint".to_owned(), fits_json(checkpoint, misfit));
+        fields.insert("checkpoint".to_owned(), fits_json(checkpoint, mismatch));
     }
     value
 }
 
 /// A checkpoint, and whether the log is its.
-fn fits_json(checkpoint: &Signed, misfit: Option<&ProofCommandError>) -> Value {
+fn fits_json(checkpoint: &Signed, mismatch: Option<&ProofCommandError>) -> Value {
     let mut value = checkpoint.to_json();
     if let Some(fields) = value.as_object_mut() {
-        fields.insert("fits".to_owned(), json!(misfit.is_none()));
-        let message = misfit.map(ToString::to_string);
+        fields.insert("fits".to_owned(), json!(mismatch.is_none()));
+        let message = mismatch.map(ToString::to_string);
         fields.insert("misfit".to_owned(), json!(message));
     }
     value
@@ -251,16 +257,18 @@ fn print_all(
     };
     verified.print(verdict, output)?;
     if fits {
-        print_fits(checkpoint, output)?;
+        print_fits(checkpoint, verified.is_sound(), output)?;
     }
     Ok(())
 }
 
-fn print_fits(checkpoint: &Signed, output: &mut Output) -> Result<(), CliError> {
-    let line = format!(
-        "the log is that of the checkpoint: {}",
-        head_text(checkpoint.head())
-    );
+fn print_fits(checkpoint: &Signed, is_sound: bool, output: &mut Output) -> Result<(), CliError> {
+    let what = match is_sound {
+        true => "the log is that of the checkpoint",
+        // The hashes of a tree can be whole where records are not.
+        false => "the stored hashes, not the records, are those of the checkpoint",
+    };
+    let line = format!("{what}: {}", head_text(checkpoint.head()));
     output.line(&line)?;
     checkpoint.print(output)
 }
@@ -277,7 +285,7 @@ async fn check_since(
         .map(|path| signed::signed(path, keys))
         .transpose()?;
     let annals = context.reader()?;
-    // Beside a redaction a record could be read before it and its blob after it.
+    // During a redaction a record could be read before it and its blob after it.
     verify::stand_still(&annals);
     if let Some(checkpoint) = &checkpoint {
         let fits = annals.check_against(checkpoint.head()).await;
@@ -301,7 +309,7 @@ async fn check_since(
     } else {
         print_since(&report, &since, output)?;
         if let Some(checkpoint) = &checkpoint {
-            print_fits(checkpoint, output)?;
+            print_fits(checkpoint, report.total_findings == 0, output)?;
         }
     }
     match report.total_findings {

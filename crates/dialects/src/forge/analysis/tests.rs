@@ -192,12 +192,12 @@ fn what_is_wrong_is_named_by_its_path() {
         ),
         (
             r#"{"tasks": [{"title": "a", "complexity": "hard"}]}"#,
-            "tasks[0].complexity: \"hard\" is none of low, med, high, medium; ",
+            "tasks[0].complexity: found \"hard\", expected one of low, med, high, medium; ",
         ),
         (
             r#"{"tasks": [{"title": "a", "status": "compleeted"}]}"#,
-            "tasks[0].status: \"compleeted\" is none of pending, implementing, done, failed, \
-             cancelled, completed; did you mean \"completed\"?",
+            "tasks[0].status: found \"compleeted\", expected one of pending, implementing, done, \
+             failed, cancelled, completed; did you mean \"completed\"?",
         ),
         (r#"{"tasks": [{"plan": "a"}]}"#, "tasks[0].title is missing"),
         (
@@ -229,14 +229,11 @@ fn what_is_wrong_is_named_by_its_path() {
         ),
         (
             r#"{"outcome": "child_intent", "child_intents": [{}], "context": "c"}"#,
-            "outcome: \"child_intent\" is none of child_intents, needs_clarification; did you \
-             mean \"child_intents\"?",
+            "outcome: found \"child_intent\", expected one of child_intents, needs_clarification; \
+             did you mean \"child_intents\"?",
         ),
         (r#"{"clarifications": ["a"]}"#, "outcome is missing"),
-        (
-            r#"{"tasks": [], "tasks": []}"#,
-            "the key `tasks` stands here for the second time; ",
-        ),
+        (r#"{"tasks": [], "tasks": []}"#, "duplicate key `tasks`; "),
     ] {
         let error = refused(answer).to_string();
         assert!(error.starts_with(said), "{error}\n{said}");
@@ -304,7 +301,7 @@ mod any_answer {
             let _ = read(&answer, INTENT);
         }
 
-        /// Whatever is said in a text of the analysis or around it, it is found.
+        /// The analysis is found, regardless of what its texts or the prose around it say.
         #[test]
         fn is_found_whatever_its_texts_say(plan in any::<String>(), prose in "[^{\\[]{0,40}") {
             let json = serde_json::json!({"tasks": [{"id": "a", "title": "t", "plan": plan}]});

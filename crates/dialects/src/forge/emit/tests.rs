@@ -144,7 +144,7 @@ fn odd_texts_are_read_as_they_were() {
 }
 
 #[test]
-fn texts_of_several_lines_stand_as_they_are() {
+fn texts_of_several_lines_are_written_as_they_are() {
     let map = Data::Map(vec![
         (Scalar::Text("a".to_owned()), Data::text("題\n\n本文: #1\n")),
         (Scalar::Text("b".to_owned()), Data::text("x\n  y")),

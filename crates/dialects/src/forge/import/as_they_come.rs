@@ -25,7 +25,7 @@ const TOGETHER: usize = NAMED / 2;
 pub struct IntentEntry(pub(in crate::forge) Named);
 
 impl IntentEntry {
-    /// What its intent goes by.
+    /// The name of its intent.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -81,7 +81,7 @@ pub enum IntentBecame {
         /// What is wrong with it.
         reason: String,
     },
-    /// Somebody took it away.
+    /// The file was removed meanwhile.
     Gone,
 }
 
@@ -105,7 +105,7 @@ impl fmt::Display for IntentBecame {
                 f.write_str(reason)
             }
             IntentBecame::Exported => f.write_str("an export of this log wrote it"),
-            IntentBecame::Gone => f.write_str("somebody took it away"),
+            IntentBecame::Gone => f.write_str("the file was removed meanwhile"),
         }
     }
 }
@@ -121,7 +121,7 @@ pub struct IntentsTaken {
 }
 
 /// Records what files of intents say, by the rules of an import: a parent, and what another one
-/// depends on, before that one, in whatever order they are given. One bad file does not hold
+/// depends on, before that one, regardless of the order in which they are given. One bad file does not hold
 /// the others. A file that was taken before adds nothing, however often it is taken again, and
 /// what an export of this log wrote is left out. Tasks and reviews are for an import.
 ///
@@ -148,7 +148,7 @@ pub async fn take_intents(
 
 /// Files that are taken one part after the other.
 struct Batch<'f> {
-    /// Those that others name as their parents, or as what they depend on, stand before them.
+    /// Those that others name as their parents, or as what they depend on, come before them.
     files: Vec<&'f IntentEntry>,
     /// The parents that are named. None of them is done by itself: its parts may come later.
     named: HashSet<String>,
@@ -182,7 +182,7 @@ impl<'f> Batch<'f> {
 }
 
 /// The places of a list with those that each needs before it, otherwise in their order. What needs itself
-/// in the end has no such order, and stands somewhere.
+/// in the end has no such order, and its place is arbitrary.
 fn in_order(needs: &[Vec<usize>]) -> Vec<usize> {
     let (mut order, mut seen) = (Vec::with_capacity(needs.len()), HashSet::new());
     for first in 0..needs.len() {
@@ -326,7 +326,7 @@ mod tests {
     use super::in_order;
 
     #[test]
-    fn what_is_needed_stands_before_what_needs_it() {
+    fn what_is_needed_comes_before_what_needs_it() {
         let order = |needs: &[&[usize]]| {
             let needs: Vec<Vec<usize>> = needs.iter().map(|it| it.to_vec()).collect();
             in_order(&needs)
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(order(&[&[], &[], &[]]), [0, 1, 2]);
         assert_eq!(order(&[&[2], &[], &[1]]), [1, 2, 0]);
         assert_eq!(order(&[&[1, 2], &[3], &[3], &[]]), [3, 1, 2, 0]);
-        // Around in a circle each stands once.
+        // In a circle each comes once.
         assert_eq!(order(&[&[1], &[2], &[0], &[3]]), [2, 1, 0, 3]);
         // A long line needs no deep stack.
         let mut line: Vec<Vec<usize>> = (1..100_000).map(|next| vec![next]).collect();

@@ -109,7 +109,7 @@ impl Import<'_> {
             }
             let computed = self.annals.current_status(id).await?;
             let (said, computed) = (file.intent.status, logged::status(computed));
-            // One that goes on though its file says proposed stands as its parts do.
+            // One that goes on though its file says proposed has the status of its parts.
             if said != computed && !file.goes_on {
                 let violation = format!(
                     "its file says {}, and its tasks and parts come to {}, which counts",

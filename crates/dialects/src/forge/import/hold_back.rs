@@ -1,4 +1,4 @@
-//! Agents' files approve nothing, whatever status they say.
+//! Agents' files approve nothing, regardless of the status in them.
 
 use std::collections::HashMap;
 
@@ -46,13 +46,13 @@ impl HeldBack {
 pub(super) enum Trusted {
     /// Those that say that a person wrote them.
     Persons,
-    /// Nobody's: who reads the folder is no person, and may have written any of them.
+    /// None: the importer is not a person, and may have written any of them.
     Nobody,
 }
 
 impl Import<'_> {
     /// Takes for proposed what files say was let go that are not trusted, where neither an agent's low
-    /// risk nor the log lets it go on: whatever an agent writes, it approves nothing. The answer is
+    /// risk nor the log lets it go on: nothing that an agent writes approves it. The answer is
     /// what they said, by the files' names.
     pub(super) async fn hold_back(
         &self,

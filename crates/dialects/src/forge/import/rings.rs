@@ -132,7 +132,7 @@ impl Import<'_> {
         Ok(waiting)
     }
 
-    /// Goes on from what is known through the log.
+    /// Follows what waits for what through the log, from the intents that are known.
     async fn follow(
         &self,
         waiting: &mut Waiting,

@@ -85,7 +85,7 @@ impl Import<'_> {
         }
         self.report.records_read += file.tasks.tasks.len() as u64;
         let reason = match is_bad {
-            true => format!("the file of their intent {name:?} has to be mended first"),
+            true => format!("the file of their intent {name:?} has to be corrected first"),
             false => format!(
                 "these are tasks of {name:?}, and there is no such intent; add \
                  intents/{name}.yaml or rename the file"
@@ -183,7 +183,7 @@ impl Import<'_> {
         Ok(names)
     }
 
-    /// The id of a task that no task of its intent in the log goes by. A name that is
+    /// The id of a task whose name no task of its intent in the log has. A name that is
     /// an id is that of the task, unless something else has it.
     async fn task_id(&mut self, intent: IntentId, name: &str) -> Result<TaskId, ForgeFolderError> {
         let derived = self.ids.task(intent, name);
@@ -219,7 +219,7 @@ impl Import<'_> {
         }
     }
 
-    /// A task that is in the log already: it is taken over anew, if its file says
+    /// A task that is in the log already: it is taken over again, if its file says
     /// something else now.
     async fn task_again<'f>(
         &mut self,
@@ -249,7 +249,7 @@ impl Import<'_> {
             return Ok(None);
         }
         let mut events = facts::task(of.id, of.intent, of.task, of.needed, self.taking);
-        // What was taken over anew has no reviews yet.
+        // What was taken over again has no reviews yet.
         let reviews = logged.reviews.iter();
         events.extend(reviews.map(|review| facts::review(of.id, review)));
         let is_new = false;

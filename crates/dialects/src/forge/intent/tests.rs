@@ -217,8 +217,8 @@ fn an_unknown_word_is_named_with_its_field_line_and_the_words_there_are() {
     assert_eq!(error, expected);
     assert_eq!(
         error.to_string(),
-        "type: \"Feature\" is none of feature, refactor, fix, test, audit, any other word; did \
-         you mean \"feature\"?"
+        "type: found \"Feature\", expected one of feature, refactor, fix, test, audit, any other \
+         word; did you mean \"feature\"?"
     );
     for (line, nearest) in [
         ("risk: medium", Some("med")),

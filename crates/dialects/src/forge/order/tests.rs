@@ -41,7 +41,7 @@ fn order_in_the_file_does_not_matter() {
 }
 
 #[test]
-fn what_does_not_wait_stays_as_it_stands() {
+fn what_does_not_wait_stays_in_its_place() {
     assert_eq!(ordered(&["x", "y z", "z", "w"]), [0, 2, 1, 3]);
     assert_eq!(ordered(&["b a a", "a"]), [1, 0]);
 }
@@ -53,7 +53,7 @@ fn an_unknown_id_is_refused() {
     assert_eq!(errors[0].line(), Some(3));
     assert_eq!(
         errors[0].to_string(),
-        "[1].depends_on[0]: the task \"b\" depends on \"task-2\", which is no task of this \
+        "[1].depends_on[0]: the task \"b\" depends on \"task-2\", which is not a task of this \
          intent; did you mean \"task-1\"?"
     );
     assert!(matches!(

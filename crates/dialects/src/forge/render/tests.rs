@@ -8,7 +8,7 @@ use annals_domain::intent::{Risk, Source, WorkType};
 use annals_domain::task::{Complexity, ReviewVerdict};
 
 #[test]
-fn the_keys_stand_in_the_order_of_dialects_md() {
+fn the_keys_are_in_the_order_of_the_spec() {
     let text = intent(&ForgeIntent {
         title: "t".to_owned(),
         body: "b\n".to_owned(),

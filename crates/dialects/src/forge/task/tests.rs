@@ -129,9 +129,10 @@ fn one_bad_task_does_not_lose_the_others() {
     assert_eq!(lines, [5, 6, 8, 11, 14, 15, 18].map(Some));
     let said: Vec<String> = file.errors.iter().map(ToString::to_string).collect();
     for (said, part) in said.iter().zip([
-        "[1].complexity: \"hihg\" is none of low, med, high, medium; did you mean \"high\"?",
+        "[1].complexity: found \"hihg\", expected one of low, med, high, medium; did you mean \
+         \"high\"?",
         "[2]: a mapping is expected, not a text",
-        "the key `id` stands here for the second time (the first is in line 7)",
+        "duplicate key `id` (the first is in line 7)",
         "anchors and aliases",
         "[5].depends_on[0]: a text is expected, not a list",
         "[6].id is missing",

@@ -97,10 +97,10 @@ fn invalid_yaml_is_refused_with_its_line() {
             matches!(error, ForgeError::Syntax { .. }),
             "{text:?}: {error}"
         );
-        let told = error.line().unwrap();
+        let found = error.line().unwrap();
         assert!(
-            (line..=line + 2).contains(&told),
-            "{text:?}: line {told}: {error}"
+            (line..=line + 2).contains(&found),
+            "{text:?}: line {found}: {error}"
         );
     }
 }
@@ -127,7 +127,7 @@ fn several_documents_are_refused() {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_refused() {
+fn a_duplicate_key_is_refused() {
     let expected = ForgeError::DuplicateKey {
         line: Some(3),
         first: Some(1),
@@ -142,7 +142,7 @@ fn a_key_that_stands_twice_is_refused() {
 }
 
 #[test]
-fn a_key_that_is_no_text_is_refused() {
+fn a_key_that_is_not_a_text_is_refused() {
     let found = "a list";
     assert_eq!(
         refused("? [a]\n: 1\n"),

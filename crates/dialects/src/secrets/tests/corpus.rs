@@ -85,7 +85,7 @@ fn credentials(random: &mut StdRng) -> String {
     base64::engine::general_purpose::STANDARD.encode(format!("ada:{word}"))
 }
 
-/// Where a sample stands, and the whole text.
+/// Where a sample is, and the whole text.
 fn surroundings(sample: &str) -> Vec<(&'static str, String)> {
     let json = |text: &str| serde_json::to_string(text).unwrap();
     let object = format!(
@@ -111,7 +111,7 @@ fn surroundings(sample: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Where a kind does not stand, or cannot be told: said in docs/secrets.md.
+/// Where a kind does not occur, or cannot be recognized: documented in docs/secrets.md.
 fn is_left_out(kind: &str, place: &str) -> bool {
     match kind {
         // A line of its own is what tells it; in code it is code.

@@ -112,7 +112,7 @@ fn tokens_of_the_metadata_service_and_of_signed_urls() {
 }
 
 #[test]
-fn a_token_that_something_is_glued_to_or_stands_in() {
+fn a_token_that_something_is_glued_to_or_contains() {
     let token = github();
     for text in [
         format!("x{token}"),
@@ -165,7 +165,7 @@ fn a_token_that_something_is_glued_to_or_stands_in() {
 }
 
 #[test]
-fn placeholders_and_examples_are_no_secrets() {
+fn placeholders_and_examples_are_not_secrets() {
     for text in [
         "https://user:pass@example.com/",
         "postgres://postgres:postgres@localhost/db",

@@ -14,7 +14,7 @@ fn exported(log: &Log, run: RunId) -> Value {
     serde_json::to_value(trajectory).unwrap()
 }
 
-/// The calls of a log in any order: sub-agents stand behind the others in a trajectory.
+/// The calls of a log in any order: sub-agents come after the others in a trajectory.
 fn sorted_calls(log: &Log) -> Vec<String> {
     let mut calls = calls(log);
     calls.sort();
@@ -166,7 +166,7 @@ fn a_task_and_an_intent_are_their_run() {
 }
 
 #[test]
-fn a_result_that_is_no_text_is_one_of_json() {
+fn a_result_that_is_not_a_text_is_one_of_json() {
     let mut recording = Recording::of("s");
     let image = json!([{ "type": "image", "source": { "type": "base64", "data": "AAAA" } }]);
     let texts = json!([{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }]);

@@ -110,7 +110,7 @@ fn the_same_name_twice_in_one_file_is_compared_too() {
 }
 
 #[test]
-fn a_call_that_waits_and_a_result_that_stands_alone_are_compared() {
+fn a_call_that_waits_and_a_result_without_a_call_are_compared() {
     let mut whole = Recording::of("s");
     whole
         .user(json!("go"))
@@ -139,7 +139,7 @@ fn a_call_that_waits_and_a_result_that_stands_alone_are_compared() {
 
 /// A session that goes on in another file has the lines before it, with another session's name.
 #[test]
-fn copies_of_lines_in_another_session_are_no_conflict() {
+fn copies_of_lines_in_another_session_are_not_a_conflict() {
     let story = story();
     let mut resumed = story.clone();
     for line in &mut resumed.lines {
@@ -158,7 +158,7 @@ fn copies_of_lines_in_another_session_are_no_conflict() {
         .unwrap();
     let said = import(&mut log, &changed(&resumed, at, "Never mind", "Go on"));
     assert!(is_of(&said, at as u64 + 1, &story.name(at)), "{said:?}");
-    // A copy without what is beside the results has no diff of its own.
+    // A copy without what accompanies the results has no diff of its own.
     for line in &mut resumed.lines {
         line.as_object_mut().unwrap().remove("toolUseResult");
     }
@@ -169,7 +169,7 @@ fn copies_of_lines_in_another_session_are_no_conflict() {
 
 /// What is taken out of lines differs from one import to the next.
 #[test]
-fn other_secrets_settings_are_no_conflict() {
+fn other_secrets_settings_are_not_a_conflict() {
     let key = format!("ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap());
     let long = format!("{} {key} {}", "é".repeat(480), "x".repeat(300));
     let mut recording = Recording::of("s");
@@ -197,7 +197,7 @@ fn other_secrets_settings_are_no_conflict() {
             assert_eq!((report.broken, report.imported), (Vec::new(), 0));
         }
     }
-    // What stands beside a mark is compared.
+    // What is next to a mark is compared.
     let log = Log::empty();
     log.try_import(&path, &with(Secrets::standard())).unwrap();
     let other = changed(&recording, 0, "use ", "publish ");
@@ -207,7 +207,7 @@ fn other_secrets_settings_are_no_conflict() {
 }
 
 #[test]
-fn what_was_removed_since_is_no_conflict() {
+fn what_was_removed_since_is_not_a_conflict() {
     let story = story();
     let mut log = Log::of(&story);
     let all = (1..=log.annals.position().0).map(|at| annals::Target::Event(Position(at)));

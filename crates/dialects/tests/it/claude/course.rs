@@ -60,7 +60,7 @@ fn a_session_is_one_task_run_plan_and_pipeline_under_the_first_intent() {
 }
 
 #[test]
-fn what_is_no_prompt_makes_no_intent() {
+fn what_is_not_a_prompt_makes_no_intent() {
     let mut recording = Recording::of("s");
     recording
         .user(json!("<command-message>init</command-message>"))
@@ -102,12 +102,12 @@ fn what_is_no_prompt_makes_no_intent() {
     assert_eq!(log.frames(), frames);
 }
 
-/// An editor tells beside a prompt what is open in it. The model saw both; a person asked for one of them.
+/// An editor adds to a prompt what is open in it. The model saw both; a person asked for one of them.
 #[test]
-fn what_an_editor_tells_beside_a_prompt_is_not_asked() {
+fn what_an_editor_adds_to_a_prompt_is_not_asked() {
     let mut recording = Recording::of("s");
-    let beside = format!("<ide_selection>{}</ide_selection>", "x".repeat(2 << 20));
-    recording.user(json!(format!("{beside}\nBegin")));
+    let added = format!("<ide_selection>{}</ide_selection>", "x".repeat(2 << 20));
+    recording.user(json!(format!("{added}\nBegin")));
     let long = Log::of(&recording)
         .get::<IntentView>(claude::ids().intent("s-0"))
         .prompt;
@@ -117,15 +117,15 @@ fn what_an_editor_tells_beside_a_prompt_is_not_asked() {
         "what is cut is not what was asked"
     );
     let mut recording = Recording::of("s");
-    let beside = "<ide_opened_file>x.rs</ide_opened_file>";
+    let editor = "<ide_opened_file>x.rs</ide_opened_file>";
     recording
-        .user(json!([{ "type": "text", "text": beside }, { "type": "text", "text": "Fix it" }]));
+        .user(json!([{ "type": "text", "text": editor }, { "type": "text", "text": "Fix it" }]));
     let log = Log::of(&recording);
     let prompt = log.get::<IntentView>(claude::ids().intent("s-0")).prompt;
     assert_eq!(prompt.as_str(), Some("Fix it"));
     let task: TaskView = log.get(claude::ids().session("s").task);
     assert_eq!(task.title.as_str(), Some("Fix it"));
-    assert_eq!(log.frames(), [format!("intent_analysis: {beside}\nFix it")]);
+    assert_eq!(log.frames(), [format!("intent_analysis: {editor}\nFix it")]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn leaves(value: &Value) -> u64 {
 }
 
 #[test]
-fn every_path_of_a_line_that_nobody_knows_is_lost() {
+fn every_path_of_an_unknown_line_is_lost() {
     let line = json!({ "type": "novelty", "a": [{ "b": 1 }, { "b": 2 }, {}], "c": null, "d": { "e.f": [] } });
     let mut recording = Recording::of("s");
     recording.raw(line.clone()).raw(json!({ "no": "type" }));

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::log::Log;
 use super::recording::{Folder, Recording, story};
 
-/// What happened, without where it stands in the log, and without the tokens,
+/// What happened, without its place in the log, and without the tokens,
 /// whose places may differ.
 fn happened(log: &Log) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
     let is_usage =

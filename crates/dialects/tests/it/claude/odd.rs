@@ -4,6 +4,7 @@ use std::io::Write;
 
 use annals::projections::{ContextFrame, ContextPipelineView, IntentView, ToolInvocationView};
 use annals_dialects::claude::{self, ClaudeImportError, ClaudeOptions};
+use annals_event_log::Classified;
 use serde_json::json;
 
 use super::log::Log;
@@ -219,7 +220,7 @@ fn odd_calls_and_results_are_recorded_as_far_as_they_go() {
 }
 
 #[test]
-fn an_empty_file_is_no_error_but_an_empty_folder_is() {
+fn an_empty_file_is_not_an_error_but_an_empty_folder_is() {
     let mut log = Log::empty();
     import(&mut log, "\n\n");
     assert_eq!((log.report.records_read, log.annals.position().0), (0, 0));
@@ -233,7 +234,7 @@ fn an_empty_file_is_no_error_but_an_empty_folder_is() {
 }
 
 #[test]
-fn what_lies_beside_the_recordings_is_named() {
+fn what_is_next_to_the_recordings_is_named() {
     let folder = Folder::new();
     folder.write("a.jsonl", story().file(9));
     folder.write("settings.json", "{}");

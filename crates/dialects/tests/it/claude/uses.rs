@@ -235,7 +235,7 @@ fn an_edit_that_was_recorded_without_a_step_stays_without_one() {
 
 /// The edit's own frame may evict the one that it used. The model had seen it.
 #[test]
-fn the_use_stands_before_the_push_that_may_evict_its_frame() {
+fn the_use_comes_before_the_push_that_may_evict_its_frame() {
     let log = Log::of(&of(&[("t1", "Read", "a"), ("t2", "Edit", "a")]));
     let pipeline = claude::ids().session("s").pipeline;
     let happened = |entry: &Entry| match &entry.event {
@@ -342,7 +342,7 @@ fn the_step_of_an_edit_that_is_refused_fails() {
     let recording = of(&[("t1", "Read", "a"), ("t2", "Edit", "a")]);
     let mut log = Log::empty();
     log.grow(&recording, 4);
-    // Somebody has taken the id of its patch set.
+    // Another command has taken the id of its patch set.
     let taken = ProposePatchSet {
         id: Some(claude::ids().tool("t2").patch_set),
         ..ProposePatchSet::new(claude::ids().session("s").run, DiffFormat::Unified)
@@ -382,17 +382,17 @@ fn frames_of_another_pipeline_are_not_used() {
     assert!(!log.has_note("step of the plan"), "{}", log.report);
 }
 
-/// Adds a step to a plan, as somebody else would.
+/// Adds a step to a plan, as another user would.
 fn interfere(annals: &Annals) {
     let annals = annals.clone();
-    let add = AddStep::new(plan(), NewStep::new("Somebody else's"));
+    let add = AddStep::new(plan(), NewStep::new("Another user's"));
     let request = Request::new(ActorRef::human("ada"), add);
     let other = thread::spawn(move || block_on(annals.execute(request)).unwrap());
     other.join().unwrap();
 }
 
 /// Imports, and something happens after each line from one on.
-fn import_beside(log: &mut Log, path: &Path, mut after: impl FnMut(u64)) {
+fn import_with(log: &mut Log, path: &Path, mut after: impl FnMut(u64)) {
     let options = ClaudeOptions::default();
     let mut lines = 0;
     let mut progress = |_| {
@@ -402,7 +402,7 @@ fn import_beside(log: &mut Log, path: &Path, mut after: impl FnMut(u64)) {
     log.report = block_on(claude::import(&log.annals, path, &options, &mut progress)).unwrap();
 }
 
-/// The number that was counted does not fit any more, and is asked for anew.
+/// The number that was counted does not fit any more, and is asked for again.
 #[test]
 fn steps_that_others_add_meanwhile_are_left_alone() {
     let recording = of(&[
@@ -415,14 +415,14 @@ fn steps_that_others_add_meanwhile_are_left_alone() {
     let mut log = Log::empty();
     let annals = log.annals.clone();
     // After the result of t2.
-    import_beside(&mut log, &path, |lines| {
+    import_with(&mut log, &path, |lines| {
         if lines == 5 {
             interfere(&annals);
         }
     });
     let done = StepStatus::Completed;
     let foreign = (
-        "Somebody else's".to_owned(),
+        "Another user's".to_owned(),
         vec![],
         vec![],
         StepStatus::Pending,

@@ -279,7 +279,7 @@ fn verdict() -> impl Strategy<Value = EventBody> {
     ]
 }
 
-fn news() -> impl Strategy<Value = EventBody> {
+fn of_a_session() -> impl Strategy<Value = EventBody> {
     let status = (select(SessionStatus::ALL), of(text()));
     prop_oneof![
         artifact().prop_map(|artifact| ArtifactAvailable { artifact }.into()),
@@ -300,7 +300,7 @@ fn news() -> impl Strategy<Value = EventBody> {
 }
 
 fn event() -> impl Strategy<Value = Object> {
-    let body = prop_oneof![4 => verdict(), 6 => news()];
+    let body = prop_oneof![4 => verdict(), 6 => of_a_session()];
     (uuid(), correlation(), body).prop_map(|(id, correlation, body)| {
         Object::Event(ContractEvent {
             id,

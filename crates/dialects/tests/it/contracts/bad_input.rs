@@ -1,4 +1,4 @@
-//! What is no object is refused, with its place and with what is expected.
+//! What is not an object is refused, with its place and with what is expected.
 
 use annals_domain::session::{PolicyProfile, RepoRef, SessionConfig, TaskPlan};
 
@@ -12,13 +12,16 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
-fn what_is_no_object_is_refused() {
-    check("", "it is no JSON: EOF");
-    check("nonsense", "it is no JSON: expected");
-    check(&json("Push", REPO)[..40], "it is no JSON: EOF");
-    check(&format!("{} x", json("Push", REPO)), "it is no JSON");
-    check(r#"{"kind":"Push",}"#, "it is no JSON: trailing comma");
-    check(r#"{/* */"kind":"Push"}"#, "it is no JSON");
+fn what_is_not_an_object_is_refused() {
+    check("", "it is not valid JSON: EOF");
+    check("nonsense", "it is not valid JSON: expected");
+    check(&json("Push", REPO)[..40], "it is not valid JSON: EOF");
+    check(&format!("{} x", json("Push", REPO)), "it is not valid JSON");
+    check(
+        r#"{"kind":"Push",}"#,
+        "it is not valid JSON: trailing comma",
+    );
+    check(r#"{/* */"kind":"Push"}"#, "it is not valid JSON");
     check("[]", "an object is expected, not an array");
     check(" \"x\"", "an object is expected, not a text");
     check("5", "an object is expected, not a number");
@@ -129,7 +132,7 @@ fn ids_are_guids_with_hyphens() {
         let text = json("CommandAccepted", &format!(r#""commandId":"{id}""#));
         check(
             &text,
-            &format!("commandId: {id:?} is no GUID: 32 hex digits"),
+            &format!("commandId: invalid GUID {id:?}: expected 32 hex digits"),
         );
     }
     check(
@@ -150,7 +153,7 @@ fn words_of_an_enum_are_exact() {
     for word in ["running", "Stopped", "", "Running "] {
         check(
             &status(&format!("{word:?}")),
-            &format!("status: {word:?} is no SessionStatus; known are {known}"),
+            &format!("status: unknown SessionStatus {word:?}: expected one of {known}"),
         );
     }
     check(&status("1"), "status: a text is expected, not a number");
@@ -159,12 +162,12 @@ fn words_of_an_enum_are_exact() {
             "ArtifactAvailable",
             r#""artifact":{"kind":"Film","name":"n"}"#,
         ),
-        "artifact.kind: \"Film\" is no ArtifactKind; known are Diff, Patch,",
+        "artifact.kind: unknown ArtifactKind \"Film\": expected one of Diff, Patch,",
     );
     let outcome = format!(r#""commandId":"{COMMAND}","outcome":"success""#);
     check(
         &json("CommandCompleted", &outcome),
-        "outcome: \"success\" is no CommandResult; known are Success, Failure",
+        "outcome: unknown CommandResult \"success\": expected one of Success, Failure",
     );
 }
 
@@ -203,21 +206,21 @@ fn durations_times_and_bytes_are_what_they_should_be() {
     let timeout = |text| json("RunTests", &format!(r#"{REPO},"timeout":{text}"#));
     check(
         &timeout(r#""5m""#),
-        "timeout: \"5m\" is no duration: [-][d.]hh:mm:ss[.fffffff] is expected",
+        "timeout: invalid duration \"5m\": expected [-][d.]hh:mm:ss[.fffffff]",
     );
     check(&timeout("300"), "timeout: a text is expected, not a number");
     let retry = |text| json("Throttled", &format!(r#""scope":"s","retryAfter":{text}"#));
     check(
         &retry(r#""2025-11-26T12:00:00""#),
-        "retryAfter: \"2025-11-26T12:00:00\" is no time: a date, T, a time of day and an offset",
+        "retryAfter: invalid time \"2025-11-26T12:00:00\": expected a date, T, a time of day",
     );
     check(&retry("0"), "retryAfter: a text is expected, not a number");
     let upload = |content| {
         let rest = format!(r#""name":"n","contentType":"t","content":{content}"#);
         json("UploadArtifact", &rest)
     };
-    check(&upload(r#""AQI""#), "content: it is no base64: ");
-    check(&upload(r#""A_-=""#), "content: it is no base64: ");
+    check(&upload(r#""AQI""#), "content: invalid base64: ");
+    check(&upload(r#""A_-=""#), "content: invalid base64: ");
     check(
         &upload("[1,2,3]"),
         "content: a text is expected, not an array",

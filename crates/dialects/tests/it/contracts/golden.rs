@@ -112,7 +112,7 @@ fn the_compact_form_has_the_same_parts() {
         let Ok(read) = Object::read(&text) else {
             continue;
         };
-        // An artifact by itself has a kind too, which is none of an object's.
+        // An artifact by itself has a kind too, which is not one of an object.
         if read.value.kind() != kind(&name) {
             continue;
         }
@@ -140,7 +140,7 @@ fn described(row: &str) -> Option<(&str, Vec<&str>)> {
         let from = &rest[begin..];
         let end = from.find(|c| !is_name(c)).unwrap_or(from.len());
         properties.push(&from[..end]);
-        // What is said of a property stands in brackets behind it.
+        // What is said of a property is in brackets behind it.
         rest = from[end..].trim_start_matches(['?', '[', ']', ' ']);
         if let Some(said) = rest.strip_prefix('(') {
             rest = said.split_once(')')?.1;
@@ -149,7 +149,7 @@ fn described(row: &str) -> Option<(&str, Vec<&str>)> {
     Some((name, properties))
 }
 
-/// Whoever changes a shape has to change the document too.
+/// A change of a shape has to change the document too.
 #[test]
 fn the_document_gives_every_kind_and_type_its_properties_in_order() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/contracts.md");
@@ -172,7 +172,7 @@ fn the_document_gives_every_kind_and_type_its_properties_in_order() {
         }
         let row = rows.iter().find(|(name, _)| *name == kind);
         let in_document = if kind == Correlation::NAME {
-            // It stands in every object, and so in the text.
+            // It is in every object, and so in the text.
             let (_, list) = tables.split_once("`correlation` is `{").unwrap();
             list.split_once('}')
                 .unwrap()

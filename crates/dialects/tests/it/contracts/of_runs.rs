@@ -126,7 +126,7 @@ fn the_plan_of_an_attached_run_is_the_sessions_plan_and_its_tasks_are_nodes() {
         plans(&annals),
         [attached.clone(), with_task.clone(), after.clone()]
     );
-    // The session's own plan stands from here on.
+    // The session's own plan counts from here on.
     let own = json!({ "session": SESSION, "plan": { "nodes": [{ "id": "a", "title": "all" }] } });
     execute(&annals, "update_plan", own);
     let step = json!({ "plan": PLAN, "step": { "description": "ship" } });

@@ -1,4 +1,4 @@
-//! Whatever an object says, it comes back; whatever a text is, reading it ends.
+//! Every object comes back as it was; the reading of any text ends.
 
 use annals_dialects::contracts::{
     CoreType, Correlation, EventBody, Object, Style, Texts, read, write,
@@ -14,7 +14,7 @@ use proptest::test_runner::TestRunner;
 use super::any;
 use crate::cases;
 
-/// The strategy is no use where it leaves a kind out.
+/// The strategy is useless if it leaves a kind out.
 #[test]
 fn any_object_is_of_any_kind() {
     let mut runner = TestRunner::new(cases(1));

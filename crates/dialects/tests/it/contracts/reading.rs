@@ -125,7 +125,7 @@ fn ids_are_read_in_any_case_and_written_in_lower_case() {
         .replace("sessionid", "sessionId");
     let upper = text.replace(COMMAND, &COMMAND.to_uppercase());
     assert_eq!(again(&upper), lower);
-    // Whatever else a node's id is stays as it is.
+    // Any other id of a node stays as it is.
     for id in ["Node-1", "{ABCDEF01-2345-6789-ABCD-EF0123456789}", "ABCDEF"] {
         let text = json("LinkPlanNode", &format!(r#""planNodeId":"{id}""#));
         assert_eq!(again(&text), text);

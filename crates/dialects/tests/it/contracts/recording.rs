@@ -243,7 +243,7 @@ fn commands_of_a_session_that_was_taken_over_are_part_of_its_stream() {
 }
 
 #[test]
-fn a_file_is_asked_for_only_where_it_is_shown() {
+fn a_file_is_read_only_where_it_is_shown() {
     let properties = r#""name":"n","contentType":"t","content":"AQID""#;
     let upload = super::object(&super::json("UploadArtifact", properties));
     let mut stream = Stream::of(upload.session().unwrap().0);

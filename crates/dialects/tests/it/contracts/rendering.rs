@@ -202,7 +202,7 @@ fn whoever_is_asked_already_is_not_asked_again() {
         story.statuses(),
         ["NeedsApproval: Session requires approval"]
     );
-    // Once it was answered, the others are asked for.
+    // Once it was answered, the others are requested.
     story
         .push(|_| Approved {
             request: None,

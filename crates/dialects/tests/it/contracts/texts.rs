@@ -3,6 +3,7 @@
 use std::io::{self, BufReader, Read};
 
 use annals_dialects::contracts::{TextError, Texts};
+use annals_event_log::Classified;
 
 /// Line and text of each object, or what is wrong with it.
 fn texts(file: impl AsRef<[u8]>) -> Vec<(u64, String)> {
@@ -44,7 +45,7 @@ fn lines_arrays_and_sequences_are_read() {
 }
 
 #[test]
-fn brackets_in_strings_are_no_brackets() {
+fn brackets_in_strings_do_not_count() {
     for text in [
         r#"{"a":"}{"}"#,
         r#"{"a":"\"}"}"#,
@@ -99,7 +100,7 @@ fn what_is_too_long_or_no_utf8_is_skipped_alone() {
     assert_eq!(texts(file), [at(1, "{}"), at(2, said), at(3, "{}")]);
     assert_eq!(texts(format!("[{long},{{}}]")), [at(1, said), at(1, "{}")]);
     let odd = texts(b"{}\n{\"a\":\"\xff\"}\n{}");
-    assert_eq!(odd[1], at(2, "! it is no UTF-8 from its byte 7 on"));
+    assert_eq!(odd[1], at(2, "! it is not UTF-8 from its byte 7 on"));
     assert_eq!(odd.len(), 3);
 }
 

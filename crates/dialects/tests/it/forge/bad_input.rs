@@ -13,7 +13,7 @@ use super::{Forge, author, broken, log, violations};
 
 const GOOD: &str = "title: good\nbody: b\nsource: human\n";
 
-/// What is said of one bad file beside a good one.
+/// What is said of one bad file next to a good one.
 fn said_of(path: &str, text: impl AsRef<[u8]>) -> Vec<String> {
     let forge = Forge::of(&[("intents/good.yaml", GOOD)]);
     forge.put(path, text);
@@ -49,19 +49,19 @@ fn yaml_that_is_not_valid() {
         "intents/a.yaml",
         "title: [a\nbody: b\n",
         "2",
-        "no valid YAML",
+        "not valid YAML",
     );
     names(
         "tasks/good.yaml",
         "- id: t\n\ttitle: x\n",
         "2",
-        "a tab stands",
+        "found a tab",
     );
     names(
         "reviews/t.yaml",
         "verdict: \"approved\n",
         "1",
-        "no valid YAML",
+        "not valid YAML",
     );
     names(
         "intent-drafts/a.md",
@@ -94,7 +94,7 @@ fn a_type_in_other_letters_than_the_listed_one() {
         "intent-drafts/a.md",
         "---\ntype: AUDIT\n---\nx\n\ny\n",
         "2",
-        "\"AUDIT\" is none of",
+        "found \"AUDIT\", expected one of",
     );
 }
 
@@ -128,7 +128,7 @@ fn tasks_of_an_intent_that_there_is_not() {
     ]);
     let said = broken(&forge.import(&log()));
     assert!(
-        said[1].contains("the file of their intent \"a\" has to be mended first"),
+        said[1].contains("the file of their intent \"a\" has to be corrected first"),
         "{said:?}"
     );
 }
@@ -150,7 +150,7 @@ fn a_task_that_waits_for_itself_does_not_lose_the_others() {
         ("2", "depends on itself"),
         ("3", "\"c\" depends on \"b\", which cannot be taken"),
         ("4", "wait for each other: d -> e -> d"),
-        ("6", "depends on \"zz\", which is no task"),
+        ("6", "depends on \"zz\", which is not a task"),
         ("7", "\"a\""),
         ("8", "id is missing"),
         ("10", "complexity"),
@@ -393,7 +393,7 @@ fn intents_that_came_one_after_the_other_and_wait_for_each_other_are_named() {
     assert!(said[0].contains("b -> a -> b"), "{said:?}");
     let said = one_after_the_other(&[("a", "parent: b")], &[("b", "parent: a")]);
     assert!(said[0].contains("wait for each other"), "{said:?}");
-    // A part that waits for the whole, whichever came first.
+    // A part that waits for the whole, regardless of which came first.
     let said = one_after_the_other(&[("b", "")], &[("a", "parent: b\ndepends_on: [b]")]);
     assert_eq!(said.len(), 1, "{said:?}");
     // The whole need not be there yet.

@@ -238,7 +238,7 @@ fn a_superseded_task_does_not_come_back() {
     assert_eq!(before.len(), 2);
     let report = forge.import(&annals);
     assert_eq!(report.events_made, 0, "{report}");
-    // The new one goes by the old one's name.
+    // The new one has the old one's name.
     let exported = Forge::new();
     exported.export(&annals);
     let text = exported.get("tasks/i.yaml");

@@ -127,7 +127,7 @@ fn a_draft_whose_intent_exists_is_skipped_and_kept() {
     let report = forge.import(&annals);
     let said = passed_over(&report);
     assert!(
-        said[0].contains("something goes by its name in the log already"),
+        said[0].contains("another object in the log has its name already"),
         "{said:?}"
     );
     assert_eq!(forge.get("intent-drafts/crash.md"), DRAFT);
@@ -269,7 +269,7 @@ fn a_file_that_is_in_the_way_of_one_that_goes_is_named() {
         ("intent-drafts/a.md", DRAFT),
         ("intent-drafts/.a.md.taken", "Another\n\ntext\n"),
     ]);
-    // The one that was about to go is proposed first: nobody else has it.
+    // The one that was about to be removed is proposed first: it is nowhere else.
     let taken = take(&annals, &forge, false);
     assert!(
         matches!(
@@ -323,7 +323,7 @@ fn a_draft_with_the_longest_name_goes_as_well() {
 fn a_draft_that_cannot_be_read_does_not_hold_the_others() {
     let annals = log();
     let forge = Forge::of(&[("intent-drafts/a.md", DRAFT), ("intent-drafts/b.md", DRAFT)]);
-    // Whoever may read everything cannot read this either: it is too large.
+    // A user who may read everything cannot read this either: it is too large.
     forge.put("intent-drafts/a.md", vec![b'x'; 5 << 20]);
     let report = forge.import(&annals);
     assert_eq!((report.imported, report.broken_count), (1, 1), "{report}");

@@ -143,7 +143,7 @@ fn intents_that_were_never_on_the_axis_are_written_where_asked_for() {
 fn nothing_is_written_outside_of_the_folder() {
     let annals = log();
     let forge = Forge::new();
-    // A log of somebody else's may have any name in an intent's JSON.
+    // A log from another user may have any name in an intent's JSON.
     for (id, name) in [
         (1, "../../out"),
         (2, "/tmp/out"),
@@ -299,7 +299,7 @@ fn nothing_is_written_through_a_link() {
     let refused = block_on(export(&annals, forge.path(), &selection, &mut |_| {})).unwrap_err();
     assert!(refused.to_string().contains("is a link"), "{refused}");
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
-    // Nor beside what is no folder.
+    // Nor where `.forge` is not a folder.
     let plain = tempfile::tempdir().unwrap();
     fs::write(plain.path().join(".forge"), "x").unwrap();
     assert!(block_on(export(&annals, plain.path(), &selection, &mut |_| {})).is_err());

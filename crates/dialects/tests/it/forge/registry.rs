@@ -60,7 +60,7 @@ fn intent_type_any_other_word_is_kept_and_comes_back() {
     assert_eq!(slips.len(), 1, "{slips:?}");
     assert!(slips[0].starts_with("intents/slip.yaml:4: "), "{slips:?}");
     assert!(slips[0].contains("did you mean \"audit\"?"), "{slips:?}");
-    let note = "kept 2 types that are not listed: docs, 文書 2; they go by feature \
+    let note = "kept 2 types that are not listed: docs, 文書 2; they are treated as feature \
                 (classification.unknown_type)";
     assert!(report.notes.iter().any(|it| it == note), "{report}");
     for (name, word) in [("a", "docs"), ("b", "文書 2"), ("c", "feture")] {
@@ -210,7 +210,7 @@ fn intent_status_proposed_approved_executing_done_blocked_error() {
     for (status, _) in rows {
         assert_eq!(intent(&annals, status).status.as_str(), status);
     }
-    // Somebody else's word does not count against the tasks.
+    // The file's status does not count against the tasks.
     forge.put("intents/liar.yaml", with("status: done\n"));
     forge.put("tasks/liar.yaml", of_tasks(&["failed"]));
     let report = forge.import(&annals);
@@ -441,7 +441,7 @@ fn task_depends_on_is_within_the_same_intent() {
     ]);
     let said = broken(&forge.import(&log()));
     assert!(
-        said[0].starts_with("tasks/j.yaml:1: ") && said[0].contains("no task of this"),
+        said[0].starts_with("tasks/j.yaml:1: ") && said[0].contains("not a task of this"),
         "{said:?}"
     );
 }

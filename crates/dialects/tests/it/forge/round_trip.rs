@@ -230,7 +230,7 @@ fn settle(mut folder: Vec<Made>) -> Vec<Made> {
             made.tasks.clear();
         }
         if goes_on(&made.intent) && (is_parent || !made.tasks.is_empty()) {
-            // What has parts stands as they do.
+            // What has parts has their status.
             made.intent.risk = Some(Risk::High);
         }
         // What waits waits for what has no parts, and has none itself.
@@ -256,7 +256,7 @@ fn settle(mut folder: Vec<Made>) -> Vec<Made> {
         }
         made.tasks.reverse();
     }
-    // From the last to the first: children stand behind their parents.
+    // From the last to the first: children come after their parents.
     for index in (0..folder.len()).rev() {
         let children: Vec<IntentStatus> = folder
             .iter()
@@ -270,7 +270,7 @@ fn settle(mut folder: Vec<Made>) -> Vec<Made> {
     folder
 }
 
-/// What an intent's status comes to, worked out anew here.
+/// What an intent's status comes to, computed separately here.
 fn status(
     said: IntentStatus,
     children: &[IntentStatus],

@@ -30,7 +30,7 @@ fn a_draft_is_ready_once_it_stays_as_it_is() {
     let ready = watch.ready(start).unwrap();
     assert_eq!(ready.drafts.len(), 0);
     assert!(ready.again < MOMENT, "{:?}", ready.again);
-    // Somebody goes on writing.
+    // A person goes on writing.
     forge.put("intent-drafts/a.md", "A\n\nmore\n");
     assert_eq!(names(&mut watch, start + MOMENT), Vec::<String>::new());
     assert_eq!(names(&mut watch, start + MOMENT * 2), ["a"]);
@@ -99,7 +99,7 @@ fn a_draft_that_changes_while_it_is_taken_is_not_lost() {
         &mut Redactions::default(),
     ))
     .unwrap();
-    // It is on disk, and before its file goes somebody saves another text.
+    // It is on disk, and before its file is removed another text is saved.
     forge.put("intent-drafts/a.md", "A\n\nsecond\n");
     let taken = block_on(take_draft(
         &annals,
@@ -110,7 +110,7 @@ fn a_draft_that_changes_while_it_is_taken_is_not_lost() {
     .unwrap();
     assert!(matches!(taken, Drafted::Exists { .. }), "{taken:?}");
     assert_eq!(forge.get("intent-drafts/a.md"), "A\n\nsecond\n");
-    // Somebody took it away.
+    // Its file was removed.
     fs::remove_file(forge.file("intent-drafts/a.md")).unwrap();
     let taken = block_on(take_draft(
         &annals,
@@ -156,7 +156,7 @@ fn an_agents_intent_is_ready_once_it_stays_as_it_is() {
     let mut watch = DraftWatch::start(forge.path()).unwrap();
     let start = Instant::now();
     assert_eq!(intent_names(&mut watch, start), Vec::<String>::new());
-    // Somebody goes on writing.
+    // A person goes on writing.
     forge.put("intents/a.yaml", format!("{INTENT}risk: low\n"));
     assert_eq!(
         intent_names(&mut watch, start + MOMENT),
@@ -299,7 +299,7 @@ fn what_an_export_wrote_is_no_news() {
         take_all(&forge, &annals),
         [("a".to_owned(), IntentBecame::Exported)]
     );
-    // One that somebody changed since is.
+    // One that was changed since is.
     let text = forge.get("intents/a.yaml") + "risk: high\n";
     forge.put("intents/a.yaml", text);
     let taken = take_all(&forge, &annals);

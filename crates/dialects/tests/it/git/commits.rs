@@ -102,7 +102,86 @@ fn the_first_parent_is_the_baseline_also_of_a_merge() {
     assert_eq!(log.patch_set(merge).commit, Some(oid(ours)));
     assert_eq!(log.touched(merge), ["add theirs +1 -0"]);
     assert_eq!(log.run(theirs).commit, Some(oid(root)));
-    assert_eq!(log.lost("parents but the first"), 1);
+    assert_eq!(log.kept("parents but the first"), 1);
+    let header = String::from_utf8(log.header(merge).unwrap()).unwrap();
+    let parents = format!("\nparent {ours}\nparent {theirs}\n");
+    assert!(header.contains(&parents), "{header}");
+    assert_eq!(log.header(theirs), None);
+}
+
+/// The header with the tree and without parents that a test repository gives a commit.
+fn header_of(repo: &TestRepo, rest: &str) -> (Vec<u8>, super::repo::Imported) {
+    let commit = repo.raw_commit(&files(&[("a", "1\n")]), &[], rest.as_bytes());
+    let log = import(repo);
+    let header = log.header(commit).unwrap_or_default();
+    (header, log)
+}
+
+#[test]
+fn a_header_that_says_more_than_a_log_has_fields_for_is_kept_as_it_is() {
+    const SIGNATURE: &str = "-----BEGIN PGP SIGNATURE-----\n \n iQIzBAABCAAdFiEE0123456789abcdefABCDEF\n =abcd\n -----END PGP SIGNATURE-----";
+    let plain = "author A <a@b> 1000 +0000\ncommitter A <a@b> 2000 +0000\n";
+    let signed = format!("{plain}gpgsig {SIGNATURE}\n");
+    let merged = format!("{plain}mergetag object 1\n type commit\n tag x\n");
+    for (header, fields) in [
+        (plain, [].as_slice()),
+        (
+            "author A <a@b> 1000 +0530\ncommitter A <a@b> 2000 -0800\n",
+            &["author.date's time zone", "committer.date's time zone"],
+        ),
+        (
+            "author A <a@b> 1000 +0000\ncommitter B <b@b> 2000 +0000\n",
+            &["committer.name and committer.email"],
+        ),
+        (&signed, &["gpgsig"]),
+        (&merged, &["mergetag"]),
+        (
+            "author A <a@b> 1000 +0000\ncommitter A <a@b> 2000 +0000\nnote x\n",
+            &["other headers"],
+        ),
+        (
+            "author A <a@b> 1000 +0000\ncommitter A <a@b> 2000 -0000\nencoding UTF-8\n",
+            &["committer.date's time zone", "encoding"],
+        ),
+    ] {
+        let repo = TestRepo::new();
+        let (kept, log) = header_of(&repo, &format!("{header}\nx\n"));
+        let kept = String::from_utf8(kept).unwrap();
+        match fields {
+            [] => assert_eq!(kept, ""),
+            _ => assert!(
+                kept.starts_with("tree ") && kept.ends_with(header),
+                "{kept}"
+            ),
+        }
+        for field in fields {
+            assert_eq!((log.kept(field), log.lost(field)), (1, 0), "{field}");
+        }
+    }
+}
+
+#[test]
+fn a_header_is_kept_without_its_secrets_and_up_to_64_kib() {
+    let plain = "author A <a@b> 1000 +0000\ncommitter A <a@b> 2000 +0000\n";
+    let token = format!("ghp_{}", "0aZ9".repeat(9));
+    let repo = TestRepo::new();
+    let (kept, log) = header_of(&repo, &format!("{plain}note {token}\n\nx\n"));
+    let kept = String::from_utf8(kept).unwrap();
+    assert!(kept.contains("note ") && !kept.contains(&token), "{kept}");
+    assert!(!log.report.redacted.is_empty());
+    let repo = TestRepo::new();
+    let (kept, log) = header_of(&repo, &format!("{plain}note {}\n\nx\n", "x".repeat(65_536)));
+    assert_eq!((kept.len(), log.lost("other headers")), (0, 1));
+    assert!(log.has_note("header over 64 KiB"));
+}
+
+#[test]
+fn what_a_header_says_of_somebody_unreadable_is_kept() {
+    let repo = TestRepo::new();
+    let header = "author nobody at all\ncommitter A <a@b> 2000 +0000\n";
+    let (kept, _) = header_of(&repo, &format!("{header}\nx\n"));
+    let kept = String::from_utf8(kept).unwrap();
+    assert!(kept.ends_with(header), "{kept}");
 }
 
 #[test]
@@ -213,7 +292,7 @@ fn author_and_committer_dates_are_when_things_occurred() {
         .map(|s| s.changed_at.to_utc().timestamp())
         .collect();
     assert_eq!(times, [1_000, 1_000, 2_000]);
-    assert_eq!(log.lost("committer.name and committer.email"), 1);
+    assert_eq!(log.kept("committer.name and committer.email"), 1);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Repositories that are cut off, empty, damaged, bare, detached, or none.
 
 use annals_dialects::git::GitImportError;
+use annals_event_log::Classified;
 use tempfile::TempDir;
 
 use super::repo::{TestRepo, files, import, import_into, memory, oid};

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use annals::Annals;
 use annals::event_log::Digest;
-use annals::projections::{IntentView, PatchSetView, RunView, TaskView, View};
-use annals_dialects::git::{self, CommitIds, GitImportError, GitOptions, ImportReport};
+use annals::projections::{EvidenceView, IntentView, PatchSetView, RunView, TaskView, View};
+use annals_dialects::git::{self, CommitIds, FieldCount, GitImportError, GitOptions, ImportReport};
 use annals_domain::GitOid;
 use futures::executor::block_on;
 use gix::ObjectId;
@@ -170,13 +170,24 @@ impl Imported {
 
     pub(crate) fn diff(&self, commit: ObjectId) -> Option<Vec<u8>> {
         let artifact = self.patch_set(commit).artifact?;
-        let digest: Digest = artifact.key.as_str().unwrap().parse().unwrap();
-        Some(
-            block_on(self.annals.content(digest))
-                .unwrap()
-                .unwrap()
-                .to_vec(),
-        )
+        Some(self.content(artifact.key.as_str().unwrap()))
+    }
+
+    /// The header that was kept of a commit.
+    pub(crate) fn header(&self, commit: ObjectId) -> Option<Vec<u8>> {
+        let id = CommitIds::of(oid(commit)).header;
+        let evidence: EvidenceView = block_on(self.annals.get(id)).ok()?;
+        assert_eq!(evidence.kind.as_str(), "commit_header");
+        let [part] = evidence.report_artifacts.as_slice() else {
+            panic!("{evidence:?}");
+        };
+        Some(self.content(part.key.as_str().unwrap()))
+    }
+
+    fn content(&self, key: &str) -> Vec<u8> {
+        let digest: Digest = key.parse().unwrap();
+        let content = block_on(self.annals.content(digest)).unwrap();
+        content.unwrap().to_vec()
     }
 
     /// The touched files as `type path +added -deleted`.
@@ -193,11 +204,15 @@ impl Imported {
     }
 
     pub(crate) fn lost(&self, path: &str) -> u64 {
-        let field = self
-            .report
-            .fields_lost
-            .iter()
-            .find(|field| field.path == path);
-        field.map_or(0, |field| field.count)
+        count(&self.report.fields_lost, path)
     }
+
+    pub(crate) fn kept(&self, path: &str) -> u64 {
+        count(&self.report.fields_kept, path)
+    }
+}
+
+fn count(fields: &[FieldCount], path: &str) -> u64 {
+    let field = fields.iter().find(|field| field.path == path);
+    field.map_or(0, |field| field.count)
 }

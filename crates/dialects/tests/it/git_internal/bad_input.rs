@@ -53,7 +53,7 @@ fn each_bad_line_is_named() {
         (with(json!({ "object_id": "x" })), "object_id: "),
         (
             with(json!({ "object_type": "commit" })),
-            "object_type: \"commit\" is no Kind",
+            "object_type: unknown Kind \"commit\"",
         ),
         (
             with(json!({ "header_version": 0 })),
@@ -65,7 +65,7 @@ fn each_bad_line_is_named() {
         ),
         (
             with(json!({ "created_at": "yesterday" })),
-            "created_at: \"yesterday\" is no RFC 3339",
+            "created_at: invalid RFC 3339 time \"yesterday\"",
         ),
         (
             with(json!({ "created_by": { "kind": "human", "id": " " } })),
@@ -145,7 +145,7 @@ fn blank_stores_keys_and_paths_and_a_reverted_patch_set_are_refused() {
         ),
         (
             patch_set("apply_status", json!("reverted")),
-            "apply_status: \"reverted\" is no apply status of git-internal",
+            "apply_status: invalid apply status \"reverted\": expected proposed",
         ),
     ];
     let texts: Vec<String> = cases.iter().map(|(object, _)| object.to_string()).collect();
@@ -173,7 +173,7 @@ fn bytes_that_are_no_text_and_json_that_is_too_deep_are_named() {
     broken[80] = 0xff;
     let reasons = reasons(&[&broken, deep(127).as_bytes(), deep(100_000).as_bytes()]);
     assert!(
-        reasons[0].1.contains("no UTF-8 from byte 81"),
+        reasons[0].1.contains("not UTF-8 from byte 81"),
         "{reasons:?}"
     );
     assert!(reasons[1].1.contains("nested 128 deep"), "{reasons:?}");

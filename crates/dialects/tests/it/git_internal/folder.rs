@@ -1,4 +1,4 @@
-//! What a folder has beside the objects: named, and not read.
+//! What a folder has in addition to the objects: named, and not read.
 
 use annals_dialects::git_internal::{GitInternalImportError, import as try_import};
 use annals_dialects::secrets::Secrets;
@@ -47,7 +47,7 @@ fn links_and_files_without_a_known_ending_are_named() {
     assert_eq!(second, &json!(within("c").display().to_string()));
 }
 
-/// The list is of the first ones, in whatever order the system gives them.
+/// The list is of the first ones, regardless of the order in which the system gives them.
 #[test]
 fn no_more_than_a_hundred_are_named() {
     let (folder, _) = file("objects.json", intent());
@@ -80,7 +80,7 @@ fn a_folder_without_objects_says_what_else_it_has() {
     };
     assert_eq!(passed_over, 1);
     let (_folder, path) = file("objects.txt", intent());
-    // Asked for by its name, a file is read whatever its ending.
+    // A file that is named itself is read regardless of its ending.
     let report = import(&log(), &path);
     assert_eq!((report.imported, report.passed_over_count), (1, 0));
 }

@@ -119,7 +119,7 @@ fn what_no_event_can_hold_is_refused() {
     let reason = &report.broken[0].reason;
     for part in [
         "too large: ",
-        " bytes of ids, numbers and words would have to stand in one event, and 65536 may",
+        " bytes of ids, numbers and words for one event, the limit is 65536",
         "its longest list of that kind is statuses, with 10000 entries",
         "The other objects were read",
     ] {
@@ -150,7 +150,7 @@ fn the_list_that_no_event_can_hold_is_named() {
         call.contains("io_footprint.paths_written, with 12000"),
         "{call}"
     );
-    let texts = "texts would have to stand in one event, and 10000 may";
+    let texts = "texts for one event, the limit is 10000";
     assert!(call.contains(texts), "{call}");
 }
 
@@ -166,7 +166,7 @@ fn many_objects_with_long_lists_are_adopted() {
     assert_eq!((report.imported, report.broken_count), (40, 0), "{report}");
 }
 
-/// Nobody waits for the square of a chain's length.
+/// A long chain does not take the square of its length.
 #[test]
 fn long_chains_are_followed_once() {
     let plan = |number: u128| {
@@ -183,7 +183,7 @@ fn long_chains_are_followed_once() {
     assert_eq!(
         (report.imported, report.violations_count),
         (20_000, 1),
-        "the end names nobody"
+        "the end names nothing"
     );
     assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
 }

@@ -60,8 +60,8 @@ fn a_second_decision_and_a_second_provenance_are_listed_whenever_they_come() {
     let second = [decision(4, 2, "b"), provenance(6, 2)];
     let expected = [first("decision", 3), first("provenance", 5)];
     assert_eq!(said(&log, &second), expected);
-    // The first one stays the first one, however it is changed, and whatever
-    // stands before it in a source.
+    // The first one stays the first one, however it is changed, and regardless of
+    // what comes before it in a source.
     let changed = [decision(4, 2, "c"), decision(3, 2, "d")];
     assert_eq!(said(&log, &changed), [first("decision", 3)]);
     // A run that is over has its decision, also where it is in the log alone.
@@ -120,7 +120,7 @@ fn cycles_that_are_closed_over_several_imports_are_listed() {
         let cycles: Vec<&String> = said.iter().filter(|said| said.contains(words)).collect();
         assert_eq!(cycles, [&expected], "{said:?}");
     }
-    // What comes now goes before what the log has: 2 names nobody any more.
+    // What comes now counts before what the log has: 2 names nothing any more.
     let log = log();
     import_text(&log, lines(&[intent(1, 2), intent(2, 3)]));
     let free = task(2, json!({}));
@@ -169,7 +169,7 @@ fn links_of_runs_are_judged_by_what_the_log_has() {
     );
 }
 
-/// Whoever imports one object after another waits for no walk through the log.
+/// An import of one object after another does not walk through the whole log.
 #[test]
 fn a_long_chain_in_the_log_is_followed_a_bounded_way() {
     let plan = |number: u128| {

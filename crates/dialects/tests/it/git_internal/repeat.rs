@@ -22,8 +22,8 @@ fn importing_again_appends_nothing() {
     assert_eq!((report.events_made, log.position()), (0, end));
 }
 
-/// Whatever came with the object under a name that we do not know is lost, and
-/// makes no other object of it.
+/// What came with the object under a name that we do not know is lost, and
+/// does not make another object of it.
 #[test]
 fn only_what_is_kept_tells_objects_apart() {
     let log = log();

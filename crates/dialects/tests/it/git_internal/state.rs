@@ -358,7 +358,7 @@ fn our_rules_apply_from_there_on() {
     assert_eq!((numbers, view.next_frame_id.0), (vec![7], 9));
 }
 
-/// Plans and tasks that came are work on the intent that they came with, in whatever order,
+/// Plans and tasks that came are work on the intent that they came with, in any order,
 /// and its line of revisions goes on from its end alone.
 #[test]
 fn imported_plans_and_tasks_are_work_on_the_intents_that_they_came_with() {
@@ -412,7 +412,7 @@ fn imported_plans_and_tasks_are_work_on_the_intents_that_they_came_with() {
     for number in [21, 22] {
         assert!(said.contains(&id(number).to_string()), "{number}: {said}");
     }
-    // Its line goes on from the end, and not from what comes beside that.
+    // Its line goes on from the end, and not from another plan that follows the same one.
     let ours = PlanId(id(14));
     let revise = |new: u128, previous: u128| CreatePlan {
         id: Some(PlanId(id(new))),

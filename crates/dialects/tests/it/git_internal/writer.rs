@@ -34,7 +34,7 @@ const TEXTS: &[&str] = &[
     "e\u{301} [removed]",
 ];
 
-/// A JSON object whose fields stand in the order in which they are put.
+/// A JSON object whose fields are in the order in which they are put.
 struct Text(String);
 
 impl Text {
@@ -108,7 +108,7 @@ impl Writer {
         format!("\"{}\"", uuid::Uuid::from_bytes(bytes))
     }
 
-    /// Most often an object that is there, of whatever kind.
+    /// Most often an object that is there, of any kind.
     fn id(&mut self) -> String {
         if self.one_in(4) {
             return self.new_id();
@@ -180,7 +180,7 @@ impl Writer {
             .to_string()
     }
 
-    /// serde_json writes what is no number as null.
+    /// serde_json writes a float that is not a number as null.
     fn float(&mut self) -> String {
         let floats = [
             0.0,

@@ -51,7 +51,7 @@ fn an_empty_log_has_an_export_too() {
 }
 
 #[test]
-fn what_people_read_stands_beside_the_bytes() {
+fn what_people_read_is_next_to_the_bytes() {
     let from = empty();
     grow(&from, 2);
     let text = exported(&from, 1);
@@ -111,7 +111,7 @@ fn whole_batches(of: &Annals, first: usize) -> u64 {
     before.map_or(0, |at| at as u64 + 1)
 }
 
-/// Half a batch would be taken for the whole one by whoever appends it under its key.
+/// Half a batch would be taken for the whole one by a caller that appends it under its key.
 #[test]
 fn a_batch_is_imported_as_a_whole_or_not_at_all() {
     let from = empty();

@@ -4,6 +4,7 @@ use std::io::{BufRead, Cursor};
 
 use annals::event_log::{Append, Blob, Content, Digest, Position, Prepared, Version};
 use annals_dialects::verbatim::{self, VerbatimImportError, VerbatimSource};
+use annals_event_log::{Classified, ErrorClass};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -100,7 +101,9 @@ fn every_alteration_is_found() {
         line["record"]["base64"] = STANDARD.encode(bytes).into();
     });
     match wrong(&changed) {
-        error @ VerbatimImportError::Root { .. } => assert!(error.is_corrupt()),
+        error @ VerbatimImportError::Root { .. } => {
+            assert_eq!(error.class(), ErrorClass::Corrupt);
+        }
         other => panic!("{other}"),
     }
 }
@@ -207,7 +210,7 @@ fn what_cannot_be_read_is_named_by_its_line() {
     );
     for (first, says) in [
         ("", "it is empty"),
-        ("hello", "no JSON"),
+        ("hello", "not JSON"),
         ("{\"annals\":1}", "does not say"),
         ("{\"annals\":\"export\",\"version\":1}", "cannot be read"),
         ("{\"annals\":\"export\",\"version\":2}", "of version 2"),
@@ -224,7 +227,7 @@ fn what_cannot_be_read_is_named_by_its_line() {
 proptest! {
     #![proptest_config(crate::cases(24))]
 
-    /// Whatever is in the lines, nothing panics, and what comes in is a part of the log.
+    /// Nothing panics on any lines, and what comes in is a part of the log.
     #[test]
     fn a_file_with_a_changed_byte_is_imported_or_refused(
         batches in 1_u8..6, place in 0.0_f64..1.0, byte in any::<u8>(),

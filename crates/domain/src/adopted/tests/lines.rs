@@ -1,5 +1,5 @@
 //! Plans and tasks that imports brought are those of the intents that they came with,
-//! whatever came first.
+//! in whichever order they came.
 
 use super::*;
 use crate::AnyState;
@@ -8,7 +8,7 @@ use crate::plan::{AddStep, CreatePlan, NewStep, SpawnStepTask};
 
 const FIRST: PlanId = PlanId(Uuid::from_u128(21));
 const SECOND: PlanId = PlanId(Uuid::from_u128(22));
-const BESIDE: PlanId = PlanId(Uuid::from_u128(23));
+const SIBLING: PlanId = PlanId(Uuid::from_u128(23));
 const OURS: PlanId = PlanId(Uuid::from_u128(24));
 const INTENT: IntentId = IntentId(Uuid::from_u128(31));
 const STEP_TASK: TaskId = TaskId(Uuid::from_u128(41));
@@ -163,7 +163,7 @@ fn previous_of(given: &Given, command: CreatePlan) -> Option<PlanId> {
     let emitted = given.decide(command).unwrap();
     match &emitted[0].event {
         AnyEvent::Plan(plan::Event::Drafted(drafted)) => drafted.previous,
-        other => panic!("{other:?} is no plan"),
+        other => panic!("expected a plan, found {other:?}"),
     }
 }
 
@@ -206,16 +206,16 @@ fn an_adopted_line_goes_on_from_its_end_and_does_not_fork() {
 
 #[test]
 fn a_revision_that_is_adopted_beside_another_is_not_the_end_of_the_line() {
-    // Of an intent, and of nobody.
+    // Of an intent, and of none.
     let of_intent = line(IntentStatus::Active, SECOND).command(revision(Some(SECOND), None));
-    let of_nobody = Given::new()
+    let of_none = Given::new()
         .event(SECOND.stream(), adopted_plan(None, None))
         .command(revision(Some(SECOND), None));
-    for given in [of_intent, of_nobody] {
-        let mut given = given.event(BESIDE.stream(), adopted_plan(Some(SECOND), None));
+    for given in [of_intent, of_none] {
+        let mut given = given.event(SIBLING.stream(), adopted_plan(Some(SECOND), None));
         let next = CreatePlan {
             id: None,
-            ..revision(Some(BESIDE), None)
+            ..revision(Some(SIBLING), None)
         };
         let says = given.decide(next.clone()).unwrap_err().to_string();
         assert!(says.contains(&OURS.to_string()), "{says}");
@@ -223,14 +223,14 @@ fn a_revision_that_is_adopted_beside_another_is_not_the_end_of_the_line() {
         let previous = Some(OURS);
         given.execute(CreatePlan { previous, ..next });
     }
-    let beside = line(IntentStatus::Active, SECOND)
+    let given = line(IntentStatus::Active, SECOND)
         .command(revision(Some(SECOND), None))
-        .event(BESIDE.stream(), adopted_plan(Some(SECOND), None));
+        .event(SIBLING.stream(), adopted_plan(Some(SECOND), None));
     let select = SelectPlan {
         intent: INTENT,
-        plan: BESIDE,
+        plan: SIBLING,
     };
-    let says = beside.decide(select).unwrap_err().to_string();
+    let says = given.decide(select).unwrap_err().to_string();
     assert!(says.contains(&OURS.to_string()), "{says}");
 }
 
@@ -253,9 +253,9 @@ fn an_adopted_plan_serves_no_other_intent_than_its_own() {
 #[test]
 fn a_line_of_several_adopted_intents_is_that_of_each_that_is_named() {
     let other = IntentId(Uuid::from_u128(32));
-    let active = adopted_intent(BESIDE, IntentStatus::Active);
+    let active = adopted_intent(SIBLING, IntentStatus::Active);
     let given = line(IntentStatus::Active, SECOND)
-        .event(BESIDE.stream(), adopted_plan(Some(FIRST), None))
+        .event(SIBLING.stream(), adopted_plan(Some(FIRST), None))
         .event(other.stream(), active);
     assert_eq!(
         previous_of(&given, revision(None, Some(INTENT))),
@@ -263,7 +263,7 @@ fn a_line_of_several_adopted_intents_is_that_of_each_that_is_named() {
     );
     assert_eq!(
         previous_of(&given, revision(None, Some(other))),
-        Some(BESIDE)
+        Some(SIBLING)
     );
     // The task of a step of the first plan is work on both.
     let cancel = CancelIntent {

@@ -350,7 +350,7 @@ fn plain_type(text: &str) -> WorkType {
     found.map_or(WorkType::Feature, |(work_type, _)| (*work_type).into())
 }
 
-/// Texts of keywords, parts of them, and what stands between.
+/// Texts of keywords, parts of them, and what is between them.
 fn text() -> impl Strategy<Value = String> {
     let keywords = KEYWORDS.iter().flat_map(|(_, words)| words.iter());
     let mut parts: Vec<String> = keywords.map(|word| (*word).to_owned()).collect();

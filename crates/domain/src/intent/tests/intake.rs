@@ -144,7 +144,7 @@ pub(super) fn status(given: &Given, number: u128) -> ApprovalStatus {
 fn state(given: &Given, number: u128) -> State {
     match given.loaded(intent(number).stream()).state {
         AnyState::Intent(state) => (*state).clone(),
-        other => panic!("{other:?} is no intent"),
+        other => panic!("expected an intent, found {other:?}"),
     }
 }
 
@@ -240,7 +240,7 @@ fn what_the_rules_call_low_goes_on_with_the_rule_as_its_reason() {
     let emitted = given.execute(submit(1, "Fix the crash at login"));
     assert_eq!(emitted[3].event, approved_by(Approver::System));
     assert_eq!(reason_of_approval(&emitted), "risk low by rule (type fix)");
-    // It trusts the rules as far as it trusts anybody.
+    // It trusts the rules as far as it trusts a person.
     given.execute(submit(2, "Fix the crash of the payment"));
     given.execute(submit(3, "Paginate the list"));
     for waits in [2, 3] {
@@ -404,7 +404,7 @@ fn a_risk_judged_low_lets_a_proposed_intent_go_on() {
         ["intent.classified", "intent.approved", "intent.activated"]
     );
     assert_eq!(emitted[1].event, approved_by(Approver::System));
-    // Once: what is approved is only classified anew.
+    // Once: what is approved is only classified again.
     let emitted = given.execute(judge(1, Risk::Low));
     assert_eq!(names(&emitted), ["intent.classified"]);
 }

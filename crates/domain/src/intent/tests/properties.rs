@@ -156,7 +156,7 @@ impl Play {
     fn last_run(&self, task: TaskId) -> Option<RunId> {
         match self.given.loaded(task.stream()).state {
             AnyState::Task(state) => state.last_run(),
-            other => panic!("{other:?} is no task"),
+            other => panic!("expected a task, found {other:?}"),
         }
     }
 
@@ -165,7 +165,7 @@ impl Play {
             AnyState::Run(state) => {
                 !matches!(state.status, run::Status::Completed | run::Status::Failed)
             }
-            other => panic!("{other:?} is no run"),
+            other => panic!("expected a run, found {other:?}"),
         }
     }
 
@@ -293,7 +293,7 @@ fn words(one: &Emitted) -> Vec<String> {
     words
 }
 
-/// Nothing in the record says how the work on an intent stands.
+/// Nothing in the record says how far the work on an intent is.
 fn check_nothing_is_stored(play: &Play) {
     for one in &play.record {
         if !matches!(one.event, AnyEvent::Intent(_) | AnyEvent::Task(_)) {
@@ -329,7 +329,7 @@ fn check_approvals(play: &Play) {
     }
 }
 
-/// Whatever is asked of whatever is there has an answer.
+/// Every command to every object has an answer.
 fn check_totality(play: &Play) {
     let missing = (intent(9_999), task(9_999));
     for id in play.intents.iter().chain([&missing.0]) {

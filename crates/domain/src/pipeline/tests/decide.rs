@@ -36,7 +36,7 @@ fn open(given: &Given) -> Open {
             State::Open(open) => open.clone(),
             State::Absent => panic!("the pipeline is absent"),
         },
-        other => panic!("{other:?} is no pipeline"),
+        other => panic!("expected a pipeline, found {other:?}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The other policies beside plain forms of them, and what texts make of them.
+//! The other policies compared with plain forms of them, and what texts make of them.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
 //! git-internal's window: its own tests, what its text says beyond them, and its
-//! algorithm beside ours.
+//! algorithm compared with ours.
 
 use super::ids;
 use crate::FrameId;

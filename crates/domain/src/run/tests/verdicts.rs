@@ -114,7 +114,7 @@ fn patch_sets(given: &Given) -> Vec<ApplyStatus> {
 fn task_status(given: &Given) -> task::Status {
     match given.loaded(stream(StreamKind::Task, 1)).state {
         AnyState::Task(state) => state.status,
-        other => panic!("{other:?} is no task"),
+        other => panic!("expected a task, found {other:?}"),
     }
 }
 
@@ -181,7 +181,7 @@ fn commit_names_a_patch_set_of_that_very_run() {
             ..
         })
     ));
-    // One of another run of the same task, and one that nobody proposed.
+    // One of another run of the same task, and one that was not proposed.
     let (run, foreign) = (RunId(Uuid::from_u128(30)), patch(31));
     let given = given()
         .command(CreateRun {
@@ -640,7 +640,7 @@ fn no_work_begins_on_an_intent_that_is_over() {
         let task = TaskId(Uuid::from_u128(77));
         given.execute(CreateTask {
             id: Some(task),
-            ..CreateTask::new("of nobody")
+            ..CreateTask::new("of no intent")
         });
         given.execute(over);
         let create = CreateTask {

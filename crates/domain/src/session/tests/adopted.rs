@@ -1,4 +1,4 @@
-//! Sessions taken over from another system: what it said stands, and our rules
+//! Sessions taken over from another system: what it said stays, and our rules
 //! apply from there on.
 
 use super::*;
@@ -93,7 +93,7 @@ fn a_command_that_another_system_accepted_can_end() {
     let mut stage = then(taken_over(Some(anything())), accepted(1));
     assert_eq!(stage.session().open[&id(1)].facts, None);
     assert_eq!(stage.when(succeeds(1)), ["1 Success"]);
-    // Nobody knows whether these were tests.
+    // It is not known whether these were tests.
     assert!(stage.session().tested.is_empty());
 }
 
@@ -127,7 +127,7 @@ fn an_approval_that_another_system_asks_for_can_be_given() {
     assert_eq!(denied.status(), SessionStatus::Running);
 }
 
-/// Nobody said after how many failures it should.
+/// The other system did not say after how many failures it should.
 #[test]
 fn it_never_pauses_by_itself() {
     let mut stage = taken_over(Some(anything()));

@@ -11,7 +11,7 @@ fn guarded() -> PolicyProfile {
     }
 }
 
-/// An approval that nobody answers expires after a minute.
+/// An unanswered approval expires after a minute.
 fn hurried(policy: PolicyProfile) -> Stage {
     Stage::of(CreateSession {
         approval_expiry_seconds: Some(60),

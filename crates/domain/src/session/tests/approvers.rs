@@ -27,7 +27,7 @@ fn who_asked_a_session_for_an_approval_does_not_give_it() {
     let stage = asked_by(ada());
     let refused = approval_by(&stage, ada()).unwrap();
     assert!(
-        refused.contains(r#"human "ada" asked for this"#),
+        refused.contains(r#"human "ada" requested this"#),
         "{refused}"
     );
     assert!(refused.contains("approval.own_requests"), "{refused}");
@@ -70,7 +70,7 @@ fn who_asked_stays_who_asked_when_it_is_asked_again() {
     let stage = asked_by(ActorRef::human("bob"));
     let request = submit(2, request_approval(&["deploy"]));
     let given = stage.given.by(ActorRef::human("cleo")).command(request);
-    // Once the first is answered, the second is asked for again, by the event of who answered.
+    // Once the first is answered, the second is requested again, by the event of who answered.
     let first = ApproveSession {
         request: Some(id(1)),
         ..approve()

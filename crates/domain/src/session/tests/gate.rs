@@ -23,7 +23,7 @@ fn first_an_unknown_session_is_an_error() {
     assert_eq!(Given::new().decide(submit(1, get_diff())), Err(missing));
 }
 
-/// A policy that says no to everything, of whatever is asked of it.
+/// A policy that refuses every command.
 fn nothing() -> PolicyProfile {
     PolicyProfile {
         command_whitelist: Some(vec![]),
@@ -264,8 +264,8 @@ fn the_first_rule_that_matches_is_named() {
     check_rules(of_ticket, &transition("A-1", "Done"), &[white, black, step]);
 }
 
-/// A session under a policy in which a branch was created, whatever the policy
-/// says to that: another system's.
+/// A session under a policy in which a branch was created, even if the policy
+/// forbids that: another system's.
 fn on_branch(branch: &str, policy: PolicyProfile) -> Stage {
     let mut stage = Stage::under(anything())
         .after(submit(1, create_branch(branch)))

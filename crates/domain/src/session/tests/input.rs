@@ -1,4 +1,4 @@
-//! Commands as they come: JSON with the contracts' names, and what is no such
+//! Commands as they come: JSON with the contracts' names, and what is not such a
 //! command.
 
 use super::*;
@@ -14,7 +14,7 @@ fn body(json: &str) -> Result<CommandBody, String> {
 
 #[track_caller]
 fn check_error(json: &str, says: &str) {
-    let error = body(json).expect_err("it is no command");
+    let error = body(json).expect_err("it is not a command");
     assert!(error.contains(says), "{error:?} does not say {says:?}");
 }
 
@@ -58,7 +58,7 @@ fn a_base64_that_is_none_is_an_error() {
         let json = format!(
             r#"{{"kind": "UploadArtifact", "name": "a", "contentType": "b", "content": "{content}"}}"#
         );
-        check_error(&json, "it is no base64");
+        check_error(&json, "invalid base64");
     }
 }
 
@@ -66,7 +66,7 @@ fn a_base64_that_is_none_is_an_error() {
 fn a_duration_that_is_none_is_an_error() {
     let json = r#"{"kind": "RunTests", "repo": {"name": "app", "path": "/app"},
         "timeout": "5 minutes"}"#;
-    check_error(json, "is no duration");
+    check_error(json, "invalid duration");
 }
 
 #[test]

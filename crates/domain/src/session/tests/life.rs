@@ -75,7 +75,7 @@ fn a_parent_session_must_be_there() {
     assert_eq!(stage.refusal(of_parent(77)), missing);
 }
 
-/// Whatever would silently allow or forbid nothing.
+/// A profile with a rule that would silently allow or forbid nothing.
 #[test]
 fn a_profile_that_cannot_do_what_it_says_is_refused() {
     let stage = Stage {

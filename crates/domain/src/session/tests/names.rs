@@ -228,7 +228,7 @@ fn a_policy_has_no_name_like_one_that_was_removed() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Whatever loses its names, no command is let through that was not before; and the rest of the
+    /// Whichever names are removed, no command is let through that was refused before; the rest of the
     /// session is as it was.
     #[test]
     fn removing_names_lets_nothing_through(

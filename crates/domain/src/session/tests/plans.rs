@@ -1,5 +1,5 @@
 //! Plans: replaced as a whole, without cycles, and nodes that became tasks. The
-//! graph alone has its tests beside it, in `plan.rs`.
+//! graph alone has its tests next to it, in `plan.rs`.
 
 use super::*;
 use crate::task::CreateTask;
@@ -52,7 +52,7 @@ fn a_plan_replaces_the_one_before_as_a_whole() {
     assert_eq!(stored, first.plan);
     let second = update(vec![node("c", &[])]);
     assert_eq!(stage.when(second), [r#"plan ["c"]"#]);
-    stage.check_invalid(link("a"), "node", "is no node");
+    stage.check_invalid(link("a"), "node", "is not a node");
     assert_eq!(stage.when(link("c")), [r#""c" is a task"#]);
     assert_eq!(stage.when(update(vec![])), ["plan []"]);
 }
@@ -95,7 +95,11 @@ fn a_refused_plan_changes_nothing() {
 #[test]
 fn a_node_is_linked_to_a_task_that_is_there() {
     let stage = with_task().after(update(vec![node("a", &[])]));
-    stage.check_invalid(link("b"), "node", r#""b" is no node of the session's plan"#);
+    stage.check_invalid(
+        link("b"),
+        "node",
+        r#""b" is not a node of the session's plan"#,
+    );
     stage.check_invalid(link(" "), "node", "blank");
     let nothing = LinkPlanTask {
         task: Uuid::from_u128(99).into(),

@@ -304,7 +304,7 @@ fn check_verdict(
     if session.received.is_none()
         && (said.contains(" rejected: ") && !said.contains(POLICY_VIOLATION))
     {
-        // Nobody judged it: its approval was denied or expired, or the session ended.
+        // It was not judged: its approval was denied or expired, or the session ended.
         assert!(
             ends(", Approval denied") || ends(", Approval expired") || said.contains("terminal"),
             "{said}"

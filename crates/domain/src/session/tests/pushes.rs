@@ -31,7 +31,7 @@ fn check(steps: &str, verdict: &str) {
             "B" => stage.after(submit(number, create_branch("b"))),
             "+" => stage.after(succeeds(number)),
             "-" => stage.after(fails(number)),
-            other => panic!("{other} is no step"),
+            other => panic!("unknown step {other}"),
         };
     }
     assert_eq!(stage.verdict(push("HEAD:b")), verdict, "{steps}");
@@ -193,7 +193,7 @@ fn what_is_checked_out_is_said_where_the_session_does_not_know_it() {
     assert_eq!(Stage::under(anything()).verdict(push("x:topic")), FINE);
 }
 
-/// It was let wait when nobody looked at what it pushes.
+/// It was let wait by a version that did not look at what it pushes.
 #[test]
 fn a_push_that_waits_and_of_which_too_little_is_known_is_rejected() {
     let policy = PolicyProfile {

@@ -1,5 +1,5 @@
 //! Rate limits: token buckets of sessions and of kinds (dialects, B, Rate). The
-//! arithmetic alone has its tests beside it, in `bucket`.
+//! arithmetic alone has its tests next to it, in `bucket`.
 
 use super::*;
 use crate::{Dependence, Ordered};

@@ -1,6 +1,6 @@
 //! A plain reference: sessions and their gate written down from docs/spec/contracts.md
 //! alone, slowly, as lists that are gone through from the
-//! beginning each time. It shares nothing with the code beside the words.
+//! beginning each time. It shares nothing with the code except the words.
 
 use super::script::{ODD, Told};
 use super::*;
@@ -193,7 +193,7 @@ impl Reference {
         open
     }
 
-    /// What an approval may be asked for by, oldest first.
+    /// The requests that an approval may answer, oldest first.
     pub(super) fn requests(&self, session: usize) -> Vec<u128> {
         let asks = &self.sessions[session].asks;
         asks.iter().map(|ask| ask.request).collect()

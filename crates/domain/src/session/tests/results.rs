@@ -119,11 +119,11 @@ fn each_is_for_an_accepted_not_yet_completed_command_only() {
     // Ended, waiting, rejected, throttled, never given.
     for number in 1..=5 {
         for command in results(number) {
-            let says = "no accepted command of this session that has not ended yet";
+            let says = "expected one that was accepted and has not ended";
             stage.check_invalid(command, "id", says);
         }
         if number > 1 {
-            let says = "no accepted command of this session";
+            let says = "is not a known command of this session";
             stage.check_invalid(artifact(number), "id", says);
         }
     }
@@ -185,7 +185,7 @@ fn a_command_ends_once() {
     let emitted = stage.given.execute(failed);
     assert_eq!(said(&emitted), ["1 Failure"]);
     assert_eq!(texts(&emitted), [["no such ref", "128"]]);
-    stage.check_invalid(succeeds(1), "id", "has not ended yet");
+    stage.check_invalid(succeeds(1), "id", "has not ended");
 }
 
 #[test]
@@ -196,10 +196,10 @@ fn a_command_of_another_session_is_none_of_this_one() {
         session: other,
         ..succeeds(1)
     };
-    stage.check_invalid(of_other, "id", "has not ended yet");
+    stage.check_invalid(of_other, "id", "has not ended");
 }
 
-/// An adapter may still be at work when somebody pauses or ends the session.
+/// An adapter may still be at work when a user pauses or ends the session.
 #[test]
 fn what_was_accepted_may_end_whatever_became_of_the_session() {
     let ends: [Command; 3] = [pause().into(), abort().into(), complete().into()];
@@ -380,7 +380,7 @@ fn nothing_rejected_or_throttled_is_a_tool_invocation() {
         assert!(lines.iter().all(|line| !line.starts_with("tool")));
     }
     for number in [2, 3] {
-        stage.check_invalid(succeeds(number), "id", "no accepted command");
+        stage.check_invalid(succeeds(number), "id", "not an open command");
     }
 }
 

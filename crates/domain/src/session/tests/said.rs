@@ -108,7 +108,7 @@ fn a_push_says_its_branch_where_branches_are_protected() {
 }
 
 #[test]
-fn what_a_push_says_is_no_name_of_a_new_branch() {
+fn what_a_push_says_is_not_a_name_of_a_new_branch() {
     for policy in [anything(), protects()] {
         let stage = Stage::under(policy);
         for name in ["HEAD:x", "+x", "x:", ":", "+"] {
@@ -255,7 +255,7 @@ fn tests_count_for_their_repository() {
         .after(submit(2, tests("/app", None)))
         .after(succeeds(2));
     assert_eq!(stage.verdict(push("HEAD:work")), "CommandAccepted");
-    // A repository may go by two paths, so that a change in any is one.
+    // A repository may have two paths, so that a change in any is one.
     let patch = ApplyPatch {
         repo: repo("/other/../app"),
         patch_content: "-a\n+b\n".into(),

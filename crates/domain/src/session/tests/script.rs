@@ -71,7 +71,7 @@ pub(super) const ODD: [&str; 3] = [
     "HEAD",
     "0123456789abcdef0123456789abcdef01234567",
 ];
-/// What pushes name, beside branches.
+/// What pushes name, in addition to branches.
 pub(super) const REFSPECS: [&str; 12] = [
     "HEAD:main",
     "+main",

@@ -1,5 +1,5 @@
 //! docs/spec/forge.md, Task: what waits for what, reviews, and failed tasks that are
-//! tried anew. Each test has the name of its row or sentence (docs/spec/forge.md).
+//! tried again. Each test has the name of its row or sentence (docs/spec/forge.md).
 
 mod reruns;
 mod reviews;
@@ -29,7 +29,7 @@ fn waiting(number: u128, dependencies: &[u128]) -> CreateTask {
     }
 }
 
-/// An executing intent with tasks, each beside those that it waits for.
+/// An executing intent with tasks, each with those that it waits for.
 fn with_tasks(tasks: &[(u128, &[u128])]) -> Given {
     let mut given = executing();
     for (number, dependencies) in tasks {
@@ -48,7 +48,7 @@ fn fail_task(number: u128) -> FailTask {
 fn state(given: &Given, id: TaskId) -> State {
     match given.loaded(id.stream()).state {
         AnyState::Task(state) => (*state).clone(),
-        other => panic!("{other:?} is no task"),
+        other => panic!("expected a task, found {other:?}"),
     }
 }
 
@@ -146,7 +146,7 @@ fn a_part_that_waits_fails_though_it_says_no_intent_itself() {
     assert_eq!(statuses(&given, &[12, 22]), ["draft", "failed"]);
 }
 
-/// A decision begins anew with each round: to load one state a round takes a time that grows with the
+/// A decision restarts with each round: to load one state a round takes a time that grows with the
 /// square of an intent's tasks.
 #[test]
 fn however_many_tasks_an_intent_has_they_are_loaded_in_a_few_rounds() {

@@ -1,6 +1,6 @@
 //! Objects that were taken over from another system, as they are.
 //!
-//! An adopted object stands in the lists as what its header says. One that is
+//! An adopted object is listed as its header says. One that is
 //! adopted again takes its own place: what it had is taken out first. Children
 //! of a run count to it, whether or not the run was adopted.
 
@@ -17,7 +17,7 @@ use crate::catalogue::relation::Relation;
 use crate::catalogue::row::{Counts, IntentCounts, ObjectRow, Usage};
 use crate::catalogue::status::Status;
 
-/// How an object came to be adopted.
+/// How an object was adopted.
 enum Adopted {
     /// For the first time.
     New,
@@ -78,7 +78,7 @@ impl Fold<'_> {
         })
     }
 
-    /// Takes an object out of every list that it stands in.
+    /// Takes an object out of every list that it is in.
     fn leave(&mut self, row: &ObjectRow) {
         // Its actor's block may have other objects of that actor's.
         let list = keys::in_kind(row.kind, row.status, row.first);
@@ -277,7 +277,7 @@ impl Fold<'_> {
                 cost_usd: used.cost_usd,
                 ..Usage::default()
             });
-            // It is as it came, whatever was used here before.
+            // It is as it came, independent of what was used here before.
             self.state_usage(id, stated);
         }
     }

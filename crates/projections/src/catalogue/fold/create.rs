@@ -37,7 +37,7 @@ pub(super) fn link(relation: Relation, target: Option<impl Into<Uuid>>) -> Optio
     })
 }
 
-/// A run's children count to it, whatever becomes of the run itself.
+/// A run's children count to it, also when its own row is replaced.
 pub(super) fn keep_children(row: &mut ObjectRow, before: &ObjectRow) {
     if row.kind != Kind::Run {
         return;

@@ -1,5 +1,5 @@
 //! What happens to an intent on Forge's axis, and to the tasks and
-//! children by which it stands.
+//! children that decide its status.
 //!
 //! An intent's status is computed from its parts, so what happens to a task can
 //! move its intent into the inbox or out of it, and the intents above that. The
@@ -20,13 +20,13 @@ use crate::catalogue::relation::Relation;
 use crate::catalogue::row::{Counts, IntentCounts, Link, ObjectRow};
 use crate::catalogue::status::Status;
 
-/// Intents above one another; deeper nobody splits.
+/// Intents above one another, at most; no real split is deeper.
 pub(in crate::catalogue) const MOST_ANCESTORS: usize = 1_000;
 
 /// How a task comes to be a part of an intent: it says so, or else the intent does.
 const OF_TASK: [Relation; 2] = [Relation::TaskIntent, Relation::TaskPartOf];
 
-/// Where an intent stands, as far as others depend on it.
+/// The state of an intent, as far as others depend on it.
 struct Place {
     waits: Option<Waits>,
     first: u64,
@@ -102,7 +102,7 @@ impl Fold<'_> {
         let mut before = self.place(id);
         change(self);
         let mut moved = id;
-        // Nobody's children go in circles; if they did, this would end all the same.
+        // Children never form a cycle; if they did, this would end all the same.
         for _ in 0..MOST_ANCESTORS {
             let after = self.place(moved);
             self.list_waiting(moved, before.as_ref(), after.as_ref());
@@ -326,7 +326,7 @@ impl Fold<'_> {
         }
     }
 
-    /// A task that says no intent is told of by the one of this stream.
+    /// Links a task that says no intent to the one of this stream.
     fn link_task(&mut self, task: TaskId) {
         let intent = self.own();
         let Some(row) = self.objects.get_mut(task.0) else {

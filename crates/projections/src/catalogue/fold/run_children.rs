@@ -162,7 +162,7 @@ impl Fold<'_> {
         }
     }
 
-    /// Takes note of the tokens that a provenance says its run used.
+    /// Records the tokens that a provenance says its run used.
     pub(super) fn state_usage(&mut self, provenance: Uuid, stated: Option<Usage>) {
         let Some(run) = self.run_of_children() else {
             return;

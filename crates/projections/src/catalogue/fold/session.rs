@@ -142,7 +142,7 @@ impl Fold<'_> {
         }
     }
 
-    /// A run stands where it was attached first.
+    /// A run is listed where it was attached first.
     fn run_attached(&mut self, run: RunId) {
         let (session, key) = (self.own(), keys::run_of_session(self.own(), run.0));
         if self.rows.get(&key).is_some() {

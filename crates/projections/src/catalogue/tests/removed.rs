@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use annals_domain::redaction::{Redacted, RemovedPieces};
 use annals_domain::{Emitted, Pieces, StreamKind};
-use annals_event_log::{EventLog, PiecesOf, Position, Redaction};
+use annals_event_log::Classified;
+use annals_event_log::{EventLog, PiecesOf, Position, Redaction, Store};
 use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::executor::block_on;
@@ -64,7 +65,7 @@ fn redaction(story: &mut Story) -> Redaction {
 }
 
 /// No row of any model has the secret.
-fn assert_gone(log: &dyn EventLog) {
+fn assert_gone(log: &dyn Store) {
     for model in [MODEL, NEXT, "catalogue.9", "catalogue.9.3"] {
         for (key, row) in dump(log, model) {
             let has = |bytes: &[u8]| bytes.windows(SECRET.len()).any(|w| w == SECRET.as_bytes());
@@ -117,7 +118,7 @@ fn a_catalogue_that_did_not_hear_of_it_writes_no_such_rows() {
 
 /// Rows of a generation that is being made were folded from what was read before.
 #[test]
-fn a_rebuild_beside_a_redaction_leaves_no_such_rows() {
+fn a_rebuild_during_a_redaction_leaves_no_such_rows() {
     let mut story = told();
     let catalogue = up_to_date(&story.log);
     block_on(catalogue.flush(&story.log)).unwrap();
@@ -154,7 +155,7 @@ fn where_content_goes_all_the_time_a_rebuild_gives_up() {
 }
 
 /// Of a large redaction, the event that says it comes with the first step, and content is there
-/// until the last. Its caller is told then, and others do not wait for that.
+/// until the last. Its caller gets the answer then, and others do not wait for that.
 #[test]
 fn others_are_answered_while_a_redaction_is_under_way() {
     let mut story = told();
@@ -195,7 +196,7 @@ fn what_was_answered_before_it_was_forgotten_is_answered_afterwards() {
     assert_settled(&catalogue, &story);
 }
 
-/// What a redaction comes beside.
+/// What exists when a redaction comes.
 #[derive(Debug, Clone, Copy)]
 struct Beside {
     /// A catalogue that has rows, or only what it has in memory.
@@ -206,10 +207,10 @@ struct Beside {
 
 /// Lets a redaction say so before one call to the log, and its content go before another,
 /// while rows are folded, written, read and rebuilt; how many calls there were.
-fn interleave(beside: Beside, said: usize, gone: usize) -> usize {
+fn interleave(setup: Beside, said: usize, gone: usize) -> usize {
     let mut story = told();
     let catalogue = up_to_date(&story.log);
-    if beside.written {
+    if setup.written {
         block_on(catalogue.flush(&story.log)).unwrap();
     }
     create(&mut story, [200]);
@@ -218,7 +219,7 @@ fn interleave(beside: Beside, said: usize, gone: usize) -> usize {
     let log = &story.log;
     let is_gone = AtomicBool::new(false);
     let on_call = |call| {
-        let at = format!("{beside:?}, said before {said}, gone before {gone}, at {call}");
+        let at = format!("{setup:?}, said before {said}, gone before {gone}, at {call}");
         if call == said {
             let append = first.lock().unwrap().take().unwrap();
             log.append(append).now_or_never().unwrap().unwrap();
@@ -226,7 +227,7 @@ fn interleave(beside: Beside, said: usize, gone: usize) -> usize {
         if call == gone {
             let redaction = last.lock().unwrap().take().unwrap();
             let work = log.redact(redaction);
-            let done = match beside.heard {
+            let done = match setup.heard {
                 true => catalogue.forgetting(work).now_or_never(),
                 false => work.now_or_never(),
             };
@@ -260,13 +261,13 @@ fn interleave(beside: Beside, said: usize, gone: usize) -> usize {
 fn wherever_a_redaction_comes_nothing_is_missed_and_nothing_comes_back() {
     let cases = [(false, false), (false, true), (true, false), (true, true)];
     for (written, heard) in cases {
-        let beside = Beside { written, heard };
-        let most = interleave(beside, usize::MAX, usize::MAX);
+        let setup = Beside { written, heard };
+        let most = interleave(setup, usize::MAX, usize::MAX);
         assert!(most > 20, "{most}");
         for gone in 1_usize.. {
             let mut calls = 0;
             for said in BTreeSet::from([1, gone.div_ceil(2), gone]) {
-                calls = interleave(beside, said, gone);
+                calls = interleave(setup, said, gone);
             }
             if calls < gone {
                 break;
@@ -275,7 +276,7 @@ fn wherever_a_redaction_comes_nothing_is_missed_and_nothing_comes_back() {
     }
 }
 
-/// Rows that were folded from what was there before are no measure of those that are there now.
+/// Rows that were folded from what was there before are not compared with those that are there now.
 #[test]
 fn rows_are_not_compared_across_a_redaction() {
     let mut story = told();

@@ -7,7 +7,7 @@ use annals_domain::session::{
     RejectionRule, Resumed, SessionConfig, SessionStatus, StoredConfig, Throttled,
 };
 use annals_domain::{Dialect, Emitted, Kind, Pieces, StreamKind, TaskId};
-use annals_event_log::EventLog;
+use annals_event_log::Store;
 use futures::executor::block_on;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -23,7 +23,7 @@ use crate::testing::session::{
 use crate::testing::{Story, fold, id, stream, time};
 use crate::{ObjectView, SessionView, Text};
 
-const NOBODY: [Uuid; 0] = [];
+const NONE: [Uuid; 0] = [];
 
 fn begun(session: u8, parent: Option<u8>) -> Telling {
     let mut story = Telling::of(session);
@@ -38,7 +38,7 @@ fn diff() -> GetDiff {
     }
 }
 
-fn ids(catalogue: &Catalogue, log: &dyn EventLog, query: &ListQuery) -> Vec<Uuid> {
+fn ids(catalogue: &Catalogue, log: &dyn Store, query: &ListQuery) -> Vec<Uuid> {
     let listed = block_on(catalogue.list(log, query)).unwrap();
     listed.rows.into_iter().map(|row| row.id).collect()
 }
@@ -106,7 +106,7 @@ fn sessions_are_listed_by_status_and_by_parent() {
     assert_eq!(of(Some(Status::NeedsApproval), None), [id(3)]);
     assert_eq!(of(None, Some(id(1))), [id(3), id(2)]);
     assert_eq!(of(Some(Status::Running), Some(id(1))), [id(2)]);
-    assert_eq!(of(Some(Status::Paused), None), NOBODY);
+    assert_eq!(of(Some(Status::Paused), None), NONE);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn below_a_session_are_its_runs_its_tasks_and_the_sessions_that_it_began() {
         .iter()
         .map(|node| (node.depth, node.row.id, node.relation))
         .collect();
-    // The run stands where it is met first; one that is not there is left out.
+    // The run is listed where it is met first; one that is not there is left out.
     let expected = [
         (0, id(1), None),
         (1, id(30), Some(Relation::SessionRuns)),
@@ -173,7 +173,7 @@ fn a_run_is_named_once_and_a_node_has_one_task() {
     for _ in 0..2 {
         assert_eq!(named(Relation::SessionRuns), [id(30), id(31)]);
         assert_eq!(named(Relation::SessionTasks), [id(42), id(41), id(41)]);
-        assert_eq!(naming(id(40), Relation::SessionTasks), NOBODY);
+        assert_eq!(naming(id(40), Relation::SessionTasks), NONE);
         assert_eq!(naming(id(42), Relation::SessionTasks), [id(1)]);
         block_on(catalogue.flush(log)).unwrap();
     }
@@ -214,7 +214,7 @@ fn a_session_that_was_kept_elsewhere_has_the_status_that_was_recorded() {
     let told = Story::of(&story.events);
     let children = up_to_date(&told.log);
     let naming = children.naming(&told.log, id(2), Relation::SessionParent, 9);
-    assert_eq!(block_on(naming).unwrap(), NOBODY);
+    assert_eq!(block_on(naming).unwrap(), NONE);
 }
 
 /// The rows that one command reads and writes, and their bytes.
@@ -310,7 +310,7 @@ fn happens(story: &mut Telling, session: u8, what: u8, n: u8) {
     }
 }
 
-fn compare(catalogue: &Catalogue, log: &dyn EventLog, row: &CatalogueRow, view: &SessionView) {
+fn compare(catalogue: &Catalogue, log: &dyn Store, row: &CatalogueRow, view: &SessionView) {
     assert_eq!(row.status, Some(view.status().into()));
     assert_eq!(row.updated_at, view.header.updated_at);
     let counts = view.counts();
@@ -340,7 +340,7 @@ fn compare(catalogue: &Catalogue, log: &dyn EventLog, row: &CatalogueRow, view: 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, rng_seed: RngSeed::Fixed(20_260_102), ..ProptestConfig::default() })]
 
-    /// Whatever happened, the rows say what the views say, and are those that
+    /// After every history, the rows say what the views say, and are those that
     /// are rebuilt.
     #[test]
     fn rows_follow_their_sessions(

@@ -4,8 +4,9 @@ use std::sync::atomic::Ordering;
 
 use annals_domain::is_removed_name;
 use annals_domain::session::{CommandResult, TransitionTicket, WorkItemSummary};
+use annals_event_log::Classified;
 use annals_event_log::memory::MemoryLog;
-use annals_event_log::{EventLog, Position};
+use annals_event_log::{EventLog, Position, Store};
 use futures::executor::block_on;
 
 use super::{create, up_to_date};
@@ -28,7 +29,7 @@ fn read(story: &mut Telling, items: &[WorkItemSummary]) {
     story.tell_with(event, pieces);
 }
 
-fn list(catalogue: &Catalogue, log: &dyn EventLog, query: &WorkItemsQuery) -> WorkItems {
+fn list(catalogue: &Catalogue, log: &dyn Store, query: &WorkItemsQuery) -> WorkItems {
     block_on(catalogue.work_items(log, query)).unwrap()
 }
 
@@ -71,9 +72,9 @@ fn tickets_are_listed_from_the_newest_on_in_parts() {
         // It goes on where a ticket was new, wherever it was read last.
         query.after = Some("a".into());
         assert_eq!(list(&catalogue, log, &query).rows, []);
-        query.after = Some("nobody's".into());
+        query.after = Some("unknown".into());
         let unknown = block_on(catalogue.work_items(log, &query)).unwrap_err();
-        assert!(matches!(unknown, CatalogueError::NoWorkItem { ref id } if id == "nobody's"));
+        assert!(matches!(unknown, CatalogueError::NoWorkItem { ref id } if id == "unknown"));
         assert!(!unknown.is_retryable());
         block_on(catalogue.flush(log)).unwrap();
     }
@@ -166,7 +167,7 @@ fn what_was_removed_is_gone_and_a_long_backlog_is_read_whole() {
         .collect();
     block_on(emptied.append_records(records, Vec::new())).unwrap();
     let bare = list(&up_to_date(&emptied), &emptied, &query);
-    // Which ticket it was that was read in detail, nobody can say any more.
+    // Which ticket it was that was read in detail cannot be known any more.
     assert_eq!(bare.rows.len(), all.rows.len() + 1);
     let detailed = bare.rows.iter().filter(|item| item.details.is_some());
     assert_eq!(detailed.count(), 1);

@@ -102,7 +102,7 @@ pub(super) fn classified(event: &Classified, entry: &Entry) -> String {
 pub(super) fn approved(event: &Approved, entry: &Entry) -> String {
     let by = match event.by {
         Approver::Actor => "",
-        Approver::System => " by the system, as its risk asks for nobody",
+        Approver::System => " by the system, as its risk needs no approval by a person",
     };
     format!("approved{by}{}", because(entry, event.reason))
 }

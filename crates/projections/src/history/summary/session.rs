@@ -9,7 +9,7 @@ use annals_domain::{CommandId, bucket};
 use super::{because, count, excerpt, metadata, quoted, redacted, short};
 use crate::{Entry, Status, Text};
 
-/// A word that another system may have chosen, as it can stand in a line.
+/// A word that another system may have chosen, in a form that fits into a line.
 fn word(text: &str) -> String {
     excerpt(&Text::from(text))
 }

@@ -245,7 +245,7 @@ impl Draft {
         });
     }
 
-    /// Lays the arcs out by the node they leave.
+    /// Orders the arcs by the node that they leave.
     fn network(self, sink: usize) -> Network {
         let mut starts = self.arcs_up_to_each_node();
         let mut take = |node: usize| {

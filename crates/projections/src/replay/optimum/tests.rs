@@ -1,4 +1,4 @@
-//! The optimum beside an exhaustive search.
+//! The optimum compared with an exhaustive search.
 
 use std::collections::HashMap;
 
@@ -184,7 +184,7 @@ proptest! {
 
 #[test]
 fn dropping_what_is_used_furthest_in_the_future_is_not_best() {
-    // The second frame is used first, but once; whoever makes room for it by
+    // The second frame is used first, but once; a policy that makes room for it by
     // dropping the first never sees that one again.
     let history = History {
         uses: vec![

@@ -79,7 +79,7 @@ pub struct RollingSummaryView {
     pub token_estimate: u64,
 }
 
-/// A window as it stood, with why.
+/// A window as it was then, and why.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WindowView {
     /// The pipeline.

@@ -91,7 +91,7 @@ impl Commands {
         }
     }
 
-    /// Takes note of the verdict that an entry is on a command. `is_known` says
+    /// Records the verdict on a command that an entry gives. `is_known` says
     /// whether the session knew of the command before.
     pub(super) fn judged(&mut self, id: CommandId, entry: &Entry, is_known: bool) {
         let verdict = Verdict::of(&entry.event, id, |slot| entry.text(slot).to_string());
@@ -124,7 +124,7 @@ impl Commands {
         });
     }
 
-    /// A command among the last ones. One that nobody knew of is a new one; one
+    /// A command among the last ones. One that was not known is a new one; one
     /// that was given too long ago is not shown again.
     fn find(&mut self, id: CommandId, entry: &Entry, is_known: bool) -> Option<&mut CommandView> {
         let place = self.last.iter().rposition(|command| command.id == id);

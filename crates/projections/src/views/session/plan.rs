@@ -57,8 +57,8 @@ impl SessionPlanView {
 
     /// Nodes that can be begun, in the plan's order: they are not done, and all
     /// that they depend on is. A node is done if its task is, which the caller
-    /// knows. Of a plan that was removed nobody knows what depends on what. Where the name of
-    /// a node was removed that became a task, it may have been any that has none: nobody knows
+    /// knows. Of a plan that was removed it is not known what depends on what. Where the name of
+    /// a node was removed that became a task, it may have been any that has none: it is not known
     /// whether that is done.
     pub fn ready_nodes(&self, done: impl Fn(TaskId) -> bool) -> Vec<&TaskNode> {
         let plan = self.content.as_ref().and_then(Removable::present);
@@ -72,7 +72,7 @@ impl SessionPlanView {
             .iter()
             .map(|node| (node.id.as_str(), is_done(node)))
             .collect();
-        // What is no node of the plan is never done.
+        // What is not a node of the plan is never done.
         let is = |id: &String| by_id.get(id.as_str()).copied().flatten();
         let ready = |node: &&TaskNode| {
             is(&node.id) == Some(false) && node.depends_on.iter().all(|id| is(id) == Some(true))

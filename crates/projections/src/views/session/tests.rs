@@ -84,7 +84,7 @@ fn it_says_who_is_asked_for_what_and_what_waits() {
     let removed = bare(&story).pending_approvals();
     assert_eq!(removed[1].reason, Some(Text::Removed));
 
-    // What is still asked for is asked since the first time.
+    // A request that is still open dates from the first time.
     story.tell(|_| Approved {
         request: Some(command(2)),
         actions: vec!["Push".into()],
@@ -224,10 +224,10 @@ fn nodes_are_ready_when_all_that_they_depend_on_is_done() {
     assert_eq!(
         ready(&[41, 42]),
         ["d", "a"],
-        "whatever order they were done in"
+        "in any order that they were done in"
     );
     assert!(bare(&story).ready_nodes(|_| true).is_empty());
-    // A removed link is of any node that has none: whether that is done, nobody knows.
+    // A removed link is of any node that has none: whether that is done is not known.
     let mut lost = begun();
     lost.tell(|pieces| plan(vec![node("a", &[]), node("b", &[])], pieces));
     lost.tell(|_| linked("a", 40));
@@ -277,7 +277,7 @@ fn a_ticket_is_shown_as_it_was_read_last_and_keeps_its_details() {
     assert_eq!(
         bare.work_items.len(),
         3,
-        "nobody can say which are the same"
+        "it is not known which are the same"
     );
     for (id, item) in &bare.work_items {
         assert!(is_removed_name(id) && is_removed_name(&item.status));
@@ -321,7 +321,7 @@ fn what_another_system_kept_is_shown_as_far_as_it_goes() {
 
 /// Nothing that was recorded can be so odd that there is no view.
 #[test]
-fn a_command_may_end_that_nobody_gave() {
+fn a_command_may_end_that_was_never_given() {
     let mut story = begun();
     story.tell(|pieces| completed(2, CommandResult::Failure, pieces));
     story.tell(|_| queued(3));

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::{Entry, JsonText, Text};
 
-/// An approval that somebody is asked for.
+/// A requested approval without an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PendingApprovalView {
     /// The command that asks for it: a RequestApproval, or the first push that

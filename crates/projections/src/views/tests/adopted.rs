@@ -99,7 +99,7 @@ fn what_is_adopted_again_replaces_what_was_there() {
     );
 }
 
-/// Frames keep the numbers that they came with, in whatever order, and the
+/// Frames keep the numbers that they came with, in any order, and the
 /// next push evicts by age.
 #[test]
 fn adopted_frames_keep_their_numbers() {

@@ -1,9 +1,9 @@
-//! Every event sets the fields that the catalogue of events says, and no other.
+//! Every event sets the fields that their documentation says, and no other.
 
 use std::collections::BTreeSet;
 
 use annals_domain::{AnyEvent, Emitted, Kind, plan, run, snapshot};
-use annals_wire::catalogue::{HEADER, sets};
+use annals_wire::event_docs::{HEADER, sets};
 use annals_wire::sample::samples;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -96,7 +96,7 @@ fn changed(before: &Map<String, Value>, after: &Map<String, Value>) -> BTreeSet<
 #[test]
 fn events_set_what_the_catalogue_says() {
     for mut sample in samples() {
-        // An alias is no object.
+        // An alias is not an object.
         if sample.stream.kind.kind().is_none() {
             continue;
         }

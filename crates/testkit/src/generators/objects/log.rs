@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use annals_domain::Emitted;
 use annals_event_log::memory::MemoryLog;
-use annals_event_log::{Append, EventLog, Expectation, Expected, StreamName, Version};
+use annals_event_log::{Append, Expectation, Expected, Store, StreamName, Version};
 use annals_wire::{Envelope, encode};
 use bytes::Bytes;
 use futures::executor::block_on;
@@ -31,7 +31,7 @@ impl History {
     ///
     /// # Panics
     /// When the log does not take it.
-    pub fn append_to(&self, log: &dyn EventLog) {
+    pub fn append_to(&self, log: &dyn Store) {
         for append in self.appends() {
             let batch = append.batch;
             if let Err(error) = block_on(log.append(append)) {

@@ -1,7 +1,7 @@
 //! The reference: what must be accepted, said as plainly as possible.
 //!
 //! It shares nothing with the deciders but the commands. Statuses are words in
-//! maps; every rule stands where the command that it is about is judged.
+//! maps; every rule is where the command that it is about is judged.
 
 mod context;
 mod intake;
@@ -34,7 +34,7 @@ pub enum Answer {
     Refused,
 }
 
-/// All objects as they stand after the commands so far.
+/// All objects as they are after the commands so far.
 #[derive(Debug, Clone, Default)]
 pub struct Model {
     /// How many commands there were.

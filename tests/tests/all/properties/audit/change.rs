@@ -59,7 +59,7 @@ const STEP: Matrix = &[
 fn along(matrix: Matrix, from: &str, to: &str) {
     assert!(
         from == to || matrix.contains(&(from, to)),
-        "{from} -> {to} is no transition"
+        "{from} -> {to} is not a transition"
     );
 }
 
@@ -177,7 +177,7 @@ fn intent(old: &IntentView, new: &IntentView) {
     assert_eq!((&old.prompt, old.parent), (&new.prompt, new.parent));
     along(INTENT, old.status().as_str(), new.status().as_str());
     grows(&old.statuses, &new.statuses);
-    // Active without content is what was approved before anybody analysed it.
+    // Active without content is what was approved before it was analysed.
     let status = old.status().as_str();
     assert!(status == "active" || old.plan == new.plan);
     // The commit of a decision may be recorded when all is over.

@@ -1,4 +1,4 @@
-//! What an event may be, given everything as it stood before it.
+//! What an event may be, given everything as it was before it.
 
 use annals::domain::run::DecisionType;
 use annals::domain::{AnyEvent, FrameId, IntentId, PipelineId, RunId, TaskId};
@@ -50,7 +50,7 @@ impl Audit {
 
     fn check_intent(&self, entry: &Entry, event: &intent::Event) {
         match event {
-            // Whatever is named was there before: no parent is its own.
+            // Everything that is named existed before: no parent is its own.
             intent::Event::Submitted(event) => {
                 assert_eq!(entry.version.0, 1, "a prompt is given once");
                 event
@@ -255,7 +255,7 @@ impl Audit {
                 let newer: TaskView = self.the(event.by);
                 let older: TaskView = self.the(entry.stream.id);
                 assert_eq!(older.status.name(), "failed");
-                // A step's task that says no intent was tried anew for the one that has its plan.
+                // A step's task that says no intent was tried again for the one that has its plan.
                 assert!(older.intent.is_none() || newer.intent == older.intent);
             }
             task::Event::ReviewRecorded(event) => {

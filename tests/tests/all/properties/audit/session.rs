@@ -15,7 +15,7 @@ use super::Audit;
 pub(super) struct Seen {
     /// Running, Paused, Error or Completed.
     life: &'static str,
-    /// Whether somebody is asked for an approval.
+    /// Whether an approval is requested.
     asks: bool,
     /// Every command that was ever given.
     given: BTreeSet<CommandId>,
@@ -57,7 +57,7 @@ impl Seen {
     }
 
     fn answered(&mut self) {
-        assert!(self.asks, "nobody asks");
+        assert!(self.asks, "no approval is requested");
         self.asks = false;
         self.runs();
     }
@@ -74,7 +74,7 @@ impl Seen {
             Event::Created(_) => self.life = "Running",
             Event::Paused(_) => {
                 self.runs();
-                assert!(!self.asks, "paused while somebody is asked");
+                assert!(!self.asks, "paused while an approval is requested");
                 self.life = "Paused";
             }
             Event::Resumed(_) => {

@@ -22,7 +22,7 @@ fn part_of(parent: u128, number: u128) -> CreateTask {
     }
 }
 
-/// A plan for nobody: its first step has task 11, and task 12 was spawned of its second
+/// A plan for no intent: its first step has task 11, and task 12 was spawned of its second
 /// one. Task 13 is a part of task 12. Intent 1 waits for a person.
 fn planned() -> Given {
     let step = NewStep {

@@ -12,7 +12,7 @@ fn executing() -> Given {
     Given::new().command(risky(1, Risk::Low)).command(start(1))
 }
 
-/// How a part of an intent stands.
+/// The state of a part of an intent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Part {
     Waits,
@@ -43,7 +43,7 @@ fn settle(given: &mut Given, number: u128, part: Part) {
     }
 }
 
-/// An executing intent whose tasks stand so; the first one is task 11.
+/// An executing intent whose tasks have these states; the first one is task 11.
 fn with_tasks(parts: &[Part]) -> Given {
     let mut given = executing();
     for (number, part) in (11..).zip(parts) {
@@ -209,7 +209,7 @@ fn the_parent_is_executing_until_its_children_settle_and_then_their_aggregate() 
         (&[Rejected, Blocked], Blocked),
         (&[Rejected, Proposed], Executing),
         (&[cancelled, Done], Done),
-        // Nobody goes on with it by himself once nothing of it is wanted.
+        // It does not go on by itself once nothing of it is wanted.
         (&[Rejected], Blocked),
         (&[Rejected, cancelled], Blocked),
     ] {
@@ -270,7 +270,7 @@ fn an_intent_whose_children_failed_has_nothing_of_its_own_to_try_anew() {
         refusal.to_string().contains("look at its children"),
         "{refusal}"
     );
-    // The child can be tried anew, and its parent goes on with it.
+    // The child can be tried again, and its parent goes on with it.
     let given = given.command(rerun(2));
     assert_eq!(status(&given, 2), Approved);
     assert_eq!(status(&given, 1), Executing);
@@ -417,7 +417,7 @@ fn intents_cannot_wait_for_each_other_through_parts_and_dependencies() {
     let says = given.decide(part(9, 1, &[4])).unwrap_err().to_string();
     assert!(says.contains(&names.join(" -> ")), "{says}");
     assert!(says.contains("wait for each other"), "{says}");
-    // Whoever waits without being waited for closes no ring.
+    // An intent that waits and that no other one waits for closes no ring.
     for fine in [part(9, 4, &[1]), part(9, 2, &[1]), after(9, &[1, 4])] {
         assert!(given.decide(fine).is_ok());
     }

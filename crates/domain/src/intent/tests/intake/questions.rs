@@ -1,4 +1,4 @@
-//! What is asked and answered about an intent, what is said besides, and what its
+//! What is asked and answered about an intent, what else is said, and what its
 //! work waits for (docs/spec/forge.md).
 
 use super::*;
@@ -88,7 +88,7 @@ fn the_last_answer_leaves_a_proposed_intent_proposed() {
     assert_eq!(status(&given, 1), ApprovalStatus::Proposed);
 }
 
-// What turns it down, and what is said besides.
+// What turns it down, and what else is said.
 
 #[test]
 fn a_rejected_intent_is_cancelled_for_document_000_with_the_reason() {

@@ -119,7 +119,7 @@ fn a_risk_is_judged_lower_by_a_person_who_did_not_ask() {
         }
         let bob = given.clone().by(ActorRef::human("bob"));
         assert!(bob.decide(judge(1, Risk::Low)).is_ok());
-        // An unknown one may be found to be high by anybody, and low by a person.
+        // An unknown one may be judged high by any actor, and low by a person.
         let unknown = CreateIntent {
             id: Some(intent(1)),
             prompt: "p".into(),
@@ -128,13 +128,13 @@ fn a_risk_is_judged_lower_by_a_person_who_did_not_ask() {
         let given_unknown = Given::new().by(by.clone()).command(unknown);
         assert!(given_unknown.decide(judge(1, Risk::High)).is_ok());
         assert!(given_unknown.decide(judge(1, Risk::Low)).is_err());
-        // Higher is nobody's approval.
+        // Judging it higher does not approve it.
         let given = Given::new().by(by).command(risky(1, Risk::Med));
         assert!(given.decide(judge(1, Risk::High)).is_ok());
     }
 }
 
-/// A plan as older versions drew it up: for no intent, whatever it revises.
+/// A plan as older versions drew it up: for no intent, with or without a plan that it revises.
 fn drafted(previous: Option<PlanId>) -> AnyEvent {
     let drafted = crate::plan::Drafted {
         previous,
@@ -216,8 +216,8 @@ fn no_step_begins_and_no_commit_is_recorded_before_the_approval() {
     }
 }
 
-/// A run that began while its task was nobody's, up to its decision.
-fn begun_for_nobody() -> Given {
+/// A run that began while its task belonged to no intent, up to its decision.
+fn begun_for_no_intent() -> Given {
     let run = RunId(Uuid::from_u128(21));
     let patch_set = PatchSetId(Uuid::from_u128(31));
     let free = CreatePlan {
@@ -265,7 +265,7 @@ fn what_was_begun_for_nobody_changes_nothing_of_an_intent_before_its_approval() 
         chosen_patchset_id: Some(patch_set),
         ..Decide::new(run, DecisionType::Commit)
     };
-    let given = begun_for_nobody().command(select.clone());
+    let given = begun_for_no_intent().command(select.clone());
     for command in [
         Command::from(ApplyPatchSet { patch_set }),
         commit.clone().into(),
@@ -276,7 +276,7 @@ fn what_was_begun_for_nobody_changes_nothing_of_an_intent_before_its_approval() 
     let mut approved = given.by(ActorRef::human("ada")).command(approve(1));
     approved.execute(commit.clone());
     // Nor by a commit that is recorded afterwards.
-    let given = begun_for_nobody().command(commit).command(select);
+    let given = begun_for_no_intent().command(commit).command(select);
     let record = RecordResultCommit {
         decision: DecisionId(Uuid::from_u128(41)),
         commit: "0123456789abcdef0123456789abcdef01234567".parse().unwrap(),
@@ -293,7 +293,7 @@ fn no_step_in_progress_comes_to_an_intent_before_its_approval() {
         status: StepStatus::Progressing,
         reason: None,
     };
-    let given = begun_for_nobody().command(progress);
+    let given = begun_for_no_intent().command(progress);
     let select = SelectPlan {
         intent: intent(1),
         plan: PLAN,
@@ -327,7 +327,7 @@ fn a_run_that_reverts_applies_and_commits_nothing_else_before_the_approval() {
         intent: intent(1),
         plan: PLAN,
     };
-    let given = begun_for_nobody()
+    let given = begun_for_no_intent()
         .command(ApplyPatchSet { patch_set: applied })
         .command(select)
         .command(CreateRun {

@@ -1,5 +1,5 @@
 //! Random graphs of tasks that wait for each other, and a plain runner: it runs
-//! whatever task may run, in no order of its own.
+//! any task that may run, in no particular order.
 
 use proptest::collection::vec;
 
@@ -98,7 +98,7 @@ fn id(which: usize) -> TaskId {
 fn task_status(given: &Given, which: usize) -> task::Status {
     match given.loaded(id(which).stream()).state {
         AnyState::Task(state) => state.status,
-        other => panic!("{other:?} is no task"),
+        other => panic!("expected a task, found {other:?}"),
     }
 }
 

@@ -1,5 +1,5 @@
 //! The status of an intent as Forge puts it, read from the record alone:
-//! nothing here is shared with what deciders go by.
+//! nothing here is shared with the deciders.
 
 use super::*;
 
@@ -41,7 +41,7 @@ impl Plain<'_> {
         place
     }
 
-    /// How the tasks stand that were created for the intent.
+    /// The states of the tasks that were created for the intent.
     fn tasks(&self, id: IntentId) -> Vec<&'static str> {
         let mut tasks: BTreeMap<Uuid, &'static str> = BTreeMap::new();
         for one in self.record {
@@ -53,13 +53,13 @@ impl Plain<'_> {
             {
                 tasks.insert(one.stream.id, "open");
             }
-            let Some(stands) = tasks.get_mut(&one.stream.id) else {
+            let Some(state) = tasks.get_mut(&one.stream.id) else {
                 continue;
             };
             match event {
-                task::Event::Done(_) => *stands = "done",
-                task::Event::Failed(_) => *stands = "error",
-                task::Event::Cancelled(_) | task::Event::Superseded(_) => *stands = "left out",
+                task::Event::Done(_) => *state = "done",
+                task::Event::Failed(_) => *state = "error",
+                task::Event::Cancelled(_) | task::Event::Superseded(_) => *state = "left out",
                 _ => {}
             }
         }
@@ -89,7 +89,7 @@ impl Plain<'_> {
         parts.retain(|part| !["left out", "rejected", "cancelled"].contains(part));
         let settled = ["done", "error", "blocked"];
         if parts.is_empty() {
-            // Nobody goes on by himself with what was split in vain.
+            // An intent that was split in vain does not go on by itself.
             let is_split = !children.is_empty();
             return if is_split { "blocked" } else { place };
         }

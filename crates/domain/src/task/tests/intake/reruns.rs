@@ -1,4 +1,4 @@
-//! Failed tasks that are tried anew: each gets another one in its place that
+//! Failed tasks that are tried again: each gets another one in its place that
 //! says the same, and what was done stays.
 
 use super::*;

@@ -25,7 +25,7 @@ fn decision(emitted: &[Emitted]) -> DecisionType {
 fn run_state(given: &Given, run: RunId) -> run::State {
     match given.loaded(run.stream()).state {
         AnyState::Run(state) => (*state).clone(),
-        other => panic!("{other:?} is no run"),
+        other => panic!("expected a run, found {other:?}"),
     }
 }
 

@@ -21,7 +21,7 @@ impl Draw<'_> {
     }
 
     fn work_type(&mut self) -> Option<WorkType> {
-        // Some of nobody's list, and a slip.
+        // Some that are on no list, and a slip.
         let own = ["docs", "文書", "Fix"].map(|word| WorkType::Other(word.to_owned()));
         match self.dice.roll(8) {
             0..4 => None,
@@ -211,7 +211,7 @@ impl Draw<'_> {
     }
 
     /// The next thing that happens to an intent that was taken in, so that some
-    /// come to be blocked and are tried again.
+    /// become blocked and are tried again.
     pub(super) fn step_intake_on(&mut self) -> Command {
         let model = self.model;
         let taken = model.intents.iter().filter(|(id, intent)| {

@@ -317,7 +317,7 @@ impl Draw<'_> {
         }
     }
 
-    /// Answers what somebody is asked for, or lets it expire if it is time.
+    /// Answers a request for approval, or lets it expire if it is time.
     fn answer(&mut self, session: SessionId, found: &model::Session) -> Command {
         let now = self.model.commands + 1;
         let mut asks = found.asks.iter();

@@ -19,7 +19,7 @@ pub struct Settings {
     threshold: usize,
     trust: bool,
     retries: u32,
-    /// Whether people approve what they asked for.
+    /// Whether people may approve their own requests.
     pub(super) own: bool,
     /// By which type one goes that is not listed.
     unknown: String,
@@ -116,7 +116,7 @@ impl Model {
         Some(intent)
     }
 
-    /// How an intent stands on its way to approval and after it, computed from what there is.
+    /// The state of an intent on its way to approval and after it, computed from what there is.
     pub fn approval(&self, id: Uuid) -> &'static str {
         let intent = &self.intents[&id];
         match (intent.stage, intent.status) {
@@ -522,7 +522,7 @@ impl Model {
         Some(!same)
     }
 
-    /// The task that stands where this one stood.
+    /// The task that is in this one's place now.
     pub(super) fn newest(&self, id: Uuid) -> Uuid {
         match self.tasks.get(&id).and_then(|task| task.successor) {
             Some(next) => self.newest(next),

@@ -135,7 +135,7 @@ impl Model {
     }
 
     /// Ends the open runs that carry out plans of an intent, and the open tasks of these
-    /// that are nobody's; whether there were any.
+    /// that belong to no intent; whether there were any.
     fn end_runs_of_plans(&mut self, intent: Uuid) -> bool {
         let of_it = |run: &Run| run.plan.and_then(|plan| self.owner(plan)) == Some(intent);
         let is_open = |run: &Run| matches!(run.status, "created" | "patching" | "validating");

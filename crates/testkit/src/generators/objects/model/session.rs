@@ -1,5 +1,5 @@
 //! The reference for sessions: as much of the gate as the generator's profiles
-//! ask for. The gate in full has a reference of its own, beside the domain.
+//! ask for. The gate in full has a reference of its own, in the domain's tests.
 //!
 //! A command of a history comes a second after the one before, and histories
 //! are shorter than a minute: no bucket that gets one token a minute is
@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::{Judged, Model, demand, text};
 
-/// What somebody is asked for.
+/// A request for approval.
 #[derive(Debug, Clone)]
 pub struct Ask {
     /// The command, if the history gave it its id.
@@ -36,13 +36,13 @@ pub struct Ask {
 pub struct Session {
     /// Running, Paused, Error or Completed.
     pub life: &'static str,
-    /// What it goes by.
+    /// The policy that it follows.
     pub policy: PolicyProfile,
-    /// After how many commands an approval that is asked for expires.
+    /// After how many commands a requested approval expires.
     pub expiry: Option<u64>,
     /// After how many failures in a row it is paused.
     pub pause_after: u32,
-    /// What is asked for, the oldest first.
+    /// The open requests for approval, the oldest first.
     pub asks: Vec<Ask>,
     /// Commands that wait, in order, by the ids that the history gave them, and who gave them.
     pub queue: Vec<(Option<Uuid>, &'static str)>,
@@ -78,8 +78,8 @@ impl Session {
         matches!(self.life, "Error" | "Completed")
     }
 
-    /// What was denied or has expired, and pushes that asked, are asked for no
-    /// more.
+    /// What was denied or has expired, and pushes that asked, are not requested
+    /// any more.
     fn forget(&mut self, request: Option<Uuid>) {
         self.queue.clear();
         self.asks

@@ -9,7 +9,7 @@ use uuid::Uuid;
 /// An intent.
 #[derive(Debug, Clone, Default)]
 pub struct Intent {
-    /// Who asked for it.
+    /// Who requested it.
     pub asked_by: &'static str,
     /// `draft`, `active`, `completed` or `cancelled`.
     pub status: &'static str,

@@ -13,7 +13,7 @@ pub struct Frame {
     touched: u64,
 }
 
-/// A pipeline with its window as it stands.
+/// A pipeline with its window as it is.
 #[derive(Debug, Clone, Default)]
 pub struct Pipeline {
     /// The policy in force.
@@ -43,7 +43,7 @@ pub fn makes_sense(policy: &EvictionPolicy) -> bool {
     }
 }
 
-/// Whether a limit of frames may stand beside the policy.
+/// Whether a limit of frames may be set together with the policy.
 pub fn go_together(policy: &EvictionPolicy, max_frames: Option<u32>) -> bool {
     match (policy, max_frames) {
         (_, None) => true,

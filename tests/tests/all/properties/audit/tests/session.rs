@@ -254,7 +254,7 @@ fn a_wrong_life_is_noticed() {
     instead!("ended twice", Resumed, |event| Completed {
         reason: event.reason,
     });
-    instead!("approved where nobody asks", Resumed, |event| Approved {
+    instead!("approved without a request", Resumed, |event| Approved {
         request: None,
         actions: vec![],
         reason: event.reason,

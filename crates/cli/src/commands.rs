@@ -1,0 +1,168 @@
+//! The commands, one file each.
+
+pub(crate) mod apply;
+mod artifacts;
+mod atif;
+mod backup;
+mod cat;
+mod classify;
+mod commands_schema;
+mod contracts;
+mod doctor;
+mod events;
+mod follow;
+mod forge;
+mod gc;
+mod git_internal;
+mod history;
+mod import;
+mod inbox;
+mod init;
+mod intake;
+mod list;
+mod log;
+mod observations;
+mod policies;
+mod proof;
+mod raw;
+mod ready;
+mod rebuild;
+mod redact;
+mod refinements;
+mod refs;
+mod replay;
+mod replay_sessions;
+mod restore;
+mod retain;
+mod secrets;
+mod settings;
+mod shell;
+mod show;
+mod stats;
+mod tree;
+mod verbatim;
+mod verify;
+mod window;
+mod work_items;
+
+use annals::domain::{Kind, SessionId};
+use annals::{Annals, ObjectRef, ViewError};
+use uuid::Uuid;
+
+use crate::cli::{Command, Export, Key, Watch};
+use crate::context::Context;
+use crate::error::CliError;
+
+/// Runs the command that was given.
+pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), CliError> {
+    match command {
+        Command::Init(args) => init::run(&args, context).await,
+        Command::Apply(args) => apply::run(&args, context).await,
+        Command::Commands(args) => commands_schema::run(&args, context),
+        Command::Events(_) => events::run(context),
+        Command::Import(args) => import::run(args, context).await,
+        Command::Watch(Watch::Forge(args)) => forge::watch(&args, context).await,
+        Command::Export(Export::Forge(args)) => forge::export(&args, context).await,
+        Command::Export(Export::Annals(args)) => verbatim::export(&args, context).await,
+        Command::Export(Export::GitInternal(args)) => git_internal::export(&args, context).await,
+        Command::Export(Export::Contracts(args)) => contracts::export(&args, context).await,
+        Command::Export(Export::Atif(args)) => atif::export(&args, context).await,
+        Command::Export(Export::Raw(args)) => raw::export(&args, context).await,
+        Command::Log(args) if args.dialect.is_some() => contracts::log(&args, context).await,
+        Command::Log(args) => log::run(&args, context).await,
+        Command::Show(args) => show::run(&args, context).await,
+        Command::History(args) => history::run(&args, context).await,
+        Command::List(args) => list::run(&args, context).await,
+        Command::Refinements(args) => refinements::run(&args, context).await,
+        Command::Refs(args) => refs::run(&args, context).await,
+        Command::Tree(args) => tree::run(&args, context).await,
+        Command::Replay(args) if args.sessions.is_some() => {
+            replay_sessions::run(&args, context).await
+        }
+        Command::Replay(args) => replay::run(&args, context).await,
+        Command::Policies(args) => policies::run(&args, context),
+        Command::Secrets(args) => secrets::run(&args, context),
+        Command::Classify(args) => classify::run(&args, context),
+        Command::Submit(args) => intake::submit(&args, context).await,
+        Command::Observe(args) => observations::observe(&args, context).await,
+        Command::Observations(args) => observations::list(&args, context).await,
+        Command::Process(args) => observations::process(&args, context).await,
+        Command::Inbox(args) => inbox::run(&args, context).await,
+        Command::Analyze(args) => intake::analyze(&args, context).await,
+        Command::Approve(args) => intake::approve(&args, context).await,
+        Command::Reject(args) => intake::reject(&args, context).await,
+        Command::Answer(args) => intake::answer(&args, context).await,
+        Command::Rerun(args) => intake::rerun(&args, context).await,
+        Command::Instruct(args) => intake::instruct(&args, context).await,
+        Command::Judge(args) => intake::judge(&args, context).await,
+        Command::Ready(args) => ready::run(&args, context).await,
+        Command::Settings(args) => settings::run(&args, context).await,
+        Command::Stats(args) => stats::run(&args, context).await,
+        Command::Verify(args) if args.artifacts => artifacts::run(&args, context).await,
+        Command::Verify(args) => proof::verify::run(&args, context).await,
+        Command::Prove(args) => proof::prove::run(&args, context).await,
+        Command::Checkpoint(args) => proof::checkpoint::run(&args, context).await,
+        Command::Key(Key::Generate(args)) => proof::key::generate(&args, context),
+        Command::Key(Key::Show(args)) => proof::key::show(&args, context),
+        Command::Backup(args) => backup::run(&args, context).await,
+        Command::Redact(args) => redact::run(&args, context).await,
+        Command::Gc(args) => gc::run(&args, context).await,
+        Command::Rebuild(rebuild) => rebuild::run(context, &rebuild).await,
+        Command::Retain(args) => retain::run(&args, context).await,
+        Command::Restore(args) => restore::run(&args, context).await,
+        Command::Doctor(args) => doctor::run(&args, context).await,
+        Command::Cat(args) => cat::run(&args, context).await,
+        Command::Completions(args) => shell::completions(&args, context),
+        Command::Man(args) => shell::man(&args, context),
+    }
+}
+
+/// The id of an object, if it is of this kind.
+fn of_kind(object: ObjectRef, expected: Kind) -> Result<Uuid, CliError> {
+    let ObjectRef { kind: found, id } = object;
+    if found == expected {
+        return Ok(id);
+    }
+    Err(ViewError::WrongKind {
+        id,
+        expected,
+        found,
+    }
+    .into())
+}
+
+/// A session by its id.
+async fn session(annals: &Annals, id: &str) -> Result<SessionId, CliError> {
+    let object = annals.resolve(id).await?;
+    of_kind(object, Kind::Session).map(SessionId)
+}
+
+/// The word of `known` that shares most parts with `name`, as a question.
+fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let parts = |word: &str| -> Vec<String> {
+        word.to_ascii_lowercase()
+            .split(['_', '.', '-'])
+            .map(str::to_owned)
+            .collect()
+    };
+    let asked = parts(name);
+    let shared = |word: &str| {
+        parts(word)
+            .iter()
+            .filter(|part| asked.contains(part))
+            .count()
+    };
+    // Of words that share as many parts the one that begins alike.
+    let alike = |word: &str| {
+        let both = word.bytes().zip(name.bytes());
+        both.take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count()
+    };
+    let best = known
+        .into_iter()
+        .map(|word| (shared(word), word))
+        .max_by_key(|(shared, word)| (*shared, alike(word)));
+    match best {
+        Some((shared, word)) if shared > 0 => format!(" (did you mean {word}?)"),
+        _ => String::new(),
+    }
+}

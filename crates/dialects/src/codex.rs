@@ -1,0 +1,778 @@
+//! Recorded sessions of Codex: rollouts, as its program keeps them in `sessions` and `archived_sessions`.
+//!
+//! A rollout is one thread: a session, or a sub-agent of one, which is a side chain of the session that it names.
+//! Its lines have no names of their own, so they are called by their bytes and their thread. What is written
+//! twice counts once: a message that the model was given or said has a line (`response_item`), and most have
+//! another that the program showed (`event_msg`). The second one counts only where there is no first one, which is
+//! known when something else follows.
+//!
+//! Tokens are running totals of the thread; what was added since the line before counts to the turn. Cached input is part
+//! of the input, and reasoning is part of the output.
+
+mod fields;
+mod line;
+mod tools;
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::num::NonZeroUsize;
+
+use annals_domain::Timestamp;
+use annals_event_log::{Digest, IdSecret};
+use lru::LruCache;
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use crate::import::Format;
+use crate::import::bad_line::BadLine;
+use crate::import::formats::{Head, Kind};
+use crate::import::members::{Members, without};
+use crate::import::redacted::RedactedText;
+use crate::transcript::Ids;
+use crate::transcript::item::{Course, Entry, Item, Read, Said, Setting, Speaker, Usage, What};
+use line::{Line, Role, Spoken};
+use tools::AGENT;
+
+/// The ids of what is imported.
+pub fn ids() -> Ids {
+    Ids::of(AGENT.key)
+}
+
+/// Codex's recordings.
+pub(crate) static KIND: Kind = Kind {
+    agent: &AGENT,
+    title: "Codex",
+    endings: &["jsonl"],
+    unwanted: "its name does not end with .jsonl",
+    left: "it is a recording of Codex",
+    recognizes,
+    format: || Box::new(Codex::default()),
+};
+
+/// The types of lines, but for those of conversations.
+const TYPES: [&str; 12] = [
+    "compacted",
+    "event_msg",
+    "inter_agent_communication",
+    "inter_agent_communication_metadata",
+    "realtime_item",
+    "response_item",
+    "retained_context",
+    "security_risk_score",
+    "session_meta",
+    "token_usage_record",
+    "turn_context",
+    "world_state",
+];
+
+/// Its lines have one of the types and a payload. Old rollouts begin with a session that has instructions.
+fn recognizes(head: &Head<'_>) -> bool {
+    let is_own = |line: serde_json::Map<String, serde_json::Value>| {
+        let has = |name: &str| line.contains_key(name);
+        match line.get("type").and_then(|kind| kind.as_str()) {
+            Some(kind) => has("payload") && TYPES.contains(&kind),
+            None => has("id") && has("timestamp") && has("instructions"),
+        }
+    };
+    // A session's first line may be longer than what is looked at.
+    let first = head.text.lines().next().unwrap_or_default();
+    let begins = !head.is_all && first.contains("\"type\":\"session_meta\"");
+    head.objects().take(50).any(is_own) || (begins && first.contains("\"payload\":"))
+}
+
+/// Elements that the program puts into a user's message.
+const ELEMENTS: [&str; 15] = [
+    "INSTRUCTIONS",
+    "codex_internal_context",
+    "collaboration_mode",
+    "environment_context",
+    "environments_instructions",
+    "goal_context",
+    "hook_prompt",
+    "permissions instructions",
+    "recommended_plugins",
+    "skill",
+    "subagent_notification",
+    "turn_aborted",
+    "user_action",
+    "user_instructions",
+    "user_shell_command",
+];
+
+/// How other texts begin that it puts there.
+const BEGINNINGS: [&str; 4] = [
+    "# AGENTS.md instructions",
+    SUMMARY,
+    "Warning: The maximum number of unified exec processes",
+    "Warning: apply_patch was requested via ",
+];
+
+/// How the summary begins that a compaction leaves there.
+const SUMMARY: &str = "Another language model started to solve this problem";
+
+fn is_by_program(text: &str) -> bool {
+    let is_element = |name: &&str| {
+        let behind = text
+            .strip_prefix('<')
+            .and_then(|rest| rest.strip_prefix(*name));
+        let is_begun = behind.is_some_and(|behind| behind.starts_with(['>', ' ']));
+        is_begun && text.contains(&format!("</{name}>"))
+    };
+    // Marks around a picture.
+    let is_mark = text.starts_with("<image name=") && text.ends_with('>');
+    let is_mark = is_mark || matches!(text, "<image>" | "</image>");
+    let begins = |start: &&str| text.starts_with(*start);
+    is_mark || ELEMENTS.iter().any(is_element) || BEGINNINGS.iter().any(begins)
+}
+
+/// What an editor puts between its context and the person's words.
+const REQUEST: &str = "## My request for Codex:\n";
+
+/// What of a text in a user's message a person asked for; nothing where the program wrote all of it.
+fn asked(text: &str) -> Option<&str> {
+    let trimmed = text.trim();
+    if is_by_program(trimmed) {
+        return None;
+    }
+    let asked = match trimmed.starts_with("# Context from my IDE setup:") {
+        true => text.split_once(REQUEST).map_or("", |(_, asked)| asked),
+        false => text,
+    };
+    (!asked.trim().is_empty()).then_some(asked)
+}
+
+/// So many lines, texts and ends of calls are remembered.
+const LINES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
+const TEXTS: usize = 256;
+const HELD: usize = 256;
+
+/// What is remembered of the rollout that is read.
+struct Codex {
+    /// The thread's id, as the file's name has it.
+    stem: Option<String>,
+    thread: Option<Thread>,
+    setting: Setting,
+    model: Option<String>,
+    /// The turn's id; in rollouts without any, the line of its prompt.
+    turn: Option<String>,
+    has_turn_ids: bool,
+    /// What the newest turn is allowed to do, but for its id.
+    context: Option<String>,
+    /// The totals that tokens were counted up to, and all totals so far.
+    counted: Option<Totals>,
+    totals: HashSet<Totals>,
+    /// The tokens of each turn.
+    tokens: HashMap<String, [u64; 4]>,
+    /// The names of its lines.
+    lines: LruCache<String, ()>,
+    /// The newest texts that the model was given or said.
+    texts: VecDeque<Digest>,
+    /// What the program showed of which there may be another line.
+    shown: Vec<Shown>,
+    /// How calls ended whose results were not read yet.
+    ends: VecDeque<End>,
+    /// Whether its lines are those of the session that it was forked from.
+    is_inherited: bool,
+}
+
+/// Total tokens: input, cached input, cache writes, output.
+type Totals = [u64; 4];
+
+/// Whose rollout it is.
+#[derive(Debug, Clone)]
+struct Thread {
+    id: String,
+    /// The session that it is a sub-agent of.
+    parent: Option<String>,
+    begun: Option<Timestamp>,
+}
+
+/// A message that the program showed.
+struct Shown {
+    text: Digest,
+    kind: &'static str,
+    entry: Box<Entry>,
+    is_prompt: bool,
+}
+
+/// How a call ended.
+struct End {
+    call: String,
+    payload: Box<RawValue>,
+    entry: Box<Entry>,
+}
+
+impl Default for Codex {
+    fn default() -> Codex {
+        Codex {
+            stem: None,
+            thread: None,
+            setting: Setting::default(),
+            model: None,
+            turn: None,
+            has_turn_ids: false,
+            context: None,
+            counted: None,
+            totals: HashSet::new(),
+            tokens: HashMap::new(),
+            lines: LruCache::new(LINES),
+            texts: VecDeque::new(),
+            shown: Vec::new(),
+            ends: VecDeque::new(),
+            is_inherited: false,
+        }
+    }
+}
+
+impl Format for Codex {
+    fn begin(&mut self, stem: &str) {
+        // rollout-2026-01-02T03-04-05-<the thread's id>
+        let id = stem
+            .len()
+            .checked_sub(36)
+            .and_then(|at| stem.get(at..))
+            .filter(|id| stem.starts_with("rollout-") && Uuid::try_parse(id).is_ok());
+        *self = Codex {
+            stem: id.map(str::to_owned),
+            ..Codex::default()
+        };
+    }
+
+    fn line(&mut self, text: RedactedText, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {
+        let line = Line::read(text)?;
+        if line.kind == "(none)" {
+            let (kind, text) = (line.kind, line.text);
+            return Ok(vec![Read::Unknown { kind, text }]);
+        }
+        if self.thread.is_none() && line.kind == "session_meta" {
+            self.thread = thread(&line);
+        }
+        // The same bytes may be in two rollouts that were begun at once.
+        let bytes = format!("{}\u{1f}{}", self.name(), line.text);
+        let name = ids().anonymous(bytes.as_bytes(), names);
+        if self.lines.put(name.clone(), ()).is_some() {
+            // A copy of a line changes nothing, and must not come before the line where that waits.
+            let shown = self.shown.iter().map(|shown| &shown.entry);
+            let mut waiting = shown.chain(self.ends.iter().map(|end| &end.entry));
+            if waiting.any(|entry| entry.name == name) {
+                let kind = format!("{} (a copy)", line.kind);
+                let text = line.text;
+                return Ok(vec![Read::Skipped { kind, text }]);
+            }
+            let copy = Spoken::new(Speaker::Program, fields::PAYLOAD, Vec::new());
+            return Ok(vec![Read::Entry(self.entry(line, name, copy))]);
+        }
+        Ok(self.reads(line, name))
+    }
+
+    fn end(&mut self) -> Vec<Read> {
+        let shown = self.shown.drain(..).map(|it| (it.kind, it.entry));
+        let ends = self.ends.drain(..).map(|it| ("tool call's end", it.entry));
+        let waits = |(kind, entry): (&str, Box<Entry>)| Read::Skipped {
+            kind: format!("{kind} (its other line may follow)"),
+            text: entry.text,
+        };
+        shown.chain(ends).map(waits).collect()
+    }
+}
+
+/// The thread that a rollout's first line is of.
+fn thread(line: &Line) -> Option<Thread> {
+    let meta = Members::of(Some(&line.payload));
+    let id = meta.text("id").or_else(|| meta.text("session_id"))?;
+    let spawned = meta
+        .within("source")
+        .within("subagent")
+        .within("thread_spawn");
+    let is_side = meta.within("source").raw("subagent").is_some();
+    // Newer versions say which session it is all for, independent of which of its agents began it.
+    let root = meta
+        .text("session_id")
+        .filter(|root| is_side && *root != id);
+    let own = || meta.text("parent_thread_id").filter(|_| is_side);
+    let parent = root
+        .or_else(|| spawned.text("parent_thread_id"))
+        .or_else(own);
+    let begun = meta.text("timestamp");
+    Some(Thread {
+        parent: parent.filter(|parent| *parent != id),
+        id,
+        begun: begun
+            .as_deref()
+            .and_then(crate::import::files::time)
+            .or(line.at),
+    })
+}
+
+impl Codex {
+    /// The thread's name.
+    fn name(&self) -> &str {
+        let thread = self.thread.as_ref().map(|thread| thread.id.as_str());
+        thread.or(self.stem.as_deref()).unwrap_or_default()
+    }
+
+    fn is_side(&self) -> bool {
+        self.thread
+            .as_ref()
+            .is_some_and(|thread| thread.parent.is_some())
+    }
+
+    fn turn(&self) -> String {
+        format!(
+            "{}/{}",
+            self.name(),
+            self.turn.as_deref().unwrap_or("start")
+        )
+    }
+
+    /// A call's id, which is one within its thread only.
+    fn call(&self, payload: &Members<'_>, name: &str) -> String {
+        let id = payload.text("call_id").or_else(|| payload.text("id"));
+        format!("{}/{}", self.name(), id.as_deref().unwrap_or(name))
+    }
+
+    fn entry(&self, line: Line, name: String, spoken: Spoken) -> Box<Entry> {
+        let (session, course) = match &self.thread {
+            Some(Thread { id, parent, .. }) => match parent {
+                Some(parent) => (Some(parent.clone()), Course::Side(id.clone())),
+                None => (Some(id.clone()), Course::Main),
+            },
+            None => (self.stem.clone(), Course::Main),
+        };
+        let is_model = spoken.speaker == Speaker::Model;
+        let said = Said::of(&[Some(&line.kind), Some(line.payload.get())], None);
+        Box::new(Entry {
+            text: line.text,
+            table: spoken.table,
+            session,
+            course,
+            name,
+            parent: None,
+            at: line.at,
+            setting: Some(self.setting.clone()),
+            speaker: spoken.speaker,
+            message: is_model.then(|| self.turn()),
+            model: self.model.clone().filter(|_| is_model),
+            usage: None,
+            subtype: None,
+            details: spoken.details,
+            items: spoken.items,
+            said,
+        })
+    }
+
+    fn reads(&mut self, line: Line, name: String) -> Vec<Read> {
+        let payload = line.payload.clone();
+        let members = Members::of(Some(&payload));
+        let kind = members.text("type").unwrap_or_else(|| "(none)".to_owned());
+        self.follow_turn(&line, &members, &kind);
+        let mut unknown = None;
+        let spoken = match line.kind.as_str() {
+            "session_meta" => self.session(&payload, &members),
+            _ if self.is_inherited => return self.inherited(line, &members, &kind),
+            "event_msg" => return self.event(line, &members, &kind, name),
+            "turn_context" => self.context(&payload, &members),
+            "response_item" => {
+                let spoken = self.item(&members, &kind, &name);
+                spoken.unwrap_or_else(|| Spoken::whole(&kind, &payload))
+            }
+            "compacted" => line::compacted(&payload),
+            // A mark of old rollouts that says nothing.
+            "state" => {
+                let (kind, text) = (line.kind, line.text);
+                return vec![Read::Skipped { kind, text }];
+            }
+            other => {
+                unknown = (!TYPES.contains(&other)).then(|| other.to_owned());
+                Spoken::whole(other, &payload)
+            }
+        };
+        self.recorded(line, name, spoken, unknown)
+    }
+
+    /// A line of the session that this one was forked from: that has it.
+    fn inherited(&mut self, line: Line, payload: &Members<'_>, kind: &str) -> Vec<Read> {
+        if kind == "token_count" {
+            self.counted = totals(&payload.within("info"), "total_token_usage");
+        }
+        let kind = format!("{} (of the session that it was forked from)", line.kind);
+        let text = line.text;
+        vec![Read::Skipped { kind, text }]
+    }
+
+    /// What the program showed or did.
+    fn event(&mut self, line: Line, payload: &Members<'_>, kind: &str, name: String) -> Vec<Read> {
+        let mut unknown = None;
+        let spoken = match kind {
+            "token_count" => return self.token_count(line, payload, name),
+            "user_message"
+            | "agent_message"
+            | "agent_reasoning"
+            | "agent_reasoning_raw_content" => {
+                return self.shown(line, payload, kind, name);
+            }
+            _ if kind.ends_with("_end") && payload.text("call_id").is_some() => {
+                return self.ended(line, payload, kind, name);
+            }
+            "context_compacted" => Spoken::new(Speaker::Program, fields::SAME, Vec::new()),
+            "task_complete" | "turn_complete" | "turn_aborted" => {
+                // Its last message has a line of its own.
+                let whole = Spoken::whole(kind, &without(&line.payload, &["last_agent_message"]));
+                let mut reads = self.release();
+                reads.extend(self.ends.drain(..).map(|end| Read::Entry(end.entry)));
+                reads.push(Read::Entry(self.entry(line, name, whole)));
+                return reads;
+            }
+            _ => {
+                unknown = (!EVENTS.contains(&kind)).then(|| kind.to_owned());
+                Spoken::whole(kind, &line.payload)
+            }
+        };
+        self.recorded(line, name, spoken, unknown)
+    }
+
+    /// A line's entry, behind those that wait no longer.
+    fn recorded(
+        &mut self,
+        line: Line,
+        name: String,
+        spoken: Spoken,
+        unknown: Option<String>,
+    ) -> Vec<Read> {
+        self.hear(&spoken);
+        let mut reads = Vec::new();
+        // What was shown of a thought may come before it, with that of the message that follows; but a prompt
+        // comes before what answers it.
+        let calls = |item: &Item| matches!(item.what, What::ToolCall { .. });
+        let is_said = spoken.speaker == Speaker::Model && !spoken.items.iter().any(calls);
+        if !is_said || self.shown.iter().any(|shown| shown.is_prompt) {
+            reads.extend(self.release());
+        }
+        let asks =
+            |item: &Item| matches!(&item.what, What::Prompt { asked, .. } if asked.is_some());
+        if !self.has_turn_ids && spoken.items.iter().any(asks) {
+            self.turn = Some(name.clone());
+        }
+        reads.push(Read::Entry(self.entry(line, name, spoken)));
+        // It is kept, and its kind is named.
+        reads.extend(unknown.map(|kind| Read::Unknown {
+            kind,
+            text: String::new(),
+        }));
+        reads
+    }
+
+    /// Remembers the turn that a line begins.
+    fn follow_turn(&mut self, line: &Line, payload: &Members<'_>, kind: &str) {
+        let begins = match line.kind.as_str() {
+            "turn_context" => true,
+            "event_msg" => matches!(kind, "task_started" | "turn_started"),
+            _ => false,
+        };
+        let Some(turn) = payload.text("turn_id").filter(|_| begins) else {
+            return;
+        };
+        let begun = self.thread.as_ref().and_then(|thread| thread.begun);
+        let is_older = time_of(&turn)
+            .zip(begun)
+            .is_some_and(|(turn, thread)| turn < thread);
+        self.is_inherited = self.is_inherited && is_older;
+        if !self.is_inherited {
+            self.has_turn_ids = true;
+            self.turn = Some(turn);
+        }
+    }
+
+    fn session(&mut self, payload: &RawValue, meta: &Members<'_>) -> Spoken {
+        let id = meta.text("id");
+        if id.as_deref().is_some_and(|id| id != self.name()) {
+            // What the session was forked from follows, until a turn of its own begins.
+            self.is_inherited = true;
+            return line::session(payload);
+        }
+        self.setting = Setting {
+            cwd: meta.text("cwd"),
+            git_branch: meta.within("git").text("branch"),
+            version: meta.text("cli_version"),
+        };
+        line::session(payload)
+    }
+
+    /// What a turn is allowed to do, if that is not what the turn before was.
+    fn context(&mut self, payload: &RawValue, context: &Members<'_>) -> Spoken {
+        if let Some(cwd) = context.text("cwd") {
+            self.setting.cwd = Some(cwd);
+        }
+        if let Some(model) = context.text("model") {
+            self.model = Some(model);
+        }
+        let own = without(payload, &["turn_id", "trace_id", "root_turn_id"]);
+        let before = self.context.replace(own.get().to_owned());
+        match before.as_deref() == Some(own.get()) {
+            true => Spoken::new(Speaker::Program, fields::SAME, Vec::new()),
+            false => Spoken::whole("turn_context", payload),
+        }
+    }
+
+    fn item(&mut self, payload: &Members<'_>, kind: &str, name: &str) -> Option<Spoken> {
+        Some(match kind {
+            "message" => line::message(payload, self.is_side()),
+            "reasoning" => line::reasoning(payload),
+            "function_call" | "custom_tool_call" | "local_shell_call" | "web_search_call"
+            | "tool_search_call" => line::call(kind, payload, self.call(payload, name)),
+            "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
+                let id = self.call(payload, name);
+                let end = self.ends.iter().position(|end| end.call == id);
+                let end = end.and_then(|at| self.ends.remove(at));
+                line::result(payload, id, end.map(|end| end.payload))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Remembers what the model was given or said, and forgets what was shown of it.
+    fn hear(&mut self, spoken: &Spoken) {
+        for text in &spoken.texts {
+            let text = digest(text);
+            self.shown.retain(|shown| shown.text != text);
+            self.texts.push_back(text);
+        }
+        while self.texts.len() > TEXTS {
+            self.texts.pop_front();
+        }
+    }
+
+    /// What was shown and has no other line.
+    fn release(&mut self) -> Vec<Read> {
+        let shown: Vec<Shown> = self.shown.drain(..).collect();
+        if let Some(prompt) = shown.iter().rev().find(|shown| shown.is_prompt)
+            && !self.has_turn_ids
+        {
+            self.turn = Some(prompt.entry.name.clone());
+        }
+        shown
+            .into_iter()
+            .map(|shown| Read::Entry(shown.entry))
+            .collect()
+    }
+
+    /// A message that the program showed: the model has another line of it, before or behind.
+    fn shown(&mut self, line: Line, payload: &Members<'_>, kind: &str, name: String) -> Vec<Read> {
+        let (role, kind, path) = match kind {
+            "user_message" => (Role::User, "event_msg/user_message", "payload.message"),
+            "agent_message" => (Role::Agent, "event_msg/agent_message", "payload.message"),
+            _ => (Role::Thought, "event_msg/agent_reasoning", "payload.text"),
+        };
+        let member = path.strip_prefix("payload.").unwrap_or_default();
+        let text: String = payload.get(member).unwrap_or_default();
+        let key = digest(&text);
+        let is_known = text.trim().is_empty() || self.texts.contains(&key);
+        let mut reads = match role == Role::User && !is_known {
+            true => self.release(),
+            false => Vec::new(),
+        };
+        if is_known {
+            let again = Spoken::new(Speaker::Program, fields::SHOWN, Vec::new());
+            reads.push(Read::Entry(self.entry(line, name, again)));
+            return reads;
+        }
+        let spoken = line::shown(role, text, path, self.is_side());
+        let is_prompt = role == Role::User && !self.is_side();
+        let entry = self.entry(line, name, spoken);
+        self.shown.push(Shown {
+            text: key,
+            kind,
+            entry,
+            is_prompt,
+        });
+        if self.shown.len() > HELD {
+            reads.extend(self.release());
+        }
+        reads
+    }
+
+    /// How a call ended. Its result follows, or else it is kept as it is.
+    fn ended(&mut self, line: Line, members: &Members<'_>, kind: &str, name: String) -> Vec<Read> {
+        let call = self.call(members, &name);
+        let payload = line.payload.clone();
+        let entry = self.entry(line, name, Spoken::whole(kind, &payload));
+        self.ends.push_back(End {
+            call,
+            payload,
+            entry,
+        });
+        let oldest = (self.ends.len() > HELD).then(|| self.ends.pop_front());
+        let oldest = oldest.flatten().map(|end| Read::Entry(end.entry));
+        oldest.into_iter().collect()
+    }
+
+    /// The tokens that were added since they were counted last.
+    fn token_count(&mut self, line: Line, payload: &Members<'_>, name: String) -> Vec<Read> {
+        let info = payload.within("info");
+        let totals = totals(&info, "total_token_usage");
+        let last = self::totals(&info, "last_token_usage");
+        let added = match totals {
+            Some(totals) if !self.totals.insert(totals) => None,
+            Some(totals) => added(totals, self.counted.replace(totals), last),
+            None => last,
+        };
+        let table = match added {
+            Some(_) => fields::TOKEN_COUNT,
+            None => fields::TOKENS_AGAIN,
+        };
+        let turn = self.turn();
+        let speaker = match added {
+            Some(_) => Speaker::Model,
+            None => Speaker::Program,
+        };
+        let mut entry = self.entry(line, name, Spoken::new(speaker, table, Vec::new()));
+        if let Some([input, cached, written, output]) = added {
+            let cached = cached.min(input);
+            let written = written.min(input.saturating_sub(cached));
+            let uncached = input.saturating_sub(cached).saturating_sub(written);
+            let turn = self.tokens.entry(turn).or_default();
+            for (sum, more) in turn.iter_mut().zip([uncached, cached, written, output]) {
+                *sum = sum.saturating_add(more);
+            }
+            let has = info.within("total_token_usage");
+            let names = NAMES.map(|name| u64::from(has.raw(name).is_some()));
+            entry.usage = Some(Usage {
+                totals: *turn,
+                fields: names,
+            });
+        }
+        vec![Read::Entry(entry)]
+    }
+}
+
+/// The names of tokens, in the order of [`Totals`].
+const NAMES: [&str; 4] = [
+    "input_tokens",
+    "cached_input_tokens",
+    "cache_write_input_tokens",
+    "output_tokens",
+];
+
+fn totals(info: &Members<'_>, name: &str) -> Option<Totals> {
+    info.raw(name)?;
+    let counts = info.within(name);
+    Some(NAMES.map(|name| counts.count(name).unwrap_or_default()))
+}
+
+/// What was added from the totals before to these. Totals that fall begin again, from what the last
+/// message took.
+fn added(totals: Totals, before: Option<Totals>, last: Option<Totals>) -> Option<Totals> {
+    let Some(before) = before else {
+        // A rollout may begin with what another one had counted.
+        return last.or(Some(totals));
+    };
+    let pairs = || totals.into_iter().zip(before);
+    if pairs().all(|(now, before)| now >= before) {
+        let mut added = totals;
+        for (added, before) in added.iter_mut().zip(before) {
+            *added = added.saturating_sub(before);
+        }
+        return Some(added);
+    }
+    let begins_again = pairs().all(|(now, before)| now <= before);
+    last.or(begins_again.then_some(totals))
+}
+
+/// Types of events that are kept as they are.
+const EVENTS: [&str; 22] = [
+    "background_event",
+    "collab_agent_interaction_end",
+    "collab_agent_spawn_end",
+    "collab_close_end",
+    "collab_resume_end",
+    "collab_waiting_end",
+    "entered_review_mode",
+    "error",
+    "exited_review_mode",
+    "item_completed",
+    "plan_update",
+    "stream_error",
+    "sub_agent_activity",
+    "task_started",
+    "thread_goal_updated",
+    "thread_name_updated",
+    "thread_rolled_back",
+    "thread_settings_applied",
+    "turn_aborted",
+    "turn_diff",
+    "turn_started",
+    "warning",
+];
+
+fn digest(text: &str) -> Digest {
+    Digest::of(text.trim().as_bytes())
+}
+
+/// When a turn was begun whose id says it.
+fn time_of(id: &str) -> Option<Timestamp> {
+    let (seconds, nanos) = Uuid::try_parse(id).ok()?.get_timestamp()?.to_unix();
+    let time = chrono::DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)?;
+    Some(Timestamp::from(time))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn what_a_person_asked_is_distinguished_from_what_the_program_put_there() {
+        for text in [
+            "<environment_context>\n<cwd>/w</cwd>\n</environment_context>",
+            " <user_instructions>x</user_instructions>",
+            "# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>x</INSTRUCTIONS>",
+            "<codex_internal_context source=\"goal\">x</codex_internal_context>",
+            "<image name=[Image #1]>",
+            "</image>",
+            "Another language model started to solve this problem and left this",
+            "# Context from my IDE setup:\n\n## Open tabs:\n- a",
+            " \n",
+        ] {
+            assert_eq!(asked(text), None, "{text:?}");
+        }
+        for (text, expected) in [
+            (" Fix it\n", " Fix it\n"),
+            ("<skill> is odd, why?", "<skill> is odd, why?"),
+            ("<skills>x</skill>", "<skills>x</skill>"),
+            ("<image> is not shown", "<image> is not shown"),
+            ("<div>x</div>", "<div>x</div>"),
+            (
+                "# Context from my IDE setup:\n- a\n\n## My request for Codex:\nFix it",
+                "Fix it",
+            ),
+        ] {
+            assert_eq!(asked(text), Some(expected), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_totals_add_is_their_difference_until_they_begin_again() {
+        let of = |totals, before, last| added(totals, before, last);
+        let (one, two) = ([10, 4, 0, 1], [15, 4, 0, 3]);
+        assert_eq!(of(one, None, None), Some(one));
+        assert_eq!(of(one, None, Some([5, 0, 0, 1])), Some([5, 0, 0, 1]));
+        assert_eq!(of(two, Some(one), Some([9; 4])), Some([5, 0, 0, 2]));
+        assert_eq!(of(one, Some(two), Some([1; 4])), Some([1; 4]));
+        assert_eq!(of(one, Some(two), None), Some(one));
+        // Some fall and others rise, and nothing says what was added.
+        assert_eq!(of([9, 9, 0, 9], Some(two), None), None);
+    }
+
+    #[test]
+    fn ids_of_turns_say_when_they_were_begun() {
+        let time = time_of("019b7ca0-0000-7000-8000-000000000001").unwrap();
+        assert!(
+            time.to_utc()
+                .to_rfc3339()
+                .starts_with("2026-01-02T02:53:39")
+        );
+        for id in ["turn-1", "", "00000000-0000-4000-8000-000000000001"] {
+            assert!(time_of(id).is_none(), "{id}");
+        }
+    }
+}

@@ -1,0 +1,540 @@
+//! Recorded sessions of Copilot CLI: the events that it keeps of each in `session-state`.
+//!
+//! A session is a file of events. A sub-agent's events name the call that began it, and are a side chain. A tool call
+//! is in the message that asks for it and again in the event that begins it; it counts once.
+//!
+//! Messages say how many tokens the model wrote. What it read is said by `assistant.usage`, which most versions do
+//! not keep, or else by the end of the session, for all of it: what no message has is counted there. Cached
+//! tokens are part of the input tokens, and reasoning is part of the output.
+
+mod fields;
+mod line;
+mod tools;
+
+use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroUsize;
+
+use annals_event_log::{Digest, IdSecret};
+use lru::LruCache;
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use crate::import::Format;
+use crate::import::bad_line::BadLine;
+use crate::import::formats::{Head, Kind};
+use crate::import::members::Members;
+use crate::import::redacted::RedactedText;
+use crate::transcript::Ids;
+use crate::transcript::item::{Course, Entry, Read, Said, Setting, Speaker, Usage};
+use line::{Event, Spoken};
+use tools::AGENT;
+
+/// The ids of what is imported.
+pub fn ids() -> Ids {
+    Ids::of(AGENT.key)
+}
+
+/// Copilot CLI's recordings.
+pub(crate) static KIND: Kind = Kind {
+    agent: &AGENT,
+    title: "Copilot CLI",
+    endings: &["jsonl"],
+    unwanted: "its name does not end with .jsonl",
+    left: "it is a recording of Copilot CLI",
+    recognizes,
+    format: || Box::new(Copilot::default()),
+};
+
+/// What the types of events begin with.
+const FAMILIES: [&str; 8] = [
+    "assistant.",
+    "hook.",
+    "permission.",
+    "session.",
+    "subagent.",
+    "system.",
+    "tool.",
+    "user.",
+];
+
+/// Its lines are events with a type of a family, data and an id.
+fn recognizes(head: &Head<'_>) -> bool {
+    let is_own = |line: serde_json::Map<String, serde_json::Value>| {
+        let kind = line.get("type").and_then(|kind| kind.as_str());
+        let is_known = kind.is_some_and(|kind| FAMILIES.iter().any(|it| kind.starts_with(it)));
+        let has_data = line.get("data").is_some_and(serde_json::Value::is_object);
+        is_known && has_data && line.contains_key("id") && line.contains_key("parentId")
+    };
+    head.objects().take(50).any(is_own)
+}
+
+/// Events that repeat what others say, piece by piece, or that the program only shows.
+const REPEATING: [&str; 10] = [
+    "assistant.intent",
+    "assistant.message_delta",
+    "assistant.message_start",
+    "assistant.reasoning_delta",
+    "assistant.streaming_delta",
+    "assistant.turn_end",
+    "assistant.turn_start",
+    "pending_messages.modified",
+    "session.idle",
+    "tool.execution_partial_result",
+];
+
+/// Types of events that are kept as they are.
+const KEPT: [&str; 31] = [
+    "abort",
+    "elicitation.completed",
+    "elicitation.requested",
+    "exit_plan_mode.completed",
+    "exit_plan_mode.requested",
+    "hook.end",
+    "hook.start",
+    "permission.completed",
+    "permission.requested",
+    "session.compaction_start",
+    "session.context_changed",
+    "session.handoff",
+    "session.mode_changed",
+    "session.model_change",
+    "session.plan_changed",
+    "session.resume",
+    "session.shutdown",
+    "session.snapshot_rewind",
+    "session.start",
+    "session.task_complete",
+    "session.title_changed",
+    "session.truncation",
+    "session.usage_info",
+    "session.workspace_file_changed",
+    "skill.invoked",
+    "subagent.completed",
+    "subagent.deselected",
+    "subagent.failed",
+    "subagent.selected",
+    "user_input.completed",
+    "user_input.requested",
+];
+
+/// So many calls and thoughts are remembered.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
+
+/// What is remembered of the session that is read.
+struct Copilot {
+    session: Option<String>,
+    setting: Setting,
+    model: Option<String>,
+    /// The names of its events.
+    events: LruCache<String, ()>,
+    /// The calls that were asked for, and what each tells a sub-agent to do.
+    calls: LruCache<String, Option<String>>,
+    thoughts: LruCache<Digest, ()>,
+    /// The calls that began sub-agents, by the names of these.
+    agents: HashMap<String, String>,
+    /// The newest message of each chain.
+    newest: HashMap<String, Message>,
+    /// The tokens that were counted of each model since the program was started.
+    counted: BTreeMap<String, [u64; 4]>,
+}
+
+/// A message whose tokens may still be said.
+#[derive(Debug, Clone, Default)]
+struct Message {
+    name: String,
+    request: Option<String>,
+    output: u64,
+    is_counted: bool,
+}
+
+impl Default for Copilot {
+    fn default() -> Copilot {
+        Copilot {
+            session: None,
+            setting: Setting::default(),
+            model: None,
+            events: LruCache::new(REMEMBERED),
+            calls: LruCache::new(REMEMBERED),
+            thoughts: LruCache::new(REMEMBERED),
+            agents: HashMap::new(),
+            newest: HashMap::new(),
+            counted: BTreeMap::new(),
+        }
+    }
+}
+
+impl Format for Copilot {
+    fn begin(&mut self, _: &str) {
+        *self = Copilot::default();
+    }
+
+    fn line(&mut self, text: RedactedText, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {
+        let event = Event::read(text)?;
+        let Some(kind) = event.kind.clone() else {
+            let (kind, text) = ("(none)".to_owned(), event.text);
+            return Ok(vec![Read::Unknown { kind, text }]);
+        };
+        let raw = event.data.clone();
+        let data = Members::of(Some(&raw));
+        if self.session.is_none() && matches!(kind.as_str(), "session.start" | "session.resume") {
+            self.session = data.text("sessionId");
+        }
+        let name = self.name(&event, names);
+        if self.events.put(name.clone(), ()).is_some() {
+            // A copy of an event changes nothing.
+            let copy = Spoken::new(Speaker::Program, fields::DATA, Vec::new());
+            return Ok(vec![Read::Entry(self.entry(event, &kind, name, copy))]);
+        }
+        if REPEATING.contains(&kind.as_str()) {
+            let text = event.text;
+            return Ok(vec![Read::Skipped { kind, text }]);
+        }
+        Ok(self.reads(event, &kind, &raw, &data, name))
+    }
+}
+
+impl Copilot {
+    /// What the event is called in all recordings: by its id, if that is one for all of them.
+    fn name(&self, event: &Event, names: Option<&IdSecret>) -> String {
+        match &event.id {
+            Some(id) if Uuid::try_parse(id).is_ok() => id.clone(),
+            Some(id) => self.qualified(id),
+            None => ids().anonymous(self.qualified(&event.text).as_bytes(), names),
+        }
+    }
+
+    /// The name of something that is one within its session only.
+    fn qualified(&self, name: &str) -> String {
+        format!("{}/{name}", self.session.as_deref().unwrap_or_default())
+    }
+
+    /// The call that began the sub-agent that an event is of.
+    fn side(&self, event: &Event, data: &Members<'_>) -> Option<String> {
+        let by_agent = || {
+            let agent = event.agent.as_ref()?;
+            Some(self.agents.get(agent).unwrap_or(agent).clone())
+        };
+        data.text("parentToolCallId").or_else(by_agent)
+    }
+
+    fn entry(&self, event: Event, kind: &str, name: String, spoken: Spoken) -> Box<Entry> {
+        let data = Members::of(Some(&event.data));
+        let is_of_agent = matches!(
+            kind,
+            "subagent.started" | "subagent.completed" | "subagent.failed"
+        );
+        let side = match is_of_agent {
+            true => data.text("toolCallId"),
+            false => self.side(&event, &data),
+        };
+        let message = data.text("messageId").map(|id| self.qualified(&id));
+        let own = || self.model.clone().filter(|_| side.is_none());
+        let is_model = spoken.speaker == Speaker::Model;
+        let model = data.text("model").or_else(own).filter(|_| is_model);
+        let said = Said::of(&[Some(kind), Some(event.data.get())], None);
+        Box::new(Entry {
+            table: spoken.table,
+            session: self.session.clone(),
+            course: side.map_or(Course::Main, Course::Side),
+            name,
+            at: event.at,
+            setting: Some(self.setting.clone()),
+            speaker: spoken.speaker,
+            message: message.filter(|_| is_model),
+            model,
+            usage: None,
+            subtype: spoken.subtype,
+            details: spoken.details,
+            items: spoken.items,
+            said,
+            parent: event.parent,
+            text: event.text,
+        })
+    }
+
+    fn reads(
+        &mut self,
+        event: Event,
+        kind: &str,
+        raw: &RawValue,
+        data: &Members<'_>,
+        name: String,
+    ) -> Vec<Read> {
+        let mut more = Vec::new();
+        let spoken = match kind {
+            "user.message" => line::user(data, self.side(&event, data).is_some()),
+            "assistant.message" => return self.message(event, kind, data, name),
+            "assistant.usage" => return self.usage(event, kind, data, name),
+            "assistant.reasoning" => self.reasoning(data),
+            "tool.user_requested" | "tool.execution_start" => self.begun(data, &name),
+            "tool.execution_complete" => {
+                line::result(data, self.call(data.text("toolCallId"), &name))
+            }
+            "session.compaction_complete" => {
+                line::compaction(raw).unwrap_or_else(|| Spoken::whole(kind, raw))
+            }
+            "session.info"
+            | "session.warning"
+            | "session.error"
+            | "system.message"
+            | "system.notification" => line::said(data).unwrap_or_else(|| Spoken::whole(kind, raw)),
+            "subagent.started" => self.sub_agent(&event, raw, data),
+            _ => {
+                self.follow(kind, data);
+                if kind == "session.shutdown" {
+                    more = self.rest(&event, data, &name);
+                }
+                if !KEPT.contains(&kind) {
+                    // It is kept, and its kind is named.
+                    more.push(Read::Unknown {
+                        kind: kind.to_owned(),
+                        text: String::new(),
+                    });
+                }
+                Spoken::whole(kind, raw)
+            }
+        };
+        let mut reads = vec![Read::Entry(self.entry(event, kind, name, spoken))];
+        reads.append(&mut more);
+        reads
+    }
+
+    /// Remembers the session's version, folder and branch, and its model.
+    fn follow(&mut self, kind: &str, data: &Members<'_>) {
+        match kind {
+            "session.start" | "session.resume" => {
+                self.counted.clear();
+                let version = data.text("copilotVersion").or(self.setting.version.take());
+                self.setting.version = version;
+                self.move_to(&data.within("context"));
+                self.model = data.text("selectedModel").or(self.model.take());
+            }
+            "session.context_changed" => self.move_to(data),
+            "session.model_change" => self.model = data.text("newModel").or(self.model.take()),
+            _ => {}
+        }
+    }
+
+    fn move_to(&mut self, place: &Members<'_>) {
+        self.setting.cwd = place.text("cwd").or(self.setting.cwd.take());
+        self.setting.git_branch = place.text("branch").or(self.setting.git_branch.take());
+    }
+
+    fn call(&self, id: Option<String>, name: &str) -> String {
+        match id {
+            Some(id) => self.qualified(&id),
+            None => format!("{name}/0"),
+        }
+    }
+
+    /// A call that begins; it counts where no message asked for it.
+    fn begun(&mut self, data: &Members<'_>, name: &str) -> Spoken {
+        let id = self.call(data.text("toolCallId"), name);
+        let task = data.within("arguments").text("prompt");
+        match self.calls.put(id.clone(), task) {
+            Some(_) => Spoken::new(Speaker::Program, fields::BEGUN, Vec::new()),
+            None => line::call(data, id),
+        }
+    }
+
+    fn reasoning(&mut self, data: &Members<'_>) -> Spoken {
+        match data.text("content").and_then(|text| self.thought(text)) {
+            Some(_) => line::reasoning(data),
+            None => Spoken::new(Speaker::Program, fields::MESSAGE, Vec::new()),
+        }
+    }
+
+    /// A thought, unless another event has the same one.
+    fn thought(&mut self, text: String) -> Option<String> {
+        let digest = Digest::of(text.trim().as_bytes());
+        self.thoughts.put(digest, ()).is_none().then_some(text)
+    }
+
+    fn sub_agent(&mut self, event: &Event, raw: &RawValue, data: &Members<'_>) -> Spoken {
+        let call = data.text("toolCallId");
+        if let (Some(agent), Some(call)) = (&event.agent, &call) {
+            self.agents.insert(agent.clone(), call.clone());
+        }
+        let asked = call.map(|call| self.qualified(&call));
+        let task = asked.and_then(|call| self.calls.get(&call).cloned().flatten());
+        line::sub_agent(raw, task)
+    }
+
+    fn message(&mut self, event: Event, kind: &str, data: &Members<'_>, name: String) -> Vec<Read> {
+        let thought = data
+            .text("reasoningText")
+            .and_then(|text| self.thought(text));
+        let id = |id: Option<String>, index: usize| match id {
+            Some(id) => self.qualified(&id),
+            None => format!("{name}/{index}"),
+        };
+        let calls = line::calls(data, id);
+        for call in &calls {
+            let task = Members::of(call.input.as_deref()).text("prompt");
+            self.calls.put(call.id.clone(), task);
+        }
+        let chain = self.side(&event, data).unwrap_or_default();
+        let mut entry = self.entry(event, kind, name, line::model(data, thought, calls));
+        let output = data.count("outputTokens");
+        let before = self.newest.get(&chain).cloned().unwrap_or_default();
+        // The tokens of a message may be said before it.
+        let is_counted = before.name.is_empty()
+            && before.is_counted
+            && before.output == output.unwrap_or_default();
+        let is_new = before.name != entry.message();
+        if let Some(output) = output.filter(|_| is_new && !is_counted) {
+            entry.usage = Some(Usage {
+                totals: [0, 0, 0, output],
+                fields: [0, 0, 0, 1],
+            });
+            self.count(entry.model.as_deref(), [0, 0, 0, output]);
+        }
+        if is_new {
+            let message = Message {
+                name: entry.message().to_owned(),
+                request: data.text("requestId"),
+                output: output.unwrap_or_default(),
+                is_counted,
+            };
+            self.newest.insert(chain, message);
+        }
+        vec![Read::Entry(entry)]
+    }
+
+    /// The tokens of a call of the model: those of the message before, if its tokens were not said.
+    fn usage(&mut self, event: Event, kind: &str, data: &Members<'_>, name: String) -> Vec<Read> {
+        let chain = self.side(&event, data).unwrap_or_default();
+        let spoken = Spoken::new(Speaker::Model, fields::USAGE, Vec::new());
+        let mut entry = self.entry(event, kind, name, spoken);
+        let has = fields::TOKENS.map(|path| path.trim_start_matches("data."));
+        let tokens = parts(has.map(|name| data.count(name)));
+        let request = data.text("providerCallId");
+        let newest = self.newest.entry(chain).or_default();
+        let is_other = newest.request.is_some() && request.is_some() && newest.request != request;
+        let is_its = !newest.name.is_empty() && !newest.is_counted && !is_other;
+        let (mut added, [.., written]) = (tokens, tokens);
+        match is_its {
+            true => {
+                entry.message = Some(newest.name.clone());
+                // The message's own count is part of it.
+                let [.., output] = &mut added;
+                *output = output.saturating_sub(newest.output);
+                newest.is_counted = true;
+            }
+            false => {
+                *newest = Message {
+                    output: written,
+                    is_counted: true,
+                    ..Message::default()
+                };
+            }
+        }
+        entry.usage = Some(Usage {
+            totals: tokens,
+            fields: has.map(|name| u64::from(data.raw(name).is_some())),
+        });
+        self.count(entry.model.as_deref(), added);
+        vec![Read::Entry(entry)]
+    }
+
+    fn count(&mut self, model: Option<&str>, tokens: [u64; 4]) {
+        let sums = self
+            .counted
+            .entry(model.unwrap_or_default().to_owned())
+            .or_default();
+        add(sums, tokens);
+    }
+
+    /// The tokens of the session that no message has, by its end: of each model, a message of their own.
+    fn rest(&mut self, event: &Event, data: &Members<'_>, name: &str) -> Vec<Read> {
+        let metrics: BTreeMap<String, Box<RawValue>> = data.get("modelMetrics").unwrap_or_default();
+        let mut counted = std::mem::take(&mut self.counted);
+        let mut reads = Vec::new();
+        // What is not known to be of a model is of any.
+        let mut others = [0; 4];
+        counted.retain(|model, tokens| {
+            let is_named = metrics.contains_key(model);
+            if !is_named {
+                add(&mut others, *tokens);
+            }
+            is_named
+        });
+        for (model, metric) in &metrics {
+            let usage = Members::of(Some(metric)).within("usage");
+            let names = [
+                "inputTokens",
+                "cacheReadTokens",
+                "cacheWriteTokens",
+                "outputTokens",
+            ];
+            let mut tokens = parts(names.map(|name| usage.count(name)));
+            take(&mut tokens, &mut counted.remove(model).unwrap_or_default());
+            take(&mut tokens, &mut others);
+            if tokens == [0; 4] {
+                continue;
+            }
+            let said = Said::of(&[Some("modelMetrics"), Some(metric.get())], None);
+            reads.push(Read::Entry(Box::new(Entry {
+                // The event's own entry has its fields.
+                text: String::new(),
+                table: fields::DATA,
+                session: self.session.clone(),
+                course: Course::Main,
+                name: format!("{name}/{model}"),
+                parent: event.parent.clone(),
+                at: event.at,
+                setting: Some(self.setting.clone()),
+                speaker: Speaker::Model,
+                message: None,
+                model: Some(model.clone()),
+                usage: Some(Usage {
+                    totals: tokens,
+                    fields: [0; 4],
+                }),
+                subtype: None,
+                details: None,
+                items: Vec::new(),
+                said,
+            })));
+        }
+        reads
+    }
+}
+
+/// Input, cache reads, cache writes and output as uncached input and the others. Where the input is less than
+/// what was cached, it does not include what was cached.
+fn parts(counts: [Option<u64>; 4]) -> [u64; 4] {
+    let [input, read, written, output] = counts.map(Option::unwrap_or_default);
+    let cached = read.saturating_add(written);
+    let uncached = input.checked_sub(cached).unwrap_or(input);
+    [uncached, read, written, output]
+}
+
+fn add(sums: &mut [u64; 4], tokens: [u64; 4]) {
+    for (sum, more) in sums.iter_mut().zip(tokens) {
+        *sum = sum.saturating_add(more);
+    }
+}
+
+/// Takes from tokens what was counted of them.
+fn take(tokens: &mut [u64; 4], counted: &mut [u64; 4]) {
+    for (tokens, counted) in tokens.iter_mut().zip(counted) {
+        let taken = (*tokens).min(*counted);
+        *tokens -= taken;
+        *counted -= taken;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cached_tokens_are_a_part_of_the_input() {
+        let of = |input, read, written, output| parts([input, read, written, output].map(Some));
+        assert_eq!(of(100, 60, 10, 5), [30, 60, 10, 5]);
+        assert_eq!(of(10, 60, 0, 5), [10, 60, 0, 5]);
+        assert_eq!(of(1, u64::MAX, u64::MAX, 0), [1, u64::MAX, u64::MAX, 0]);
+        assert_eq!(parts([None; 4]), [0; 4]);
+    }
+}

@@ -1,0 +1,456 @@
+//! Secrets: taken out by pattern of what an importer reads, before anything is
+//! parsed, numbered, digested, counted or stored.
+//!
+//! [`Secrets`] is a set of patterns; [`Secrets::standard`] knows the formats of
+//! well-known keys. What it finds in a text it replaces by a marker that says what
+//! was there, `[redacted:github-token]`, and answers with the [`Hit`]s, each by kind
+//! and place. A marker follows from the pattern alone: the same source gives the same
+//! events again.
+//!
+//! In JSON it looks into every string as its reader will see it, keys too, and the
+//! text stays the same JSON but for the markers.
+//!
+//! It finds what it has a pattern for, as it is written: not what is encoded, encrypted
+//! or cut in pieces.
+
+mod check;
+mod json;
+mod key;
+mod pattern;
+mod redactions;
+mod rules;
+mod standard;
+mod veiled;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use regex::bytes::{RegexSet, RegexSetBuilder};
+use serde::Serialize;
+
+pub(crate) use json::{is_name, is_value};
+pub(crate) use key::KeyLines;
+use pattern::Pattern;
+pub use pattern::SecretPatternError;
+pub use redactions::{RedactedKind, RedactedPlace, Redactions};
+
+/// How every marker begins.
+pub(crate) const MARKER: &str = "[redacted:";
+
+/// How often a text is looked through again in which something was found.
+const MOST_TIMES: usize = 8;
+
+/// Bytes that the search for hints may take, of each thread.
+const HINT_BYTES: usize = 16 * 1024 * 1024;
+
+/// A letter, digit or sign of ASCII that JSON need not escape and does: hints are
+/// not found in it.
+const ESCAPED: &str = r"\\u00[2-7]";
+
+static STANDARD_SET: LazyLock<Secrets> =
+    LazyLock::new(|| Secrets::of(rules::patterns().unwrap_or_default()));
+
+/// A secret that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// What it is.
+    pub kind: Arc<str>,
+    /// The line that it begins in, from 1 in the text.
+    pub line: u64,
+    /// Where in the JSON it is, as `message.content[0].text`; empty in other texts.
+    pub field: String,
+}
+
+/// A kind of secrets that a set finds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SecretKind {
+    /// Its name.
+    pub kind: String,
+    /// What it matches.
+    pub matches: String,
+}
+
+/// A text without its secrets, and what they were.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redacted<T> {
+    /// The text.
+    pub content: T,
+    /// What was taken out, in the text's order.
+    pub hits: Vec<Hit>,
+}
+
+/// A place in a text, from its first byte to behind its last, and whose it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Span {
+    start: usize,
+    end: usize,
+    /// The number of the pattern.
+    pattern: usize,
+}
+
+/// Patterns by which secrets are found. A copy of it costs nothing.
+///
+/// ```
+/// use annals_dialects::secrets::Secrets;
+/// let secrets = Secrets::standard().with("acme=ACME-[0-9]{8}")?;
+/// let redacted = secrets.redact("the key is ACME-12345678.");
+/// assert_eq!(redacted.content, "the key is [redacted:acme].");
+/// assert_eq!(redacted.hits[0].kind.as_ref(), "acme");
+/// # Ok::<(), annals_dialects::secrets::SecretPatternError>(())
+/// ```
+#[derive(Clone)]
+pub struct Secrets(Arc<Set>);
+
+struct Set {
+    patterns: Vec<Pattern>,
+    /// The patterns' hints, and last [`ESCAPED`]; none if they cannot be searched
+    /// for at once, so that every pattern is.
+    hints: Option<RegexSet>,
+    markers: Vec<String>,
+}
+
+impl Default for Secrets {
+    /// The standard set.
+    fn default() -> Secrets {
+        Secrets::standard()
+    }
+}
+
+impl PartialEq for Secrets {
+    fn eq(&self, other: &Secrets) -> bool {
+        self.0.patterns == other.0.patterns
+    }
+}
+
+impl Eq for Secrets {}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds = self.0.patterns.iter().map(|pattern| &pattern.kind);
+        f.debug_list().entries(kinds).finish()
+    }
+}
+
+impl Secrets {
+    /// The formats of well-known keys.
+    pub fn standard() -> Secrets {
+        STANDARD_SET.clone()
+    }
+
+    /// No pattern: everything stays as it is.
+    pub fn none() -> Secrets {
+        Secrets::of(Vec::new())
+    }
+
+    fn of(patterns: Vec<Pattern>) -> Secrets {
+        let hints = patterns.iter().map(|pattern| pattern.hint.as_ref());
+        let marker = |pattern: &Pattern| format!("{MARKER}{}]", pattern.kind);
+        Secrets(Arc::new(Set {
+            hints: hint_set(hints.chain([ESCAPED])),
+            markers: patterns.iter().map(marker).collect(),
+            patterns,
+        }))
+    }
+
+    /// This set and a pattern: a regular expression, or `NAME=` and one. Its group
+    /// `secret` is what goes, if it has one; or else all that it matches.
+    ///
+    /// # Errors
+    /// [`SecretPatternError`].
+    pub fn with(&self, pattern: &str) -> Result<Secrets, SecretPatternError> {
+        let mut patterns = self.0.patterns.clone();
+        patterns.push(Pattern::custom(pattern)?);
+        Ok(Secrets::of(patterns))
+    }
+
+    /// The kinds that it finds, each once, in their order.
+    pub fn kinds(&self) -> Vec<SecretKind> {
+        let mut kinds: Vec<SecretKind> = Vec::new();
+        for pattern in &self.0.patterns {
+            let kind = SecretKind {
+                kind: pattern.kind.to_string(),
+                matches: pattern.about.to_string(),
+            };
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        kinds
+    }
+
+    /// Takes the secrets out of a text. It has as many lines as before.
+    pub fn redact<'t>(&self, text: &'t str) -> Redacted<Cow<'t, str>> {
+        until_nothing_is_found(text, |text| self.without(text, self.spans(text.as_bytes())))
+    }
+
+    /// The same for a value that has a key, which may say what it is.
+    pub(crate) fn redact_value<'t>(&self, key: &str, text: &'t str) -> Redacted<Cow<'t, str>> {
+        let mut candidates = self.candidates(text.as_bytes());
+        candidates.extend(self.candidates(key.as_bytes()));
+        candidates.sort_unstable();
+        candidates.dedup();
+        let mut spans = self.find_all(&candidates, text.as_bytes());
+        spans.extend(self.behind(&candidates, key, "", text));
+        self.without(text, joined(spans))
+    }
+
+    /// The same for a string of a list, which may be a line of a private key that an
+    /// earlier string of it began. `field` is its key in an object of the list.
+    pub(crate) fn redact_line<'t>(
+        &self,
+        lines: &mut KeyLines,
+        field: &str,
+        text: &'t str,
+    ) -> Option<Redacted<Cow<'t, str>>> {
+        let pattern = self.key_pattern()?;
+        let (start, end) = lines.next(field, text)?;
+        let span = Span {
+            start,
+            end,
+            pattern,
+        };
+        Some(self.without(text, vec![span]))
+    }
+
+    fn without<'t>(&self, text: &'t str, mut spans: Vec<Span>) -> Redacted<Cow<'t, str>> {
+        for span in &mut spans {
+            span.start = floor(text, span.start);
+            span.end = ceil(text, span.end);
+        }
+        if spans.is_empty() {
+            return untouched(Cow::Borrowed(text));
+        }
+        let (mut content, mut copied) = (String::with_capacity(text.len()), 0);
+        for span in &spans {
+            content.push_str(text.get(copied..span.start).unwrap_or_default());
+            let taken = text.get(span.start..span.end).unwrap_or_default();
+            content.push_str(self.marker(span.pattern));
+            content.extend(taken.bytes().filter(|byte| *byte == b'\n').map(char::from));
+            copied = span.end;
+        }
+        content.push_str(text.get(copied..).unwrap_or_default());
+        Redacted {
+            content: Cow::Owned(content),
+            hits: self.hits(text.as_bytes(), &spans),
+        }
+    }
+
+    /// The same for bytes that need not be UTF-8.
+    pub fn redact_bytes<'t>(&self, bytes: &'t [u8]) -> Redacted<Cow<'t, [u8]>> {
+        let spans = self.spans(bytes);
+        if spans.is_empty() {
+            return untouched(Cow::Borrowed(bytes));
+        }
+        let (mut content, mut copied) = (Vec::with_capacity(bytes.len()), 0);
+        for span in &spans {
+            content.extend_from_slice(bytes.get(copied..span.start).unwrap_or_default());
+            let taken = bytes.get(span.start..span.end).unwrap_or_default();
+            content.extend_from_slice(self.marker(span.pattern).as_bytes());
+            content.extend(taken.iter().filter(|byte| **byte == b'\n'));
+            copied = span.end;
+        }
+        content.extend_from_slice(bytes.get(copied..).unwrap_or_default());
+        Redacted {
+            content: Cow::Owned(content),
+            hits: self.hits(bytes, &spans),
+        }
+    }
+
+    /// Takes the secrets out of the strings and keys of a JSON text, as they are
+    /// without escapes. From the first byte that is not JSON on, the text is left as it is.
+    pub fn redact_json<'t>(&self, text: &'t str) -> Redacted<Cow<'t, str>> {
+        match self.candidates_in_json(text.as_bytes()) {
+            candidates if candidates.is_empty() && !veiled::may_be(text.as_bytes()) => {
+                untouched(Cow::Borrowed(text))
+            }
+            candidates => {
+                until_nothing_is_found(text, |text| json::redact(self, &candidates, text))
+            }
+        }
+    }
+
+    fn marker(&self, pattern: usize) -> &str {
+        let marker = self.0.markers.get(pattern);
+        marker.map_or(MARKER, String::as_str)
+    }
+
+    /// The patterns whose hints a text has.
+    fn candidates(&self, text: &[u8]) -> Vec<usize> {
+        let all = self.0.patterns.len();
+        let Some(hints) = self.0.hints.as_ref().filter(|_| all > 0) else {
+            return (0..all).collect();
+        };
+        let found = hints.matches(text).into_iter();
+        found.filter(|hint| *hint < all).collect()
+    }
+
+    /// The patterns whose hints a JSON text has, or may have behind escapes.
+    fn candidates_in_json(&self, text: &[u8]) -> Vec<usize> {
+        let all = self.0.patterns.len();
+        let hints = self.0.hints.as_ref().filter(|_| all > 0);
+        let found = hints.map(|hints| hints.matches(text));
+        match found {
+            Some(found) if !found.matched(all) => found.into_iter().collect(),
+            Some(_) | None => (0..all).collect(),
+        }
+    }
+
+    fn spans(&self, text: &[u8]) -> Vec<Span> {
+        self.find_all(&self.candidates(text), text)
+    }
+
+    /// Where these patterns find something in a text, in order; no two overlap.
+    fn find(&self, candidates: &[usize], text: &[u8]) -> Vec<Span> {
+        let mut spans = Vec::new();
+        for &pattern in candidates {
+            let Some(searched) = self.0.patterns.get(pattern) else {
+                continue;
+            };
+            let found = searched.find(text).into_iter();
+            spans.extend(found.map(|(start, end)| Span {
+                start,
+                end,
+                pattern,
+            }));
+        }
+        // What an earlier import took out is not a secret.
+        spans.retain(|span| {
+            let taken = text.get(span.start..span.end).unwrap_or_default();
+            let before = text.get(..span.start).unwrap_or_default();
+            let marker = MARKER.as_bytes();
+            !taken.starts_with(marker) && !before.ends_with(marker)
+        });
+        joined(spans)
+    }
+
+    /// The same, also where codes of a terminal, invisible characters or the escapes of a URL
+    /// are between the letters.
+    fn find_all(&self, candidates: &[usize], text: &[u8]) -> Vec<Span> {
+        let mut spans = self.find(candidates, text);
+        if let Some(plain) = veiled::unveiled(text) {
+            let hidden = self.find(&self.candidates(&plain.text), &plain.text);
+            spans.extend(hidden.into_iter().map(|span| Span {
+                start: plain.start(span.start),
+                end: plain.end(span.end),
+                ..span
+            }));
+            spans = joined(spans);
+        }
+        spans
+    }
+
+    /// Where a value has secrets that its key is the label of. `scheme` is a word before it, such as
+    /// `Bearer`.
+    fn behind(&self, candidates: &[usize], key: &str, scheme: &str, value: &str) -> Vec<Span> {
+        let is_labelled = |index: &usize| {
+            let pattern = self.0.patterns.get(*index);
+            pattern.is_some_and(|pattern| pattern.by_label)
+        };
+        let labelled: Vec<usize> = candidates.iter().copied().filter(is_labelled).collect();
+        if labelled.is_empty() || key.is_empty() {
+            return Vec::new();
+        }
+        let space = if scheme.is_empty() { "" } else { " " };
+        let before = format!("{key}\": \"{scheme}{space}");
+        let spans = self.find(&labelled, format!("{before}{value}\"").as_bytes());
+        let inside = |offset: usize| offset.saturating_sub(before.len()).min(value.len());
+        let spans = spans.into_iter().map(|span| Span {
+            start: inside(span.start),
+            end: inside(span.end),
+            ..span
+        });
+        spans.filter(|span| span.start < span.end).collect()
+    }
+
+    fn hits(&self, text: &[u8], spans: &[Span]) -> Vec<Hit> {
+        let (mut line, mut counted) = (1, 0);
+        let hit = |span: &Span| {
+            let before = text.get(counted..span.start).unwrap_or_default();
+            line += lines(before);
+            counted = span.start;
+            self.hit(span.pattern, line, String::new())
+        };
+        spans.iter().map(hit).collect()
+    }
+
+    fn hit(&self, pattern: usize, line: u64, field: String) -> Hit {
+        let kind = self.0.patterns.get(pattern);
+        Hit {
+            kind: kind.map_or_else(|| "".into(), |pattern| Arc::clone(&pattern.kind)),
+            line,
+            field,
+        }
+    }
+}
+
+/// All hints at once. They are of ASCII, in any case.
+fn hint_set<'a>(hints: impl Iterator<Item = &'a str>) -> Option<RegexSet> {
+    let mut set = RegexSetBuilder::new(hints);
+    set.unicode(false).dfa_size_limit(HINT_BYTES).build().ok()
+}
+
+/// Takes secrets out until none is found: where one is gone, what was around it may be read in
+/// another way. Each time has as many lines as before.
+fn until_nothing_is_found<'t>(
+    text: &'t str,
+    redact: impl for<'r> Fn(&'r str) -> Redacted<Cow<'r, str>>,
+) -> Redacted<Cow<'t, str>> {
+    let mut redacted = redact(text);
+    for _ in 0..MOST_TIMES {
+        if redacted.hits.is_empty() {
+            break;
+        }
+        let Redacted { content, hits } = redact(&redacted.content);
+        if hits.is_empty() {
+            break;
+        }
+        let content = content.into_owned();
+        redacted.content = Cow::Owned(content);
+        redacted.hits.extend(hits);
+    }
+    redacted
+}
+
+fn untouched<T>(content: T) -> Redacted<T> {
+    let hits = Vec::new();
+    Redacted { content, hits }
+}
+
+/// How many lines end in a text.
+fn lines(text: &[u8]) -> u64 {
+    text.iter().filter(|byte| **byte == b'\n').count() as u64
+}
+
+/// Spans in order. Those that overlap are one, by the name of that which begins
+/// first, or is first in the set.
+fn joined(mut spans: Vec<Span>) -> Vec<Span> {
+    spans.sort_by_key(|span| (span.start, span.pattern, span.end));
+    let mut joined: Vec<Span> = Vec::with_capacity(spans.len());
+    for span in spans {
+        match joined.last_mut() {
+            Some(last) if span.start < last.end => last.end = last.end.max(span.end),
+            _ => joined.push(span),
+        }
+    }
+    joined
+}
+
+/// The character's beginning that an offset is in.
+fn floor(text: &str, mut offset: usize) -> usize {
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    offset
+}
+
+/// The character's end that an offset is in.
+fn ceil(text: &str, mut offset: usize) -> usize {
+    while offset < text.len() && !text.is_char_boundary(offset) {
+        offset += 1;
+    }
+    offset
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! Settings of a log: the rules that its deciders follow, recorded like everything else.
+//!
+//! There is one stream of them. A setting that was never set has its default.
+
+mod command;
+pub(crate) mod decide;
+mod event;
+mod evolve;
+
+#[cfg(test)]
+mod tests;
+
+pub use command::SetSetting;
+pub use event::{Event, Set, Setting};
+pub use evolve::{State, evolve};
+
+use uuid::Uuid;
+
+use crate::{StreamKind, StreamRef};
+
+/// The stream of a log's settings.
+pub fn stream() -> StreamRef {
+    StreamRef {
+        kind: StreamKind::Settings,
+        id: Uuid::new_v5(&Uuid::NAMESPACE_DNS, b"settings.annals"),
+    }
+}
