@@ -8,7 +8,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use annals_event_log::EventLog;
+//! use annals_event_log::Store;
 //! use annals_testkit::conformance::{self, Harness, MemoryHarness};
 //!
 //! /// A store of one's own; here it borrows the one in memory.

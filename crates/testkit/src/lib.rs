@@ -44,7 +44,7 @@
 //! ```
 //! use std::collections::BTreeMap;
 //!
-//! use annals_event_log::{CommitError, EventLog, Query};
+//! use annals_event_log::{CommitError, Query, Store};
 //! use annals_testkit::generators::objects;
 //! use annals_testkit::projections::check_resumable;
 //! use futures::executor::block_on;
@@ -127,7 +127,7 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use annals_event_log::EventLog;
+//! use annals_event_log::Store;
 //! use annals_testkit::conformance::{Harness, MemoryHarness};
 //! use annals_testkit::linearizability::{Recorder, check, exercise};
 //! use annals_testkit::{invariants, model};

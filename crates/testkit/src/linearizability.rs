@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use annals_event_log::{EventLog, memory::MemoryLog, Query, Position};
+//! use annals_event_log::{memory::MemoryLog, Position, Query, Store};
 //! use annals_testkit::generators::appends::Sample;
 //! use annals_testkit::linearizability::{Recorder, check};
 //!

@@ -396,7 +396,7 @@ fn a_bad_policy_file_is_refused_with_its_line() {
         .fails(1, &["two policies are called \"same\""]);
     place
         .run(&["replay", &uuid(PLAN)])
-        .fails(1, &["is a plan, not a context_pipeline"]);
+        .fails(1, &["expected context_pipeline, found plan"]);
     let taken = policy(&place, "recorded.toml", "[unlimited]");
     place
         .run(&["replay", &pipeline, "--policy", &taken])
