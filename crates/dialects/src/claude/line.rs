@@ -240,16 +240,12 @@ pub(super) fn parse(
         Ok(talk) => talk.kind.clone(),
         Err(_) => serde_json::from_str::<Head>(line)?.kind,
     };
-    let said = |speaker| -> Result<(Box<Talk>, Vec<Block>, Speaker), BadLine> {
-        let (talk, blocks) = named(read?, line, secret)?;
-        Ok((talk, blocks, speaker))
-    };
-    let (talk, blocks, speaker) = match kind.as_deref() {
-        Some("user") => said(Speaker::User)?,
-        Some("assistant") => said(Speaker::Model)?,
-        Some("system" | "attachment") => said(Speaker::Program)?,
+    let speaker = match kind.as_deref() {
+        Some("user") => Speaker::User,
+        Some("assistant") => Speaker::Model,
+        Some("system" | "attachment") => Speaker::Program,
         Some("summary") => return summary(line, secret),
-        Some("progress") => return progress(text.into_string(), secret),
+        Some("progress") => return progress(read?, text.into_string(), secret),
         Some("queue-operation") => return program.queue(line, secret),
         Some("permission-mode") => return program.aside("permission_mode", line, secret),
         Some("pr-link") => return program.aside("pr_link", line, secret),
@@ -264,6 +260,7 @@ pub(super) fn parse(
             return Ok(Read::Unknown { kind, text });
         }
     };
+    let (talk, blocks) = named(read?, line, secret)?;
     program.saw(
         talk.session_id.as_deref(),
         talk.uuid.as_deref().unwrap_or_default(),
@@ -272,7 +269,7 @@ pub(super) fn parse(
 }
 
 /// What the program tells of its progress: what a sub-agent says, and which hooks run.
-fn progress(text: String, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
+fn progress(talk: Box<Talk>, text: String, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Data {
@@ -283,7 +280,7 @@ fn progress(text: String, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
         #[serde(default)]
         command: Option<String>,
     }
-    let (mut talk, _) = talk(&text, secret)?;
+    let (mut talk, _) = named(talk, &text, secret)?;
     let Some(raw) = talk.data.take() else {
         let kind = "progress".to_owned();
         return Ok(Read::Skipped { kind, text });

@@ -75,8 +75,8 @@ pub(super) fn named(commit: ObjectId) -> String {
 /// A commit as it is stored.
 pub(super) struct Raw {
     bytes: Vec<u8>,
-    /// Its header as it is stored.
-    header: Vec<u8>,
+    /// What is stored, where that cannot be read and `bytes` is what can be read of it.
+    stored: Option<Vec<u8>>,
     hash: gix::hash::Kind,
     /// The people whose lines cannot be read, and have an empty one instead.
     unreadable: Unreadable,
@@ -104,13 +104,15 @@ impl Raw {
             Some(_) => return Err(malformed()),
         }
         let mut raw = Raw {
-            header: header_of(&bytes).to_vec(),
             bytes,
+            stored: None,
             hash,
             unreadable: Unreadable::default(),
         };
         if CommitRef::from_bytes(&raw.bytes, hash).is_err() {
-            (raw.bytes, raw.unreadable) = repaired(&raw.bytes).ok_or_else(malformed)?;
+            let (bytes, unreadable) = repaired(&raw.bytes).ok_or_else(malformed)?;
+            raw.stored = Some(std::mem::replace(&mut raw.bytes, bytes));
+            raw.unreadable = unreadable;
             CommitRef::from_bytes(&raw.bytes, hash).map_err(|_| malformed())?;
         }
         Ok(Some(raw))
@@ -126,6 +128,11 @@ impl Raw {
             commit.committer = b"".as_bstr();
         }
         Ok(commit)
+    }
+
+    /// Its lines up to the message, as they are stored.
+    fn header(&self) -> &BStr {
+        header_of(self.stored.as_deref().unwrap_or(&self.bytes)).as_bstr()
     }
 
     /// What of it cannot be read.
@@ -201,7 +208,7 @@ pub(super) fn facts(
     let committed_at = time(id, committed.map(|committer| committer.time), tally);
     tally.fields.kept("author.date");
     tally.fields.kept("committer.date");
-    let header = header::header(id, raw.header.as_bstr(), commit, secrets, tally);
+    let header = header::header(id, raw.header(), commit, secrets, tally);
     let tree = commit.tree();
     Facts {
         id,
