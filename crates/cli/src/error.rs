@@ -98,6 +98,12 @@ impl CliError {
         CliError { source, ..self }
     }
 
+    /// The same with other words, which are made of those that it has.
+    pub(crate) fn worded(self, words: impl FnOnce(&CliError) -> String) -> CliError {
+        let message = words(&self);
+        CliError::new(self.class, self.code, message)
+    }
+
     /// An error of the system or of a library that has no class of its own.
     fn failed(
         code: &'static str,
@@ -249,5 +255,26 @@ impl CliError {
             whole if whole.len() == message.len() => message,
             beginning => format!("{beginning}..."),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use annals::event_log::AppendError;
+
+    use super::*;
+
+    #[test]
+    fn other_words_leave_class_and_code() {
+        let error = CliError::from(AppendError::Closed);
+        let error = error.worded(|error| format!("line 2: {error}. Nothing after it was read"));
+        assert_eq!(
+            (error.class, error.code(), error.message().as_str()),
+            (
+                ErrorClass::Failed,
+                "closed",
+                "line 2: the log is closed. Nothing after it was read"
+            )
+        );
     }
 }

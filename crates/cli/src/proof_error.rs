@@ -4,9 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use annals::event_log::{Classification, Classified, ErrorClass, Position};
-use annals::proof::{
-    CheckpointError, KeepError, KeyError, ProofError, ProofFileError, ProofMismatch,
-};
+use annals::proof::{CheckpointError, KeyError, ProofError, ProofFileError, ProofMismatch};
 use annals::{ObjectRef, ViewError};
 
 use crate::output::counted;
@@ -85,10 +83,6 @@ pub(crate) enum ProofCommandError {
         counted(*.findings, "finding", "findings")
     )]
     Findings { findings: u64 },
-    #[error(transparent)]
-    Made(#[from] ProofError),
-    #[error(transparent)]
-    Keep(#[from] KeepError),
 }
 
 impl Classified for ProofCommandError {
@@ -114,10 +108,7 @@ impl Classified for ProofCommandError {
             ProofCommandError::KeyAlone => Usage.code("usage"),
             ProofCommandError::NoEvent(_) => NotFound.code("not_found"),
             ProofCommandError::TwoMeanings { .. } => Invalid.code("ambiguous"),
-            ProofCommandError::AgainstLog { source, .. } | ProofCommandError::Made(source) => {
-                source.classify()
-            }
-            ProofCommandError::Keep(error) => error.classify(),
+            ProofCommandError::AgainstLog { source, .. } => source.classify(),
         }
     }
 }

@@ -171,9 +171,8 @@ async fn apply(
             error => error,
         })?;
         if let Some(error) = failed {
-            return Err(error
-                .during(format!("line {number}"))
-                .hint("nothing after it was read; apply the rest from this line on"));
+            let rest = "Nothing after it was read; apply the rest from this line on";
+            return Err(error.worded(|error| format!("line {number}: {error}. {rest}")));
         }
     }
     Ok(())

@@ -37,13 +37,9 @@ pub(crate) async fn run(args: &Cat, context: &mut Context) -> Result<(), CliErro
     }
 }
 
-fn keeping(error: KeepingError) -> CliError {
-    error.into()
-}
-
 fn none(what: &str, hint: &'static str) -> CliError {
     let what = what.chars().take(100).collect();
-    keeping(KeepingError::NoContent { what, hint })
+    CliError::from(KeepingError::NoContent { what, hint })
 }
 
 /// The digest that is meant: by all or some of its digits, or by an object.
@@ -74,7 +70,7 @@ async fn find(annals: &Annals, what: &str) -> Result<Digest, CliError> {
     match (begun, annals.resolve(what.trim()).await) {
         (Some(_), Ok(object)) => {
             let (what, id) = (what.trim().to_owned(), object.id);
-            Err(keeping(KeepingError::DigestOrId { what, id }))
+            Err(CliError::from(KeepingError::DigestOrId { what, id }))
         }
         (Some(digest), Err(_)) => Ok(digest),
         (None, Ok(object)) => of_object(annals, object).await,
@@ -99,7 +95,7 @@ fn beginning(rocks: &RocksLog, what: &str, digits: &str) -> Result<Option<Digest
     match begun.as_slice() {
         [] => Ok(None),
         [one] => Ok(Some(*one)),
-        several => Err(keeping(KeepingError::SeveralDigests {
+        several => Err(CliError::from(KeepingError::SeveralDigests {
             what: what.to_owned(),
             digests: several.iter().map(ToString::to_string).collect(),
         })),
@@ -154,7 +150,7 @@ async fn of_object(annals: &Annals, object: ObjectRef) -> Result<Digest, CliErro
                 .iter()
                 .take(NAMED)
                 .map(|(name, digest, bytes)| format!("{name:?}, {digest} of {}", size(*bytes)));
-            return Err(keeping(KeepingError::SeveralContents {
+            return Err(CliError::from(KeepingError::SeveralContents {
                 object: object.to_string(),
                 all: several.len(),
                 contents: contents.collect(),
@@ -188,7 +184,7 @@ async fn of_object(annals: &Annals, object: ObjectRef) -> Result<Digest, CliErro
             let contents = named.map(|(digest, bytes, position)| {
                 format!("{digest} of {} in event {position}", size(*bytes))
             });
-            Err(keeping(KeepingError::SeveralContents {
+            Err(CliError::from(KeepingError::SeveralContents {
                 object: object.to_string(),
                 all: several.len(),
                 contents: contents.collect(),
@@ -234,7 +230,7 @@ fn print(
         }));
     }
     if text.is_none() && !args.force && std::io::stdout().is_terminal() {
-        return Err(keeping(KeepingError::NoText { digest }));
+        return Err(CliError::from(KeepingError::NoText { digest }));
     }
     match args.force {
         true => context.output.raw(content),

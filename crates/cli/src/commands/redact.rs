@@ -159,9 +159,9 @@ fn rewriting(work: impl FnOnce() -> Result<(), PurgeError>) -> Result<(), CliErr
 
 /// What was removed is gone from all answers, and its bytes are still in the log's files.
 fn bytes_left(error: PurgeError) -> CliError {
-    CliError::from(error)
-        .during("what was removed can be read no more, but its bytes may be in the log's files")
-        .hint("`annals redact --finish` tries it again")
+    CliError::from(error).worded(|error| {
+        format!("what was removed can be read no more, but {error}. `annals redact --finish` tries it again")
+    })
 }
 
 async fn finish(context: &mut Context) -> Result<(), CliError> {

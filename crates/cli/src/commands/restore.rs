@@ -34,14 +34,10 @@ pub(crate) async fn run(args: &Restore, context: &mut Context) -> Result<(), Cli
     let restored = backup.backup(&place);
     bar.finish_and_clear();
     let report = restored.map_err(|error| match error {
-        BackupError::NotEmpty { path } => keeping(KeepingError::PlaceTaken { path }),
-        error => keeping(KeepingError::Restore(error)),
+        BackupError::NotEmpty { path } => CliError::from(KeepingError::PlaceTaken { path }),
+        error => CliError::from(KeepingError::Restore(error)),
     })?;
     print(&report, !args.fast, context)
-}
-
-fn keeping(error: KeepingError) -> CliError {
-    error.into()
 }
 
 fn check_place(place: &Path, context: &Context) -> Result<(), CliError> {
@@ -54,7 +50,7 @@ fn check_place(place: &Path, context: &Context) -> Result<(), CliError> {
     };
     if taken {
         let path = place.to_owned();
-        return Err(keeping(KeepingError::PlaceTaken { path }));
+        return Err(CliError::from(KeepingError::PlaceTaken { path }));
     }
     Ok(())
 }
@@ -64,8 +60,8 @@ fn check_place(place: &Path, context: &Context) -> Result<(), CliError> {
 fn open(backup: &Path) -> Result<RocksLog, CliError> {
     let options = crate::context::reader_options();
     RocksLog::open_reader(backup, &options).map_err(|error| match error {
-        Rocks::NotFound { path } => keeping(KeepingError::NoBackup { path }),
-        error => keeping(KeepingError::OpenBackup(OpenError::Rocks(error))),
+        Rocks::NotFound { path } => CliError::from(KeepingError::NoBackup { path }),
+        error => CliError::from(KeepingError::OpenBackup(OpenError::Rocks(error))),
     })
 }
 
@@ -74,10 +70,10 @@ fn verify(backup: &RocksLog, path: &Path) -> Result<(), CliError> {
     let bar = progress::bar("verifying", Some(backup.watermark().0));
     let verified = backup.verify(&mut |position| bar.set_position(position.0));
     bar.finish_and_clear();
-    let report = verified.map_err(|error| keeping(KeepingError::ReadBackup(error)))?;
+    let report = verified.map_err(|error| CliError::from(KeepingError::ReadBackup(error)))?;
     match report.findings.first() {
         None => Ok(()),
-        Some(first) => Err(keeping(KeepingError::DamagedBackup {
+        Some(first) => Err(CliError::from(KeepingError::DamagedBackup {
             path: path.to_owned(),
             findings: report.total_findings,
             first: first.to_string(),

@@ -99,10 +99,15 @@ impl CatalogueError {
 
 impl Classified for CatalogueError {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Failed, Invalid, NotFound, Unavailable};
+        use ErrorClass::{Contended, Failed, Invalid, NotFound, Unavailable};
         match self {
             CatalogueError::Read(error) => error.classify(),
-            CatalogueError::Commit(error) => error.classify().of("unreadable"),
+            CatalogueError::Commit(error) => match error.class() {
+                // It is about the rows, and not about what was asked of the catalogue.
+                Contended => Unavailable.code("unreadable"),
+                Invalid => Failed.code("unreadable"),
+                _ => error.classify().of("unreadable"),
+            },
             CatalogueError::Decode { source, .. } => source.classify(),
             CatalogueError::MissingBlob { .. } => Classification::CORRUPT,
             CatalogueError::MalformedRow { .. } | CatalogueError::UnwritableRow(_) => {
@@ -115,6 +120,33 @@ impl Classified for CatalogueError {
             CatalogueError::Moving { .. } | CatalogueError::ThreadLost => {
                 Unavailable.code("unreadable")
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use annals_event_log::{CommitError, Position};
+
+    use super::*;
+
+    /// Who gives several commands stops at what the catalogue suffers from, and goes on after what is wrong
+    /// with one command.
+    #[test]
+    fn rows_that_are_not_committed_are_not_about_the_request() {
+        let outdone = CommitError::Checkpoint {
+            model: "catalogue".to_owned(),
+            expected: Position(1),
+            actual: Position(2),
+        };
+        let beyond = CommitError::BeyondWatermark {
+            checkpoint: Position(2),
+            watermark: Position(1),
+        };
+        for (error, is_retryable) in [(outdone, true), (beyond, false)] {
+            let error = CatalogueError::Commit(error);
+            assert!(!error.class().is_about_request(), "{error}");
+            assert_eq!(error.is_retryable(), is_retryable, "{error}");
         }
     }
 }

@@ -24,8 +24,7 @@ pub(crate) async fn run(args: &cli::Checkpoint, context: &mut Context) -> Result
     let key = args.key.as_deref();
     let key = key.map(|path| files::signing_key(path, &context.output));
     let key = key.transpose()?;
-    let file = args.out.as_deref().map(CheckpointFile::at).transpose();
-    let file = file.map_err(ProofCommandError::from)?;
+    let file = args.out.as_deref().map(CheckpointFile::at).transpose()?;
     let annals = context.reader()?;
     match file {
         Some(file) if args.follow => {
@@ -49,11 +48,9 @@ async fn once(
     key: Option<SigningKey>,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let made = annals.checkpoint(args.at).await;
-    let mut checkpoint = made.map_err(ProofCommandError::from)?;
+    let mut checkpoint = annals.checkpoint(args.at).await?;
     if let (Some(file), Some(path)) = (&file, &args.out) {
-        let kept = file.keep(annals, checkpoint, key.as_ref()).await;
-        let kept = kept.map_err(ProofCommandError::from)?;
+        let kept = file.keep(annals, checkpoint, key.as_ref()).await?;
         return written(&kept, path, output);
     }
     if let Some(key) = &key {
@@ -86,7 +83,7 @@ async fn follow(
         // The file is what counts: it is kept even if standard output was closed.
         let _ = written(checkpoint, path, output).and_then(|()| output.flush());
     });
-    Ok(kept.await.map_err(ProofCommandError::from)?)
+    Ok(kept.await?)
 }
 
 /// Adds a signature.
@@ -109,9 +106,11 @@ async fn sign(args: &cli::CheckpointSign, context: &mut Context) -> Result<(), C
     let Some(out) = &args.out else {
         return print(&checkpoint, &mut context.output);
     };
-    let file = CheckpointFile::at(out).map_err(ProofCommandError::from)?;
+    let file = CheckpointFile::at(out)?;
     let added = file.add(checkpoint).await.map_err(|error| match error {
-        KeepError::OtherCheckpoint { path } => ProofCommandError::NotThisCheckpoint { path },
+        KeepError::OtherCheckpoint { path } => {
+            CliError::from(ProofCommandError::NotThisCheckpoint { path })
+        }
         error => error.into(),
     });
     written(&added?, out, &mut context.output)

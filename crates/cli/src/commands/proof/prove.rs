@@ -72,8 +72,7 @@ async fn head(args: &Prove, annals: &Annals) -> Result<TreeHead, CliError> {
         fits.map_err(|error| against(path, error))?;
         return Ok(checkpoint.head().clone());
     }
-    let head = annals.tree_head(args.at).await;
-    Ok(head.map_err(ProofCommandError::from)?)
+    Ok(annals.tree_head(args.at).await?)
 }
 
 async fn prove(
@@ -90,7 +89,7 @@ async fn prove(
         What::Event(position) => annals.prove_event(*position, head, detail).await,
         What::Object(object) => annals.prove_object(*object, head, detail).await,
     };
-    Ok(proof.map_err(ProofCommandError::from)?)
+    Ok(proof?)
 }
 
 /// Finds out whether a position, an object or an event is meant.
