@@ -438,12 +438,13 @@ impl Groups<'_> {
     }
 
     pub(crate) fn publish(&mut self, last: Position) {
-        // The file first: a caller that was answered may ask a reader in another process.
+        // This process first: a reader in another one never sees what is not yet here. And
+        // both before the answer: a caller that has it may ask a reader in another process.
+        self.publish.watermark.advance(last);
         if let Err(error) = self.publish.file.write(last) {
             tracing::warn!(%error, "WATERMARK cannot be written; readers in other processes lag");
         }
         self.publish.syncer.written();
-        self.publish.watermark.advance(last);
     }
 
     fn fail(&mut self, failure: StoreFailure) {
@@ -476,5 +477,55 @@ fn unreadable(db: &Db, error: &ReadError) -> StoreFailure {
             path: db.path.as_path().into(),
             detail: error.to_string().into(),
         },
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use annals_event_log::{EventLog, Position};
+    use futures::executor::block_on;
+
+    use crate::fixtures::append;
+    use crate::watermark_file::WatermarkFile;
+    use crate::{Options, RocksLog};
+
+    /// A reader in another process takes the position from the file. It must not see an
+    /// event that a handle in the writer's process, asked later, does not have yet.
+    #[test]
+    fn readers_elsewhere_see_nothing_before_the_writers_own_process() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("log");
+        let options = Options {
+            sync: false,
+            ..Options::default()
+        };
+        let log = RocksLog::create(&path, &options).unwrap();
+        let file = WatermarkFile::open(&path).unwrap();
+        let done = AtomicBool::new(false);
+        let seen = thread::scope(|scope| {
+            let watching = scope.spawn(|| {
+                let mut seen = Position::START;
+                while !done.load(Ordering::Acquire) {
+                    let elsewhere = file.read().unwrap().unwrap();
+                    let here = log.watermark();
+                    assert!(elsewhere <= here, "{elsewhere:?} elsewhere, {here:?} here");
+                    seen = elsewhere;
+                }
+                seen
+            });
+            for _ in 0..5_000 {
+                if watching.is_finished() {
+                    break;
+                }
+                block_on(log.append(append("a-1"))).unwrap();
+            }
+            done.store(true, Ordering::Release);
+            watching.join().unwrap()
+        });
+        assert!(seen > Position::START, "the file was not looked at");
     }
 }
