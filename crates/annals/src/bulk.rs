@@ -25,7 +25,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
-use annals_domain::{Command, StreamRef};
+use annals_domain::StreamRef;
 use annals_event_log::{AppendError, Appended, BatchStatus, Link, Position, ReadError};
 use uuid::Uuid;
 
@@ -167,9 +167,9 @@ impl BulkWriter<'_> {
     ) -> Result<Decided, BulkError> {
         self.make_room().await?;
         let is_asked = key.is_some() && self.unknown.take() == key;
-        let given = |request: &Request| matches!(request.command, Command::SubmitCommand(_));
-        // A verdict is given on what is in the log, and when it is there.
-        if requests.is_empty() || requests.iter().any(given) {
+        let is_alone = |request: &Request| request.command.must_be_alone().is_some();
+        // What is a batch by itself is decided on what is in the log, and answered when it is there.
+        if requests.is_empty() || requests.iter().any(is_alone) {
             return self.ordinarily(key, requests).await;
         }
         let canonical = canonical_request(&requests)?;

@@ -4,14 +4,13 @@
 use annals_domain::session::{
     AgentCommand, CommandResult, Event, PolicyProfile, SubmitCommand, Verdict,
 };
-use annals_domain::{ActorRef, AnyEvent, Command, CommandId, Refusal, SessionId};
+use annals_domain::{ActorRef, AnyEvent, CommandId, SessionId};
 use annals_event_log::{Appended, Position};
 use annals_projections::session_replay::{
     self, SessionReplayError, SessionReplayOptions, SessionsReplay,
 };
-use uuid::Uuid;
 
-use crate::{Annals, As, ExecuteError, LoadError, Outcome, Request};
+use crate::{Annals, As, ExecuteError, LoadError, Outcome};
 
 /// What the gate said of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,87 +21,6 @@ pub struct Gated {
     pub verdict: Verdict,
     /// Where the log has it. A read at or after it sees the verdict.
     pub position: Position,
-}
-
-/// The key of a command: the batch of one session's command of one id, so that
-/// it has one verdict however often it is given.
-fn key_of(session: SessionId, command: CommandId) -> Uuid {
-    let namespace = Uuid::new_v5(&session.0, b"command.annals");
-    Uuid::new_v5(&namespace, command.0.as_bytes())
-}
-
-/// The request with its own key, if it gives a command. A command without an id
-/// gets one here: from the caller's key, if there is one, so that a repeat gives
-/// the same command.
-pub(crate) fn keyed(mut request: Request) -> Request {
-    if let Command::SubmitCommand(submit) = &mut request.command {
-        let from_key = |key: Uuid| Uuid::new_v5(&submit.session.0, key.as_bytes());
-        let new = || request.key.map_or_else(Uuid::now_v7, from_key);
-        let id = submit.id.unwrap_or_else(|| CommandId(new()));
-        submit.id = Some(id);
-        request.key = Some(key_of(submit.session, id));
-    }
-    request
-}
-
-/// A command is its own batch: its id is the batch's key.
-pub(crate) fn alone(requests: &[Request]) -> Result<(), ExecuteError> {
-    if requests.len() < 2 {
-        return Ok(());
-    }
-    let given = |request: &Request| matches!(request.command, Command::SubmitCommand(_));
-    match requests.iter().position(given) {
-        None => Ok(()),
-        Some(index) => Err(ExecuteError::Refused {
-            index,
-            command: "submit_command",
-            refusal: Refusal::invalid(
-                "submit",
-                "a command is given alone, not in a batch: its verdict is looked up by its id",
-            ),
-        }),
-    }
-}
-
-/// The command that a request gives.
-pub(crate) fn given(request: &Request) -> Option<CommandId> {
-    match &request.command {
-        Command::SubmitCommand(submit) => submit.id,
-        _ => None,
-    }
-}
-
-/// A key that was used before, as the caller that gave a command knows it: by its
-/// id, or else by the key that its id was made from.
-pub(crate) fn explained(
-    known_by: (Option<CommandId>, Option<Uuid>),
-    error: ExecuteError,
-) -> ExecuteError {
-    match (known_by, error) {
-        ((None, Some(key)), ExecuteError::KeyReused { .. }) => ExecuteError::KeyReused { key },
-        ((None, Some(key)), ExecuteError::KeyUnverifiable { first, last, .. }) => {
-            ExecuteError::KeyUnverifiable { key, first, last }
-        }
-        ((Some(id), _), ExecuteError::KeyReused { .. }) => used(format!(
-            "{id} was given in this session before, as another command; give each \
-             command its own id"
-        )),
-        ((Some(id), _), ExecuteError::KeyUnverifiable { first, .. }) => used(format!(
-            "{id} was given in this session before (position {first}), and its request is \
-             not stored any more, so that this cannot be shown to be the same command; give \
-             each command its own id"
-        )),
-        (_, error) => error,
-    }
-}
-
-/// The id of a command that belongs to another one.
-fn used(reason: String) -> ExecuteError {
-    ExecuteError::Refused {
-        index: 0,
-        command: "submit_command",
-        refusal: Refusal::invalid("id", reason),
-    }
 }
 
 impl Annals {

@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use annals_domain::intent::{self, ApprovalStatus, status_in};
 use annals_domain::task::{self, TaskText};
 use annals_domain::{
-    AnyState, DecideError, IntentId, Kind, Loaded, Need, StreamRef, TaskId, World, settings,
+    AnyState, DecideError, IntentId, Kind, Loaded, Need, SecondFold, StreamRef, TaskId, World,
+    settings,
 };
 use annals_event_log::Position;
 use annals_projections::{
@@ -214,16 +215,15 @@ impl Annals {
                 let naming = self.all_naming(field, target).await?;
                 world.insert_naming(field, target, naming);
             }
-            Need::AliasStream(alias) => {
-                let stream = self.alias_stream(&alias).await?;
-                world.insert_alias_stream(alias, stream);
+            Need::NamedStream { kind, name } => {
+                let stream = self.named_stream(kind, &name).await?;
+                world.insert_named_stream(kind, name, stream);
             }
-            Need::BucketStream(name) => {
-                let stream = self.bucket_stream(&name).await?;
-                world.insert_bucket_stream(name, stream);
+            Need::SecondFold { stream, .. } => {
+                if let Some(fold) = SecondFold::empty(stream.kind) {
+                    world.insert_second_fold(stream, fold);
+                }
             }
-            Need::Window { stream, .. } => world.insert_window(stream, None),
-            Need::TaskText { stream, .. } => world.insert_task_text(stream, TaskText::default()),
         }
         Ok(())
     }

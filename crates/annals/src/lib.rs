@@ -90,6 +90,7 @@ mod intake;
 mod keyed_locks;
 mod observations;
 mod open;
+mod own_key;
 mod prepared;
 pub mod proof;
 mod read;

@@ -17,10 +17,13 @@ pub use event::{Event, Taken};
 pub use evolve::{State, evolve};
 pub use level::{Level, Limit, latest};
 
+use std::sync::Arc;
+
 use uuid::Uuid;
 
 use crate::session::{CommandKind, PolicyProfile, cap};
-use crate::{StreamKind, StreamRef};
+use crate::world::not_found;
+use crate::{AnyState, DecideError, Dependence, StreamKind, StreamRef, World};
 
 /// What a cap's bucket is known by: the kind, and the name and the limits of the profile. All
 /// sessions share it whose profiles have the same.
@@ -39,13 +42,32 @@ pub fn names_of(profile: &PolicyProfile) -> Vec<(CommandKind, String)> {
 }
 
 /// The stream of a bucket where the log has no secret of its own: its id is a UUID of version 5
-/// over the name. Elsewhere it follows from that secret ([`crate::Need::BucketStream`]), so that a
+/// over the name. Elsewhere it follows from that secret ([`crate::Need::NamedStream`]), so that a
 /// profile's name cannot be found by trying.
 pub fn stream_of(name: &str) -> StreamRef {
     let namespace = Uuid::new_v5(&Uuid::NAMESPACE_DNS, b"bucket.annals");
     StreamRef {
         kind: StreamKind::Bucket,
         id: Uuid::new_v5(&namespace, name.as_bytes()),
+    }
+}
+
+impl World {
+    /// The stream of the bucket with a name, whether anything was ever taken from it or not.
+    ///
+    /// # Errors
+    /// [`DecideError::Needs`] it.
+    pub fn bucket_stream(&self, name: &str) -> Result<StreamRef, DecideError> {
+        self.named_stream(StreamKind::Bucket, name)
+    }
+
+    /// What is in a bucket that sessions share, whether anything was ever taken
+    /// or not.
+    pub fn bucket(&mut self, stream: StreamRef) -> Result<Arc<State>, DecideError> {
+        match &self.depend(stream, Dependence::State)?.state {
+            AnyState::Bucket(state) => Ok(Arc::clone(state)),
+            _ => Err(not_found(stream)),
+        }
     }
 }
 

@@ -77,8 +77,18 @@ fn did_you_mean(name: &str) -> String {
     }
 }
 
+/// What makes a command the same one whenever it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnKey {
+    /// The id that its caller gave it, or that it got.
+    pub id: Uuid,
+    /// The idempotency key of its batch, which follows from that id.
+    pub key: Uuid,
+}
+
 macro_rules! commands {
-    ($($variant:ident($type:path) = $name:literal, $decide:path, |$c:ident| $lock_id:expr $(, new $new:expr)?;)+) => {
+    ($($variant:ident($type:path) = $name:literal, $decide:path, |$c:ident| $lock_id:expr
+        $(, new $new:expr)? $(, alone $alone:literal)? $(, key $key:path, named $name_it:path)?;)+) => {
         /// Any command.
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(untagged)]
@@ -146,6 +156,36 @@ macro_rules! commands {
                 }
             }
 
+            /// Why it must be the only command of its batch, if it must.
+            pub fn must_be_alone(&self) -> Option<&'static str> {
+                match self {
+                    $(Command::$variant(_) => None::<&'static str>$(.or(Some($alone)))?,)+
+                }
+            }
+
+            /// The idempotency key that follows from the command itself, where it has one: given again,
+            /// with any key, it is answered as the first time. It has one once it is
+            /// [`Command::named`].
+            pub fn own_key(&self) -> Option<OwnKey> {
+                match self {
+                    $(Command::$variant($c) => {
+                        let _ = $c;
+                        None::<OwnKey>$(.or($key($c)))?
+                    })+
+                }
+            }
+
+            /// The command with a name of its own, if its key follows from one and it has none yet:
+            /// one that follows from the caller's key, or else a new id.
+            pub fn named(self, key: Option<Uuid>, new_id: impl FnOnce() -> Uuid) -> Command {
+                match self {
+                    $(Command::$variant($c) => Command::$variant({
+                        $(let $c = $name_it($c, key, new_id);)?
+                        $c
+                    }),)+
+                }
+            }
+
             /// Decides what happens: a pure function of the world, the command
             /// and what comes with it.
             ///
@@ -159,6 +199,9 @@ macro_rules! commands {
     };
 }
 
+// The columns: the command, its name, its decider, the object that it is mostly about; and where it has them, the
+// id that it asks for (`new`), why it must be `alone` in its batch, and its own `key` with what gives it the name
+// that this follows from.
 commands! {
     CreateIntent(intent::CreateIntent) = "create_intent", intent::decide::create, |c| c.id.map(Uuid::from), new c.id;
     AnalyzeIntent(intent::AnalyzeIntent) = "analyze_intent", intent::decide::analyze, |c| Some(c.intent.0);
@@ -218,7 +261,9 @@ commands! {
     SetEvictionPolicy(pipeline::SetEvictionPolicy) = "set_eviction_policy", pipeline::decide::set_eviction_policy, |c| Some(c.pipeline.0);
     SetGlobalSummary(pipeline::SetGlobalSummary) = "set_global_summary", pipeline::decide::set_global_summary, |c| Some(c.pipeline.0);
     CreateSession(session::CreateSession) = "create_session", session::decide::create, |c| Some(c.config.session_id.0), new Some(c.config.session_id);
-    SubmitCommand(session::SubmitCommand) = "submit_command", session::decide::submit, |c| Some(c.session.0);
+    SubmitCommand(session::SubmitCommand) = "submit_command", session::decide::submit, |c| Some(c.session.0),
+        alone "its verdict is looked up by its id",
+        key session::SubmitCommand::own_key, named session::SubmitCommand::named;
     ApproveSession(session::ApproveSession) = "approve_session", session::decide::approve, |c| Some(c.session.0);
     DenySession(session::DenySession) = "deny_session", session::decide::deny, |c| Some(c.session.0);
     ExpireApprovals(session::ExpireApprovals) = "expire_approvals", session::decide::expire, |c| Some(c.session.0);
@@ -238,4 +283,48 @@ commands! {
     SetMetadata(metadata::SetMetadata) = "set_metadata", metadata::set_metadata, |c| Some(c.object);
     Seal(metadata::Seal) = "seal", metadata::seal, |c| Some(c.object);
     ReserveAlias(alias::ReserveAlias) = "reserve_alias", alias::decide::reserve, |c| Some(alias::stream_of(&c.alias).id);
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    const SUBMIT: &str = r#"{"session":"00000000-0000-0000-0000-000000000007","submit":{"kind":"GetDiff","repo":{"name":"app","path":"/src/app"}}}"#;
+
+    fn given(id: Option<u128>) -> Command {
+        let mut fields: serde_json::Value = serde_json::from_str(SUBMIT).unwrap();
+        if let Some(id) = id {
+            fields["id"] = Uuid::from_u128(id).to_string().into();
+        }
+        let fields = fields.to_string();
+        Command::from_json("submit_command", &fields).unwrap()
+    }
+
+    #[test]
+    fn a_command_with_a_key_of_its_own_is_a_batch_by_itself() {
+        assert!(given(None).must_be_alone().is_some());
+        let create = Command::from_json("create_intent", r#"{"prompt":"p"}"#).unwrap();
+        assert_eq!((create.must_be_alone(), create.own_key()), (None, None));
+        let new = || Uuid::from_u128(9);
+        assert_eq!(create.clone().named(Some(new()), new), create);
+    }
+
+    #[test]
+    fn a_key_follows_from_the_name_and_the_name_from_the_callers_key() {
+        let new = |id: u128| move || Uuid::from_u128(id);
+        assert_eq!(given(None).own_key(), None);
+        let own = given(Some(5)).own_key().unwrap();
+        assert_eq!(own.id, Uuid::from_u128(5));
+        // Keys are in the log: another one would give a command a second verdict.
+        let pinned = "94973c73-d830-5974-8588-7e172bbd1c21";
+        assert_eq!(own.key.to_string(), pinned);
+        let caller = Some(Uuid::from_u128(6));
+        assert_eq!(given(Some(5)).named(caller, new(9)), given(Some(5)));
+        let first = given(None).named(caller, new(8)).own_key();
+        assert!(first.is_some() && first == given(None).named(caller, new(9)).own_key());
+        let new_one = given(None).named(None, new(9)).own_key().unwrap();
+        assert_eq!(new_one.id, Uuid::from_u128(9));
+    }
 }

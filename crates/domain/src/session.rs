@@ -14,6 +14,7 @@ mod event;
 mod evolve;
 mod gate;
 mod names;
+mod own_key;
 mod plan;
 mod policy;
 mod refspec;

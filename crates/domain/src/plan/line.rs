@@ -9,7 +9,18 @@ use std::sync::Arc;
 
 use super::{State, StepStatus};
 use crate::world::World;
-use crate::{DecideError, IntentId, Naming, PlanId, Refusal, TaskId, intent};
+use crate::{AnyState, DecideError, Dependence, IntentId, Naming, PlanId, Refusal, TaskId, intent};
+
+impl World {
+    /// The intent of a plan that exists. It never changes, so that nothing else
+    /// of the plan's state is depended on, unless it has none yet.
+    pub fn plan_intent(&mut self, id: PlanId) -> Result<Option<IntentId>, DecideError> {
+        match &self.existing(id.stream(), Dependence::Exists)?.state {
+            AnyState::Plan(state) if state.intent.is_some() => Ok(state.intent),
+            _ => Ok(self.plan(id)?.intent),
+        }
+    }
+}
 
 /// The intents that a plan is for: its own, or else those of the nearest plans of
 /// its line. Of a line of this log's own there is one at most.

@@ -147,7 +147,7 @@ pub(super) fn intents_of(
     let mut intents = intent::intents_of_task(world, task)?;
     // An adopted run may name a plan that does not exist.
     if let Some(plan) = plan
-        && world.has_plan(plan)?
+        && world.has(plan.stream())?
     {
         for intent in plan::line::intents_of(world, plan)? {
             if !intents.contains(&intent) {
