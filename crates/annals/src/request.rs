@@ -109,7 +109,7 @@ pub enum ExecuteError {
     #[error(
         "the key {key} was used before, for positions {first} to {last}, and its request is not stored any more \
          (content was removed, or it was imported), so that this one cannot be shown to be the same; \
-         `annals log --from {first}` says what was done; use a new key for a new request"
+         `annals log --since {first}` says what was done; use a new key for a new request"
     )]
     KeyUnverifiable {
         /// The key.
@@ -199,11 +199,20 @@ impl ExecuteError {
     }
 }
 
+/// What kind of cause a decider's refusal has, by the rule of [`ErrorClass`].
+fn of_refusal(refusal: &Refusal) -> ErrorClass {
+    match refusal {
+        Refusal::NotFound { .. } | Refusal::Unknown { .. } => ErrorClass::NotFound,
+        Refusal::Invalid { .. } => ErrorClass::Invalid,
+        _ => ErrorClass::Refused,
+    }
+}
+
 impl Classified for ExecuteError {
     fn classify(&self) -> Classification {
         use ErrorClass::{Contended, Invalid, Refused};
         match self {
-            ExecuteError::Refused { refusal, .. } => Refused.code(refusal.code()),
+            ExecuteError::Refused { refusal, .. } => of_refusal(refusal).code(refusal.code()),
             ExecuteError::KeyReused { .. } => Refused.code("key_reused"),
             ExecuteError::KeyUnverifiable { .. } => Refused.code("key_unverifiable"),
             ExecuteError::Contended { .. } => Contended.code("contended"),

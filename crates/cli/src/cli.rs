@@ -1,5 +1,7 @@
 //! The command line: commands, options and their help.
 
+#[cfg(test)]
+mod advised;
 mod contracts;
 mod exchange;
 mod forge;
@@ -232,7 +234,7 @@ the line safe: what it stored is not stored again), \"correlation\" and \"causat
 Each line is answered by one line, in order:
 
   {\"ok\":true,\"id\":\"...\",\"position\":1}
-  {\"ok\":false,\"line\":2,\"error\":{\"code\":\"transition\",\"message\":\"...\"}}
+  {\"ok\":false,\"line\":2,\"error\":{\"code\":\"transition\",\"class\":\"refused\",\"retryable\":false,...}}
 
 A refused line stores nothing, and the next one is read. The exit status is then 1.
 

@@ -17,7 +17,7 @@ use annals::{Annals, LoadError, ObjectRef, ViewError};
 use annals_domain::pipeline::{Event as PipelineEvent, FramePushed};
 use annals_domain::run::{Event as RunEvent, ToolInvoked, ToolStatus, UsageRecorded};
 use annals_domain::{AnyEvent, IntentId, Kind, RunId, Slot, TaskId, Timestamp};
-use annals_event_log::Store;
+use annals_event_log::{Classification, Classified, ErrorClass, Store};
 use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -36,15 +36,45 @@ const SUB_AGENTS: (usize, usize) = (10_000, 16);
 /// What stands for a version that is not recorded.
 const NO_VERSION: &str = "unknown";
 
+/// Why there is no trajectory.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AtifExportError {
+    /// Nothing was run for it yet.
+    #[error(
+        "{object} has no run, and a trajectory is one of a run; `annals list runs` shows the log's"
+    )]
+    NoRun {
+        /// The task or the intent.
+        object: ObjectRef,
+    },
+    /// The log could not be read, or the object is of a kind without runs.
+    #[error(transparent)]
+    View(#[from] ViewError),
+}
+
+impl From<LoadError> for AtifExportError {
+    fn from(error: LoadError) -> AtifExportError {
+        AtifExportError::View(error.into())
+    }
+}
+
+impl Classified for AtifExportError {
+    fn classify(&self) -> Classification {
+        match self {
+            AtifExportError::NoRun { .. } => ErrorClass::NotFound.code("no_run"),
+            AtifExportError::View(error) => error.classify(),
+        }
+    }
+}
+
 /// The run that an object is about: the newest one of a task, or of the task of an intent or of what
 /// it refines; or the run itself.
 ///
 /// # Errors
-/// [`ViewError`].
-pub async fn run_of(annals: &Annals, object: ObjectRef) -> Result<RunId, ViewError> {
-    let none = || ViewError::NotFound {
-        id: format!("run of {object}"),
-    };
+/// [`AtifExportError`].
+pub async fn run_of(annals: &Annals, object: ObjectRef) -> Result<RunId, AtifExportError> {
+    let none = || AtifExportError::NoRun { object };
     let task = match object.kind {
         Kind::Task => object.id,
         Kind::Intent => {

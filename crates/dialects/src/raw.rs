@@ -124,11 +124,11 @@ impl RawError {
 
 impl Classified for RawError {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Failed, Unavailable};
+        use ErrorClass::Failed;
         match self {
             RawError::View(error) => error.classify().of("export_failed"),
             RawError::Read(error) => error.classify().of("export_failed"),
-            RawError::Write { .. } => Unavailable.code("export_failed"),
+            RawError::Write { source, .. } => ErrorClass::of_file(source).code("export_failed"),
             RawError::Malformed { .. } | RawError::Removed { .. } | RawError::Different { .. } => {
                 Failed.code("export_failed")
             }

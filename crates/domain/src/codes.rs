@@ -6,11 +6,12 @@
 
 /// Declares an enum whose variants are all known.
 ///
-/// In binary formats it is its u16 code, in text formats its word.
+/// In binary formats it is its u16 code, in text formats its word. Messages call it by the words of its name,
+/// or as it is `called`.
 macro_rules! coded_enum {
     (
         $(#[$meta:meta])*
-        pub enum $name:ident {
+        pub enum $name:ident $(called $called:literal)? {
             $($(#[$vmeta:meta])* $variant:ident = $code:literal => $word:literal,)+
         }
     ) => {
@@ -53,7 +54,7 @@ macro_rules! coded_enum {
             fn from_str(word: &str) -> Result<Self, Self::Err> {
                 Self::from_word(word).ok_or_else(|| $crate::codes::UnknownWord {
                     word: word.to_owned(),
-                    what: stringify!($name),
+                    what: $crate::codes::called!($name $($called)?),
                     known: &[$($word,)+],
                 })
             }
@@ -221,18 +222,40 @@ macro_rules! open_enum {
     };
 }
 
-pub(crate) use {coded_enum, open_enum};
+/// What messages call an enum.
+macro_rules! called {
+    ($name:ident) => {
+        stringify!($name)
+    };
+    ($name:ident $called:literal) => {
+        $called
+    };
+}
+
+pub(crate) use {called, coded_enum, open_enum};
 
 /// A word that an enum does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {what} {word:?}: expected one of {}", known.join(", "))]
+#[error("unknown {} {word:?}: expected one of {}", words_of(what), known.join(", "))]
 pub struct UnknownWord {
     /// The word that was read.
     pub word: String,
-    /// The enum that was asked.
+    /// The name of the enum that was asked, or what messages call it.
     pub what: &'static str,
     /// The words that it has.
     pub known: &'static [&'static str],
+}
+
+/// A type's name as a sentence has it: `ApprovalStatus` is "approval status".
+fn words_of(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 2);
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    words
 }
 
 /// Open enums whose other words are written as they are.
@@ -311,10 +334,12 @@ pub(crate) mod tagged {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use crate::ActorKind;
+    use crate::intent::{ApprovalStatus, ListedType};
     use crate::pipeline::FrameKind;
     use crate::run::DecisionType;
+    use crate::settings::Setting;
     use crate::task::GoalType;
+    use crate::{ActorKind, Kind, UnknownWord};
 
     #[test]
     fn a_listed_word_in_other_letters_is_a_slip() {
@@ -338,5 +363,27 @@ mod tests {
         assert_eq!(FrameKind::Checkpoint.to_string(), "checkpoint");
         let plain = FrameKind::Other("escalate".into());
         assert_eq!(plain.to_string(), "escalate");
+    }
+
+    #[test]
+    fn a_message_names_an_enum_in_words() {
+        let messages: [(UnknownWord, &str); 4] = [
+            (
+                "x".parse::<ApprovalStatus>().unwrap_err(),
+                "unknown approval status \"x\": ",
+            ),
+            (
+                "x".parse::<Setting>().unwrap_err(),
+                "unknown setting \"x\": ",
+            ),
+            (
+                "x".parse::<ListedType>().unwrap_err(),
+                "unknown type \"x\": ",
+            ),
+            ("x".parse::<Kind>().unwrap_err(), "unknown kind \"x\": "),
+        ];
+        for (message, begins) in messages {
+            assert!(message.to_string().starts_with(begins), "{message}");
+        }
     }
 }

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::columns::{self, Role};
 use crate::db::{Db, directory_bytes};
 use crate::error::{BackupError, OpenError};
-use crate::open::Access;
+use crate::open::{Access, unreadable};
 use crate::open_reader::open_still;
 use crate::options::Options;
 use crate::secondary::Follower;
@@ -188,7 +188,7 @@ fn prove(copy: &Path) -> Result<(Position, Option<Digest>), OpenError> {
         let is_whole = frontier.size() == position.0;
         Ok((position, is_whole.then(|| frontier.root())))
     };
-    read().map_err(|error: ReadError| OpenError::corrupt(copy, error.to_string()))
+    read().map_err(|error: ReadError| unreadable(copy, error))
 }
 
 /// Adds our own files, and brings everything to the disk.

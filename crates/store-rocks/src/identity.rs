@@ -121,8 +121,8 @@ fn not_ours(directory: &Path) -> OpenError {
 }
 
 fn damaged(directory: &Path, how: &str) -> OpenError {
-    let reason = format!("its file {NAME} is {how}; restore that file from a backup");
-    OpenError::corrupt(directory, reason)
+    let reason = format!("its file {NAME} is {how}");
+    OpenError::corrupt_but(directory, reason, "restore that file from a backup")
 }
 
 /// Whether a directory has nothing in it.

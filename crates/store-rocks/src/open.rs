@@ -323,7 +323,7 @@ pub(crate) fn check_columns(path: &Path, options: &Options) -> Result<(), OpenEr
     if !path.join("CURRENT").try_exists().map_err(failed)? {
         return Err(OpenError::corrupt(
             path,
-            "RocksDB's file CURRENT is missing; restore it from a backup",
+            "RocksDB's file CURRENT is missing",
         ));
     }
     let db_options = columns::database_options(options, Role::Reader);
@@ -380,7 +380,7 @@ pub(crate) fn check_meta(db: &Db, log_id: Uuid, purpose: Purpose) -> Result<(), 
         Some(0) | None => {
             return Err(OpenError::corrupt(
                 path,
-                "the database does not say its format; restore it from a backup",
+                "the database does not say its format",
             ));
         }
     }

@@ -283,10 +283,8 @@ fn small() -> Options {
 }
 
 fn no_watermark(path: &Path) -> OpenError {
-    let reason = format!(
-        "its file {} is missing or damaged; opening the log once for writing creates it again, as \
-         `annals apply /dev/null` does",
-        watermark_file::NAME
-    );
-    OpenError::corrupt(path, reason)
+    let reason = format!("its file {} is missing or damaged", watermark_file::NAME);
+    let remedy =
+        "opening the log once for writing creates it again, as `annals apply /dev/null` does";
+    OpenError::corrupt_but(path, reason, remedy)
 }

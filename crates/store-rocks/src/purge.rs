@@ -13,7 +13,7 @@ use rocksdb::{BottommostLevelCompaction, CompactOptions};
 
 use crate::columns;
 use crate::db::{Db, files};
-use crate::error::StoreFailure;
+use crate::error::{StoreFailure, advice};
 use crate::models::Turns;
 use crate::open::synced;
 use crate::redaction::{Left, Pending};
@@ -59,7 +59,7 @@ pub enum PurgeError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The store failed, for example because the disk is full.
-    #[error("the files could not be rewritten: {0}")]
+    #[error("the files could not be rewritten: {0}{advice}", advice = advice(.0))]
     Store(#[from] StoreFailure),
     /// Files are still there that should have been rewritten.
     #[error(
@@ -80,7 +80,8 @@ impl Classified for PurgeError {
         match self {
             PurgeError::ReadOnly => Failed.code("bytes_left"),
             PurgeError::Read(error) => error.classify().of("bytes_left"),
-            PurgeError::Unfinished | PurgeError::Store(_) | PurgeError::StillThere { .. } => {
+            PurgeError::Store(failure) => failure.classify().of("bytes_left"),
+            PurgeError::Unfinished | PurgeError::StillThere { .. } => {
                 Unavailable.code("bytes_left")
             }
         }

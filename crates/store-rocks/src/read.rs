@@ -134,9 +134,7 @@ fn check_dense(
             Source::Stream(stream) => format!("version {missing} of {stream}"),
             Source::All | Source::EventType(_) => format!("the record at {missing}"),
         };
-        corrupt(format!(
-            "{what} is not there; verify the log, and restore it from a backup"
-        ))
+        corrupt(format!("{what} is not there"))
     };
     let Some(first) = page.records.first().map(&number) else {
         let from = query.from.max(1);

@@ -220,6 +220,14 @@ impl<'a> Headers<'a> {
     }
 }
 
+/// What was found, without what to do about it.
+fn found(error: &ReadError) -> String {
+    match error {
+        ReadError::Corrupt { reason } => reason.clone(),
+        error => error.to_string(),
+    }
+}
+
 /// Reads everything else that is to be read or deleted: a table with a block that is
 /// damaged would still be damaged afterwards.
 fn check_tables(db: &Db) -> Result<(), RebuildError> {
@@ -238,9 +246,9 @@ fn check_tables(db: &Db) -> Result<(), RebuildError> {
         }
         if let Err(error) = db.check(&iterator) {
             let reason = format!(
-                "files of {name} are damaged and cannot be rebuilt in place ({error}); restore the \
-                 log from a backup, or write it out with `annals export annals` and import that \
-                 into a new log"
+                "files of {name} are damaged and cannot be rebuilt in place ({}); `annals export annals` may \
+                 write the log out, to be imported into a new one",
+                found(&error)
             );
             return Err(corrupt(reason).into());
         }

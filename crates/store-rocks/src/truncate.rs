@@ -172,9 +172,6 @@ pub(crate) fn look(path: &Path) -> Result<End, OpenError> {
     };
     // A damaged table is not the end of the log, and removing something at the end does not repair it.
     check_readable_tables(path)?;
-    let damage = damage
-        .trim_end_matches("; restore it from a backup")
-        .to_owned();
     // Where something is missing before the damage, that is not where writing stopped.
     let (last, behind) = match last_position(path, Role::Truncator) {
         Ok(last) => (last, behind(path)?),

@@ -91,10 +91,12 @@ pub enum KeepError {
 
 impl Classified for KeepError {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Refused, Unavailable};
+        use ErrorClass::Refused;
         match self {
             KeepError::InsideLog { .. } => Refused.code("inside_log"),
-            KeepError::File { .. } => Unavailable.code("checkpoint_not_kept"),
+            KeepError::File { source, .. } => {
+                ErrorClass::of_file(source).code("checkpoint_not_kept")
+            }
             KeepError::Checkpoint { source, .. } => source.classify().of("checkpoint_not_kept"),
             KeepError::Log { source, .. } | KeepError::Proof(source) => {
                 source.classify().of("checkpoint_not_kept")

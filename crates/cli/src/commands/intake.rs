@@ -341,8 +341,7 @@ async fn one(
 /// Reports one of several objects that was refused, in its place in the output.
 fn said(id: &str, error: &CliError, output: &mut Output) -> Result<(), CliError> {
     if output.is_json() {
-        let error = json!({ "code": error.code(), "message": error.to_string() });
-        return output.json(&json!({ "ok": false, "asked": id, "error": error }));
+        return output.json(&json!({ "ok": false, "asked": id, "error": error.said() }));
     }
     output.note(&format!("{id}: {error}"));
     Ok(())

@@ -300,7 +300,7 @@ fn a_word_in_other_letters_and_a_field_twice_are_slips() {
         &place,
         human("decide", decide).to_string(),
         "invalid",
-        &["unknown DecisionType \"Commit\"", "expected one of commit"],
+        &["unknown decision type \"Commit\"", "expected one of commit"],
     );
     let twice = r#"{"command":"create_intent","prompt":"a","prompt":"b"}"#;
     refused(&place, twice, "invalid", &["duplicate field \"prompt\""]);

@@ -94,7 +94,7 @@ fn a_type_in_other_letters_than_the_listed_one() {
         "intent-drafts/a.md",
         "---\ntype: AUDIT\n---\nx\n\ny\n",
         "2",
-        "found \"AUDIT\", expected one of",
+        "\"AUDIT\": expected one of",
     );
 }
 
