@@ -115,7 +115,7 @@ pub(crate) enum Command {
     Apply(Apply),
     /// Print the JSON Schema of the commands that `apply` takes
     Commands(Commands),
-    /// Print the documentation of all events
+    /// Print the documentation of all events, or their JSON Schemas
     Events(Events),
     /// Read foreign history into the log: recordings of agents, repositories, other systems' files
     Import(ImportAnything),
@@ -267,8 +267,17 @@ pub(crate) struct Commands {
 #[command(after_help = "\
 Examples:
   annals events > events.md
-  annals events --json            one event type a line")]
-pub(crate) struct Events {}
+  annals events --json            one event type a line
+  annals events task.created      the JSON Schema of one, as `annals history --json` shows it
+  annals events --schema          the JSON Schemas of all")]
+pub(crate) struct Events {
+    /// The JSON Schema of this event type alone
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// The JSON Schemas of all event types, in one document
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) schema: bool,
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -90,11 +90,13 @@ impl ActorRef {
 }
 
 /// An actor inside an event's structure; the texts are content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "actor")]
 pub struct StoredActor {
     /// What the actor is.
     pub kind: ActorKind,
     /// The actor's id within its kind.
+    #[schemars(extend("x-part" = "structure"))]
     pub id: String,
     /// A name to show to people.
     pub display_name: Option<Slot>,

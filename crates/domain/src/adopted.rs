@@ -5,6 +5,7 @@
 //! deciders apply. Lists that are too long for one event go on in further
 //! events of the same type, which have the lists alone.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::codes::coded_enum;
@@ -40,7 +41,8 @@ impl Dialect {
 
 /// The common header of an adopted object (docs/spec/git-internal.md, Common Header), and
 /// what is to be said of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "adopted header")]
 pub struct AdoptedHeader {
     /// The format that it came in.
     pub dialect: Dialect,
@@ -56,14 +58,14 @@ pub struct AdoptedHeader {
     pub created_by: StoredActor,
     /// Who may see it.
     pub visibility: Visibility,
-    /// Search tags: keys and values, in the order given.
+    /// Search tags, keys and values in the order given.
     pub tags: Vec<(Slot, Slot)>,
-    /// Ids in other systems: names and values, in the order given.
+    /// Ids in other systems, names and values in the order given.
     pub external_ids: Vec<(Slot, Slot)>,
     /// Its seal.
     pub checksum: Option<IntegrityHash>,
-    /// The SHA-256 of its JSON as it came, in the dialect's canonical form: it
-    /// tells whether it came before.
+    /// The hash of its JSON as it came, in the dialect's canonical form: it tells whether it came
+    /// before.
     pub digest: IntegrityHash,
     /// What our rules say against it, a sentence each.
     pub violations: Vec<Slot>,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::pieces::{Pieces, Slot};
+use crate::pieces::{BytesPiece, Pieces, Slot};
 use crate::{ContentPart, IntegrityHash, Refusal, Timestamp};
 
 /// Where external content is and how to tell that it is the right content.
@@ -92,22 +92,26 @@ impl ArtifactRef {
 }
 
 /// An artifact inside an event's structure; the texts are content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "artifact")]
 pub struct StoredArtifact {
-    /// The storage backend.
+    /// The storage backend; `annals` is this log.
     pub store: Slot,
-    /// The key in that store; where it is the slot of the content, the key is that content's SHA-256.
+    /// The key in that store; of content in this log, the number of the content itself, whose
+    /// SHA-256 the key is (older events: that SHA-256).
     pub key: Slot,
     /// The MIME type.
     pub content_type: Option<Slot>,
-    /// The size in bytes, of content that is elsewhere.
+    /// The size in bytes; absent for content in this log, which has its own size (except in older
+    /// events).
     pub size_bytes: Option<u64>,
-    /// The SHA-256 of the content, of content that is elsewhere. Older events have both of
-    /// content that this log holds, too.
+    /// The hash of the content; absent for content in this log, which has its own hash (except in
+    /// older events).
     pub hash: Option<IntegrityHash>,
     /// When the store may forget it.
     pub expires_at: Option<Timestamp>,
-    /// The content itself, where this log holds it.
+    /// The content itself, where this log holds it; an attachment.
+    #[schemars(with = "Option<BytesPiece>")]
     pub content: Option<Slot>,
 }
 

@@ -3,20 +3,25 @@
 //! A stored enum must not depend on the order of its variants in the source,
 //! so each variant names its number. In text formats the same enum is its
 //! snake_case word, which is what git-internal write.
+//!
+//! What an enum and each of its words mean is said by their doc comments alone: the schemas of
+//! events have them from there.
+
+use schemars::{Schema, json_schema};
 
 /// Declares an enum whose variants are all known.
 ///
 /// In binary formats it is its u16 code, in text formats its word.
 macro_rules! coded_enum {
     (
-        $(#[$meta:meta])*
+        $(#[doc = $doc:literal])+
         pub enum $name:ident {
-            $($(#[$vmeta:meta])* $variant:ident = $code:literal => $word:literal,)+
+            $($(#[doc = $meaning:literal])+ $variant:ident = $code:literal => $word:literal,)+
         }
     ) => {
-        $(#[$meta])*
+        $(#[doc = $doc])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$vmeta])* $variant,)+ }
+        pub enum $name { $($(#[doc = $meaning])+ $variant,)+ }
 
         impl $name {
             /// Every variant, in the order of the source.
@@ -89,8 +94,12 @@ macro_rules! coded_enum {
                 stringify!($name).into()
             }
 
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "string", "enum": [$($word,)+] })
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                if generator.contract().is_deserialize() {
+                    return schemars::json_schema!({ "type": "string", "enum": [$($word,)+] });
+                }
+                let words = [$(($code, $word, concat!($($meaning),+)),)+];
+                $crate::codes::described(concat!($($doc),+), &words, None)
             }
         }
     };
@@ -104,15 +113,15 @@ macro_rules! coded_enum {
 /// word, which is empty unless the code is 0.
 macro_rules! open_enum {
     (
-        $(#[$meta:meta])*
+        $(#[doc = $doc:literal])+
         pub enum $name:ident as $form:ident {
-            $($(#[$vmeta:meta])* $variant:ident = $code:literal => $word:literal,)+
+            $($(#[doc = $meaning:literal])+ $variant:ident = $code:literal => $word:literal,)+
         }
     ) => {
-        $(#[$meta])*
+        $(#[doc = $doc])+
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name {
-            $($(#[$vmeta])* $variant,)+
+            $($(#[doc = $meaning])+ $variant,)+
             /// A word that is not listed here.
             Other(String),
         }
@@ -214,14 +223,31 @@ macro_rules! open_enum {
                 stringify!($name).into()
             }
 
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                $crate::codes::$form::schema(&[$($word,)+])
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                if generator.contract().is_deserialize() {
+                    return $crate::codes::$form::schema(&[$($word,)+]);
+                }
+                let words = [$(($code, $word, concat!($($meaning),+)),)+];
+                let other = $crate::codes::$form::other();
+                $crate::codes::described(concat!($($doc),+), &words, Some(other))
             }
         }
     };
 }
 
 pub(crate) use {coded_enum, open_enum};
+
+/// The schema of an enum in events: each word with its meaning and, as `x-number`, the number that
+/// is stored for it; and what another word looks like, where others are allowed.
+pub(crate) fn described(
+    meaning: &str,
+    words: &[(u16, &str, &str)],
+    other: Option<Schema>,
+) -> Schema {
+    let word = |(number, word, meaning): &(u16, &str, &str)| json_schema!({ "const": word, "description": meaning.trim(), "x-number": number });
+    let forms: Vec<Schema> = words.iter().map(word).chain(other).collect();
+    json_schema!({ "description": meaning.trim(), "anyOf": forms })
+}
 
 /// A word that an enum does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -254,6 +280,10 @@ pub(crate) mod bare {
 
     pub(crate) fn schema(words: &[&str]) -> Schema {
         json_schema!({ "type": "string", "examples": words })
+    }
+
+    pub(crate) fn other() -> Schema {
+        json_schema!({ "type": "string", "description": "Any other word." })
     }
 }
 
@@ -304,6 +334,12 @@ pub(crate) mod tagged {
             { "type": "object", "properties": { "other": { "type": "string" } },
               "required": ["other"], "additionalProperties": false },
         ] })
+    }
+
+    pub(crate) fn other() -> Schema {
+        json_schema!({ "type": "object", "description": "Any other word.",
+            "properties": { "other": { "type": "string" } },
+            "required": ["other"], "additionalProperties": false })
     }
 }
 

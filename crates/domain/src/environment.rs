@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::pieces::{Json, Pieces, Slot};
+use crate::pieces::{Json, JsonPiece, Pieces, Slot};
 use crate::{Ordered, Refusal};
 
 /// Operating system, architecture and working directory, and anything else
@@ -41,7 +41,8 @@ impl Environment {
 }
 
 /// An environment inside an event's structure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "environment")]
 pub struct StoredEnvironment {
     /// The operating system.
     pub os: Slot,
@@ -49,7 +50,8 @@ pub struct StoredEnvironment {
     pub arch: Slot,
     /// The working directory.
     pub cwd: Slot,
-    /// More: names and JSON.
+    /// More, by name, in the order given.
+    #[schemars(with = "Vec<(Slot, JsonPiece)>")]
     pub extra: Vec<(Slot, Slot)>,
 }
 

@@ -24,33 +24,32 @@ coded_enum! {
     }
 }
 
-/// Event: visibility, tags or external ids of an object were set. What is
-/// `None` stays as it was; tags and external ids replace all earlier ones.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Visibility, tags or external ids of an object of this stream were set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MetadataSet {
-    /// The object's kind, by its number.
+    /// The object's kind, by its number (8 to 18, 64 for a session, or 65 for an observation).
     pub kind: u8,
-    /// The object.
+    /// The object; a run's stream holds several.
     pub object: Uuid,
-    /// Who may see it.
+    /// Who may see it; absent leaves it as it was.
     pub visibility: Option<Visibility>,
-    /// Search tags: keys and values, in the order given.
+    /// Search tags, keys and values in the order given; they replace all earlier ones.
     pub tags: Option<Vec<(Slot, Slot)>>,
-    /// Ids in other systems: names and values, in the order given.
+    /// Ids in other systems, names and values in the order given; they replace all earlier ones.
     pub external_ids: Option<Vec<(Slot, Slot)>>,
 }
 
-/// Event: an object was sealed. Any later event on it breaks the seal.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// An object of this stream was sealed. Any later event on it breaks the seal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sealed {
-    /// The object's kind, by its number.
+    /// The object's kind, by its number (8 to 18).
     pub kind: u8,
-    /// The object.
+    /// The object; a run's stream holds several.
     pub object: Uuid,
-    /// The canonical hash of the object as it was at this event, in hex. It is content: texts
-    /// that the object had can be tried against it, so a redaction of them removes it, too.
+    /// The canonical hash of the object as it was at this event, 64 hex digits. Texts that the
+    /// object had can be tried against it, so a redaction of them removes it, too.
     pub checksum: Option<Slot>,
-    /// The same, where an older version of the event has it: it is structure, and stays.
+    /// The same, in a seal that was stored as version 1: it is structure, and stays.
     pub old_checksum: Option<IntegrityHash>,
 }
 

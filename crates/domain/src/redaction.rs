@@ -5,6 +5,7 @@
 //! had them removed (the event's actor), when, and why. No fold of a decider looks
 //! at content, so this event changes no state.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -14,23 +15,25 @@ use crate::{
     settings, snapshot, task,
 };
 
-/// Event: content of events in this stream was removed for good.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Content of events in this stream was removed for good, by the event's actor. It changes no
+/// state; the objects show what is left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Redacted {
-    /// The events, by position, and what each of them lost.
+    /// The events that lost content.
     pub removed: Vec<RemovedPieces>,
-    /// The objects that these events are about: kinds by their numbers, and ids.
+    /// The objects that these events are about, each with its kind's number.
     pub objects: Vec<(u8, Uuid)>,
     /// Why.
     pub reason: Slot,
 }
 
 /// The pieces that an event lost.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "event")]
 pub struct RemovedPieces {
-    /// The event's position in the log.
+    /// An event's position in the log.
     pub position: u64,
-    /// The pieces, by the numbers that the event has for them.
+    /// The pieces that it lost, by its numbers for them.
     pub pieces: Vec<u16>,
 }
 

@@ -290,6 +290,7 @@ fn words_that_are_not_known_are_answered_with_near_ones() {
         "annals events",
     ];
     place.run(&["log", "--type", "run.create"]).fails(1, &says);
+    place.run(&["events", "run.create"]).fails(1, &says);
 }
 
 #[test]

@@ -483,17 +483,19 @@ impl fmt::Display for EvictionPolicy {
 coded_enum! {
     /// Which policy it is, as events store it.
     pub enum PolicyRule {
-        /// [`MaxFrames`].
+        /// At most so many frames, the oldest goes first: git-internal's policy.
         MaxFrames = 1 => "max_frames",
-        /// [`TokenBudget`].
+        /// At most so many tokens, the oldest frame goes first.
         TokenBudget = 2 => "token_budget",
-        /// [`RollingSummary`].
+        /// At most so many tokens, of which one rolling summary of the evicted frames takes a
+        /// fixed part; the oldest frame goes first.
         RollingSummary = 3 => "rolling_summary",
-        /// [`LeastRecentlyUsed`].
+        /// At most so many frames, so many tokens, or both; the frame goes first that was pushed or
+        /// used longest ago.
         LeastRecentlyUsed = 4 => "least_recently_used",
-        /// [`KindQuotas`].
+        /// At most so many frames of each kind; the oldest of a kind goes first.
         KindQuotas = 5 => "kind_quotas",
-        /// [`Unlimited`].
+        /// Nothing is evicted.
         Unlimited = 6 => "unlimited",
     }
 }

@@ -239,9 +239,8 @@ fn is_time(text: &str) -> bool {
 fn is_made_by_program(text: &str) -> bool {
     let is_hex = text.len() >= 32 && text.bytes().all(|it| it.is_ascii_hexdigit());
     let is_word = || {
-        let mut words = vocabularies().into_iter().flat_map(|found| found.words);
-        words.any(|(_, word)| word == text)
-            || ActorKind::LISTED.iter().any(|it| it.as_str() == text)
+        let mut words = vocabularies().iter().flat_map(|found| &found.words);
+        words.any(|it| it.word == text) || ActorKind::LISTED.iter().any(|it| it.as_str() == text)
     };
     text.is_empty() || is_hex || Uuid::try_parse(text).is_ok() || is_time(text) || is_word()
 }
