@@ -60,24 +60,14 @@ fn key(n: u128) -> Uuid {
 fn unit(n: u128) -> Vec<Request> {
     let text = "a line of output like others\n".repeat(10);
     let call = RecordToolInvocation {
-        run: RUN,
         id: Some(ToolInvocationId(Uuid::from_u128((1 << 90) + n))),
-        tool_name: "bash".into(),
-        io_footprint: None,
-        args: None,
-        status: ToolStatus::Ok,
         result_summary: Some(text.clone()),
-        artifacts: vec![],
-        output: vec![],
         duration_ms: Some(3),
+        ..RecordToolInvocation::new(RUN, "bash", ToolStatus::Ok)
     };
     let push = PushFrame {
-        pipeline: PIPELINE,
-        kind: FrameKind::StepSummary,
-        summary: text,
-        data: None,
-        content: None,
         token_estimate: Some(70),
+        ..PushFrame::new(PIPELINE, FrameKind::StepSummary, text)
     };
     vec![request(call), request(push)]
 }

@@ -337,16 +337,8 @@ fn request(command: impl Into<Command>) -> Request {
 
 fn call(run: RunId) -> Request {
     request(RecordToolInvocation {
-        run,
-        id: None,
-        tool_name: "bash".into(),
-        io_footprint: None,
-        args: None,
-        status: ToolStatus::Ok,
         result_summary: Some("x".repeat(150)),
-        artifacts: vec![],
-        output: vec![],
-        duration_ms: None,
+        ..RecordToolInvocation::new(run, "bash", ToolStatus::Ok)
     })
 }
 

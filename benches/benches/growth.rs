@@ -67,18 +67,12 @@ fn by_agent(command: impl Into<domain::Command>) -> Request {
 
 fn call(number: u64, n: usize) -> Request {
     by_agent(RecordToolInvocation {
-        run: run(number),
-        id: None,
-        tool_name: "bash".into(),
-        io_footprint: None,
         args: Json::parse(&format!(r#"{{"command":"cargo test case_{n}"}}"#)).ok(),
-        status: ToolStatus::Ok,
         result_summary: Some(format!(
             "test case_{n} ... ok, as change {number} expects it"
         )),
-        artifacts: vec![],
-        output: vec![],
         duration_ms: Some(12),
+        ..RecordToolInvocation::new(run(number), "bash", ToolStatus::Ok)
     })
 }
 

@@ -174,12 +174,8 @@ fn request(command: impl Into<annals::domain::Command>) -> Request {
 
 fn frame(pipeline: PipelineId) -> Request {
     request(PushFrame {
-        pipeline,
-        kind: FrameKind::ToolCall,
-        summary: "x".repeat(SUMMARY),
-        data: None,
-        content: None,
         token_estimate: Some(50),
+        ..PushFrame::new(pipeline, FrameKind::ToolCall, "x".repeat(SUMMARY))
     })
 }
 

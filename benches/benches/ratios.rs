@@ -274,16 +274,9 @@ fn busy_run(annals: &Annals) -> RunId {
             .unwrap();
         for _ in (0..TOOLS).step_by(500) {
             let tool = || RecordToolInvocation {
-                run,
-                id: None,
-                tool_name: "bash".into(),
-                io_footprint: None,
-                args: None,
-                status: ToolStatus::Ok,
                 duration_ms: Some(1_250),
                 result_summary: Some("x".repeat(200)),
-                artifacts: vec![],
-                output: vec![],
+                ..RecordToolInvocation::new(run, "bash", ToolStatus::Ok)
             };
             let batch = (0..500).map(|_| request(tool())).collect();
             annals.execute_batch(None, batch).await.unwrap();

@@ -145,14 +145,7 @@ impl As<'_> {
             max_frames: None,
             policy: Some(policy),
         };
-        let seed = PushFrame {
-            pipeline,
-            kind: FrameKind::IntentAnalysis,
-            summary: analysis,
-            data: None,
-            content: None,
-            token_estimate: None,
-        };
+        let seed = PushFrame::new(pipeline, FrameKind::IntentAnalysis, analysis);
         let requests = [Command::from(create), Command::from(seed)]
             .map(|command| Request::new(self.actor.clone(), command));
         self.annals
@@ -169,14 +162,7 @@ impl As<'_> {
         summary: impl Into<String>,
     ) -> Done<FrameId> {
         let summary = summary.into();
-        let push = PushFrame {
-            pipeline,
-            kind,
-            summary,
-            data: None,
-            content: None,
-            token_estimate: None,
-        };
+        let push = PushFrame::new(pipeline, kind, summary);
         let outcome = self.run_command(push).await?;
         outcome.frame_id.ok_or(ExecuteError::Empty)
     }

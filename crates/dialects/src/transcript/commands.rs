@@ -360,13 +360,10 @@ pub(super) fn frame(
         ..data
     };
     let push = PushFrame {
-        pipeline,
-        kind,
-        summary: beginning(summary, SUMMARY).to_owned(),
         // It has no map with other keys than texts: it can be written.
         data: Json::from_value(&data).ok(),
         content,
-        token_estimate: None,
+        ..PushFrame::new(pipeline, kind, beginning(summary, SUMMARY))
     };
     Frame { push, seen }
 }

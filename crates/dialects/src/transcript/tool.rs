@@ -208,16 +208,12 @@ impl Call<'_> {
             }
         }
         RecordToolInvocation {
-            run: self.chain.run,
             id: Some(self.ids.invocation),
-            tool_name: self.tool().to_owned(),
             io_footprint: (!self.files.is_empty()).then_some(footprint),
             args,
-            status: self.status,
             duration_ms: self.duration_ms(),
             result_summary: Some(commands::beginning(&self.result, commands::SUMMARY).to_owned()),
-            artifacts: Vec::new(),
-            output: vec![],
+            ..RecordToolInvocation::new(self.chain.run, self.tool(), self.status)
         }
     }
 

@@ -49,6 +49,20 @@ pub struct PushFrame {
     pub token_estimate: Option<u64>,
 }
 
+impl PushFrame {
+    /// A frame with a summary and nothing else.
+    pub fn new(pipeline: PipelineId, kind: FrameKind, summary: impl Into<String>) -> PushFrame {
+        PushFrame {
+            pipeline,
+            kind,
+            summary: summary.into(),
+            data: None,
+            content: None,
+            token_estimate: None,
+        }
+    }
+}
+
 /// Sets how many frames the window may hold. It evicts nothing until the next
 /// push, and has no effect while a policy is in force that does not look at it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

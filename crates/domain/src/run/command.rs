@@ -123,6 +123,28 @@ pub struct RecordToolInvocation {
     pub output: Vec<ContentPart>,
 }
 
+impl RecordToolInvocation {
+    /// A call of which no more is known than the tool and how it ended.
+    pub fn new(
+        run: RunId,
+        tool_name: impl Into<String>,
+        status: ToolStatus,
+    ) -> RecordToolInvocation {
+        RecordToolInvocation {
+            run,
+            id: None,
+            tool_name: tool_name.into(),
+            io_footprint: None,
+            args: None,
+            status,
+            duration_ms: None,
+            result_summary: None,
+            artifacts: Vec::new(),
+            output: Vec::new(),
+        }
+    }
+}
+
 /// One file of a patch set (docs/spec/git-internal.md, TouchedFile).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -156,6 +156,13 @@ pub struct FailTask {
     pub reason: Option<String>,
 }
 
+impl FailTask {
+    /// Gives a task up without saying why.
+    pub fn new(task: TaskId) -> FailTask {
+        FailTask { task, reason: None }
+    }
+}
+
 /// Calls a Draft or Running task off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -165,4 +172,11 @@ pub struct CancelTask {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+impl CancelTask {
+    /// Calls a task off without saying why.
+    pub fn new(task: TaskId) -> CancelTask {
+        CancelTask { task, reason: None }
+    }
 }

@@ -236,13 +236,13 @@ impl Draw<'_> {
             }
             .into(),
             6 => FailTask {
-                task,
                 reason: self.reason(),
+                ..FailTask::new(task)
             }
             .into(),
             _ => CancelTask {
-                task,
                 reason: self.reason(),
+                ..CancelTask::new(task)
             }
             .into(),
         }
@@ -333,16 +333,14 @@ impl Draw<'_> {
             paths_written: vec![self.words()],
         };
         RecordToolInvocation {
-            run,
             id: self.optional_id().map(Into::into),
             tool_name: self.text(),
             io_footprint: Some(io_footprint),
             args: Some(self.json()),
-            status: ToolStatus::Error,
             duration_ms: Some(1_250),
             result_summary: self.reason(),
-            artifacts: vec![],
             output: self.parts(),
+            ..RecordToolInvocation::new(run, "", ToolStatus::Error)
         }
     }
 
@@ -568,16 +566,14 @@ impl Draw<'_> {
             true => Json::parse(r#"{"content": "given twice?"}"#).expect("it is JSON"),
             false => self.json(),
         };
+        let kind = self.dice.pick(FrameKind::LISTED);
+        let kind = kind.unwrap_or(FrameKind::ToolCall);
+        let summary = self.words();
         PushFrame {
-            pipeline,
-            kind: self
-                .dice
-                .pick(FrameKind::LISTED)
-                .unwrap_or(FrameKind::ToolCall),
-            summary: self.words(),
             data: (!self.dice.once_in(4)).then_some(data),
             content: self.dice.once_in(2).then(|| self.json()),
             token_estimate: Some(self.tokens()),
+            ..PushFrame::new(pipeline, kind, summary)
         }
     }
 

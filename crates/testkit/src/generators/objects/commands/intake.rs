@@ -268,7 +268,11 @@ impl Draw<'_> {
         if self.dice.once_in(6) {
             let reason = self.reason();
             let task = task.into();
-            return FailTask { task, reason }.into();
+            return FailTask {
+                reason,
+                ..FailTask::new(task)
+            }
+            .into();
         }
         let found = &model.tasks[&task];
         let run = found.last_run.map(|run| (run, model.runs[&run].status));
