@@ -11,7 +11,7 @@ use crate::columns::Role;
 use crate::error::OpenError;
 use crate::folder::is_of_rocksdb;
 use crate::identity;
-use crate::open_reader::open_still;
+use crate::open_still::open_still;
 use crate::watermark_file::{self, WatermarkFile};
 
 /// Bytes of write-ahead logs that a creation leaves at most.

@@ -11,8 +11,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::db::files;
 use crate::error::OpenError;
+use crate::folder::files;
 use crate::wal::{BLOCK, HEADER, record};
 
 /// Types of records in files that are used again. Ours never are.

@@ -6,14 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use annals_event_log::{
-    AppendError, Classification, Classified, CommitError, ErrorClass, Position, ReadError,
-    RedactError,
+    AppendError, Classification, Classified, CommitError, ErrorClass, ReadError, RedactError,
 };
 
 use crate::folder::named;
-use crate::ingest;
-use crate::purge::PurgeError;
-use crate::watermark_file;
+use crate::ingest::leftovers::{leftovers, missing_table};
 
 /// Why a log could not be opened or created. Nothing was altered.
 #[derive(Debug, thiserror::Error)]
@@ -186,8 +183,7 @@ impl OpenError {
         } else if source.kind() == rocksdb::ErrorKind::Corruption || is_file_missing(&detail) {
             let found = detail.trim_start_matches("Corruption: ");
             let found = found.trim_end_matches('.');
-            if ingest::missing_table(&path, found).is_some() && !ingest::leftovers(&path).is_empty()
-            {
+            if missing_table(&path, found).is_some() && !leftovers(&path).is_empty() {
                 let reason = format!(
                     "{found}; rows that were being taken over are still there under another name, and \
                      opening the log once for writing puts them in their place, as `annals apply \
@@ -332,31 +328,6 @@ impl Classified for BackupError {
     }
 }
 
-/// Why blobs were not collected.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CollectError {
-    /// The log could not be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The writer could not delete them.
-    #[error(transparent)]
-    Write(#[from] AppendError),
-    /// They are deleted, but their room was not given back.
-    #[error(transparent)]
-    Purge(#[from] PurgeError),
-}
-
-impl Classified for CollectError {
-    fn classify(&self) -> Classification {
-        match self {
-            CollectError::Read(error) => error.classify().of("collection_failed"),
-            CollectError::Write(error) => error.classify().of("collection_failed"),
-            CollectError::Purge(error) => error.classify().of("collection_failed"),
-        }
-    }
-}
-
 /// A failure of the store below the ports: the source of their `Unavailable`.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
@@ -494,19 +465,17 @@ fn is_file_missing(detail: &str) -> bool {
     detail.contains("No such file or directory") && detail.split(": ").any(is_own)
 }
 
-/// What to say of a log that ends before what was acknowledged.
-pub(crate) fn lost(acknowledged: Position, last: Position) -> String {
-    format!(
-        "{acknowledged} records were acknowledged, but it ends at {last}; restore it from a \
-         backup, or remove the file {} and run `annals apply /dev/null` to go on without them",
-        watermark_file::NAME
-    )
-}
-
 /// What is stored cannot be what was written.
 pub(crate) fn corrupt(reason: impl Into<String>) -> ReadError {
     ReadError::Corrupt {
         reason: reason.into(),
+    }
+}
+
+pub(crate) fn unreadable(path: &Path, error: ReadError) -> OpenError {
+    match error {
+        ReadError::Corrupt { reason } => OpenError::corrupt(path, reason),
+        error => OpenError::corrupt(path, error.to_string()),
     }
 }
 

@@ -12,12 +12,12 @@ use annals_event_log::{Classification, Classified, ErrorClass, Position, ReadErr
 use rocksdb::{BottommostLevelCompaction, CompactOptions};
 
 use crate::columns;
-use crate::db::{Db, files};
+use crate::db::{Db, synced};
 use crate::error::StoreFailure;
+use crate::folder::files;
 use crate::models::Turns;
-use crate::open::synced;
 use crate::redaction::{Left, Pending};
-use crate::{identity, keys, mutants, redaction};
+use crate::{directories, keys, mutants, redaction};
 
 /// RocksDB's count of what failed in its own threads since the log was opened.
 const BACKGROUND_ERRORS: &str = "rocksdb.background-errors";
@@ -103,7 +103,7 @@ pub(crate) fn purge(db: &Db, turns: &Turns) -> Result<(), PurgeError> {
     match redaction::pending(db)? {
         Some(pending) if pending.said == said => {
             // Or a power cut brings the names of the old files back, and nothing says so.
-            identity::sync_directory(&db.folder.held())
+            directories::sync_directory(&db.folder.held())
                 .map_err(|error| StoreFailure::io(&db.path, &error))?;
             mark(db, None)
         }

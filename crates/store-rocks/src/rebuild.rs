@@ -14,10 +14,11 @@ use annals_event_log::{Altered, Appended, BatchId, Digest, Position, ReadError, 
 use bytes::Bytes;
 use rocksdb::{ColumnFamily, WriteBatch};
 
+use crate::checks::Purpose;
 use crate::columns::{self, Columns};
-use crate::db::Db;
+use crate::db::{Db, synced};
 use crate::error::{RebuildError, corrupt};
-use crate::open::{self, Purpose, synced};
+use crate::open;
 use crate::options::Options;
 use crate::read::{Shown, View};
 use crate::rows::{self, Counts};

@@ -21,12 +21,11 @@ use annals_event_log::{Classification, Classified, ErrorClass, EventLog, Positio
 use rocksdb::{DB, WriteBatch};
 
 use crate::columns::{self, Role};
-use crate::db::Db;
-use crate::error::{OpenError, corrupt};
+use crate::db::{Db, synced};
+use crate::error::{OpenError, corrupt, unreadable};
 use crate::identity;
 use crate::log::RocksLog;
-use crate::open::{synced, unreadable};
-use crate::open_reader::{check_readable_tables, open_still};
+use crate::open_still::{check_readable_tables, open_still};
 use crate::options::Options;
 use crate::read::{Shown, View};
 use crate::watermark_file::{self, WatermarkFile};
@@ -286,7 +285,8 @@ pub(crate) fn truncate_tail(
     if last < acknowledged && !mutants::is(mutants::TRUNCATES_ANYTHING) {
         return Err(lost(last, Some(damage)));
     }
-    let aside = aside::put(path, last)?;
+    let aside =
+        aside::put(path, last).map_err(|(path, source)| TruncateError::Aside { path, source })?;
     let done = remove(path, options, role).and_then(|()| {
         drop(lock);
         // The proof that it opens as any log does, for a reader too.
