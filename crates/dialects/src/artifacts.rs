@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::pages::{first, page};
 use crate::retention::RetentionError;
 use crate::retention::blobs::may_have_artifacts;
-use crate::retention::content::Unreadable;
+use crate::retention::error::Unreadable;
 use crate::retention::reading::{FoundBlob, GitBlobs, ReadBlob};
 
 /// Artifacts of one answer that are named; the rest is counted.

@@ -24,7 +24,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
 use crate::transcript::commands::NO_PROMPT;
-use crate::transcript::tool::NO_RESULT;
+use crate::transcript::texts::NO_RESULT;
 use written::{
     ContextManagement, FinalMetrics, Metrics, ResultExtra, SCHEMA_VERSION, StepExtra, Trajectory,
     TrajectoryAgent, TrajectoryStep, WrittenCall, WrittenResult,

@@ -7,6 +7,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use annals::Annals;
 use annals::projections::Entry;
 use annals_domain::Timestamp;
 use annals_event_log::memory::MemoryLog;

@@ -10,9 +10,8 @@ use annals_domain::session::{
 };
 use serde::{Serialize, Serializer};
 
-use super::core_type::{Correlation, Shape};
+use super::core_type::{Correlation, Shape, Whole};
 use super::fields::{Fields, Read, node_id};
-use super::object::Whole;
 
 /// What GetDiff's `ref` is where it is left out.
 const HEAD: &str = "HEAD";

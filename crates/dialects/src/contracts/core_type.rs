@@ -9,6 +9,7 @@ use annals_domain::session::{
 };
 use annals_domain::{CommandId, SessionId};
 use serde::{Serialize, Serializer};
+use uuid::Uuid;
 
 use super::error::ContractsError;
 use super::fields::{Fields, Read, Tally, node_id};
@@ -304,4 +305,14 @@ impl Shape for SessionConfig {
             }),
         }
     }
+}
+
+/// A command or an event as it is written: what it says, then what all have.
+#[derive(Serialize)]
+pub(super) struct Whole<'a, B> {
+    #[serde(flatten)]
+    pub(super) body: &'a B,
+    pub(super) id: Uuid,
+    pub(super) correlation: &'a Correlation,
+    pub(super) kind: &'static str,
 }

@@ -7,9 +7,11 @@ use annals::{Annals, CameFrom, LoadError, ViewError};
 
 use super::difference;
 use super::facts::{self, FileRules, emitted};
-use super::import::IMPORTER;
 use super::intent::ForgeIntent;
 use super::words::IntentStatus;
+
+/// Who records what a folder says.
+pub(super) const IMPORTER: &str = "forge";
 
 /// What happened to an object so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

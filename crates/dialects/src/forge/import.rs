@@ -22,8 +22,7 @@ use annals::domain::{ActorKind, ActorRef, IntentId, Kind, StreamRef, TaskId};
 use annals::{Annals, ExecuteError, LoadError};
 use chrono::Utc;
 
-use self::hold_back::Trusted;
-use super::catch_up;
+use super::catch_up::{self, IMPORTER};
 use super::drafts::{DraftOptions, Drafted, drafts, take_draft};
 use super::facts::Taking;
 use super::folder::{Folder, ForgeFolderError};
@@ -35,9 +34,6 @@ use crate::report::{ImportReport, NAMED, PassedOver, Progress, Violations, count
 use crate::secrets::Secrets;
 
 pub use as_they_come::{IntentBecame, IntentEntry, IntentsTaken, take_intents};
-
-/// Who records what a folder says.
-pub(super) const IMPORTER: &str = "forge";
 
 /// Why an object is left as it is.
 const CHANGED_HERE: &str = "this log has events of its own about it";
@@ -212,6 +208,15 @@ impl Shown<'_> {
             total: self.total,
         });
     }
+}
+
+/// Whose files are taken at their word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trusted {
+    /// Those that say that a person wrote them.
+    Persons,
+    /// None: the importer is not a person, and may have written any of them.
+    Nobody,
 }
 
 struct Import<'a> {

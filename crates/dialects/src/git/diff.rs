@@ -13,11 +13,11 @@ use gix::objs::tree::{EntryKind, EntryMode};
 use lru::LruCache;
 
 use super::changes::Changes;
-use super::commit::Tally;
 use super::objects::{Fault, Objects};
 use super::patch::{self, Content, Side, Similarity};
 use super::remark::Remark;
 use super::shown::{self, Sides};
+use super::tally::Tally;
 use crate::diff::{Lines, Sink};
 use crate::secrets::{Hit, Secrets};
 

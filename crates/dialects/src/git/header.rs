@@ -9,8 +9,8 @@ use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
 use gix::objs::CommitRef;
 
-use super::commit::{Tally, decode};
 use super::remark::Remark;
+use super::tally::{Tally, decode};
 use crate::secrets::Secrets;
 
 /// The longest header that is kept. A signature takes a thousand bytes, and a merged tag two thousand.

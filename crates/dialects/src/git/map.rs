@@ -28,10 +28,11 @@ use annals_domain::{
 use annals_event_log::limits;
 use uuid::Uuid;
 
-use super::commit::{Facts, Tally};
+use super::commit::Facts;
 use super::diff::Patch;
 use super::header;
 use super::remark::Remark;
+use super::tally::Tally;
 
 /// The most characters of a title: fewer than 100 (docs/spec/git-internal.md, Task.title).
 const TITLE: usize = 99;
@@ -101,11 +102,7 @@ pub(super) fn requests(
         header,
         ..
     } = CommitIds::of(facts.oid);
-    let prompt = if facts.subject.is_empty() {
-        NO_MESSAGE
-    } else {
-        &facts.subject
-    };
+    let prompt = prompt(facts);
     let content = facts.body.as_deref().unwrap_or(prompt);
     let external_ids = Ordered(vec![("git.commit".to_owned(), facts.oid.to_string())]);
     let by_author: [Command; 8] = [
@@ -164,13 +161,28 @@ pub(super) fn requests(
     ];
     let evidence = facts.header.as_deref();
     let evidence = evidence.map(|text| header::evidence(run, header, text).into());
+    dated(facts, by_author, evidence.into_iter().chain(by_committer))
+}
+
+/// The commands of a commit, by its author at the time at which each was given.
+fn dated(
+    facts: &Facts,
+    authored: impl IntoIterator<Item = Command>,
+    committed: impl Iterator<Item = Command>,
+) -> Vec<Request> {
     let request =
         |at: Timestamp| move |command: Command| Request::new(facts.author.clone(), command).at(at);
-    let first = by_author.into_iter().map(request(facts.authored_at));
-    let second = evidence.into_iter().chain(by_committer);
+    let first = authored.into_iter().map(request(facts.authored_at));
     first
-        .chain(second.map(request(facts.committed_at)))
+        .chain(committed.map(request(facts.committed_at)))
         .collect()
+}
+
+fn prompt(facts: &Facts) -> &str {
+    match facts.subject.as_str() {
+        "" => NO_MESSAGE,
+        subject => subject,
+    }
 }
 
 fn title(facts: &Facts, tally: &mut Tally) -> String {

@@ -1,8 +1,8 @@
 //! The common header, which comes first in every object.
 
 use annals_domain::{
-    ActorKind, ActorRef, AdoptedHeader, ArtifactRef, Dialect, IntegrityHash, Kind, Ordered, Pieces,
-    Slot, StoredActor, Timestamp, Visibility,
+    ActorKind, ActorRef, AdoptedHeader, AnyEvent, ArtifactRef, Dialect, IntegrityHash, Kind,
+    Ordered, Pieces, Slot, StoredActor, Timestamp, Visibility,
 };
 use uuid::Uuid;
 
@@ -24,6 +24,12 @@ pub(super) struct Header {
     external_ids: Ordered<String>,
     checksum: Option<IntegrityHash>,
 }
+
+/// The header's place in the event that begins an adoption.
+pub(super) type StoreHeader<'a> = &'a dyn Fn(&mut Pieces) -> Box<AdoptedHeader>;
+
+/// One event and its content.
+pub(super) type Part = (AnyEvent, Pieces);
 
 impl Header {
     pub(super) fn read(fields: &mut Fields<'_>) -> Read<Header> {

@@ -9,8 +9,9 @@ use annals_wire::EncodeError;
 use futures::StreamExt;
 use uuid::Uuid;
 
+use super::both::Both;
 use super::error::GitInternalImportError;
-use super::judge::{Both, judge, lead_on};
+use super::judge::{judge, lead_on};
 use super::known::Known;
 use super::parts::Longest;
 use super::read::{self, Found, ReadEvent};

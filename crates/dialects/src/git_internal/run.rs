@@ -13,8 +13,7 @@ use annals_domain::{
 use uuid::Uuid;
 
 use super::fields::{Fields, Read};
-use super::header::artifact;
-use super::object::{Part, StoreHeader};
+use super::header::{Part, StoreHeader, artifact};
 use super::parts::{Longest, cut};
 
 fn environment(fields: &mut Fields<'_>) -> Read<Environment> {

@@ -8,7 +8,6 @@ use annals_domain::run::{
     DiffFormat, IoFootprint, Payload, ProposePatchSet, RecordToolInvocation, RejectPatchSet,
     ToolStatus, TouchedFile,
 };
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::agent::Agent;
@@ -19,10 +18,8 @@ use super::ids::{ChainIds, ToolIds};
 use super::item::Entry;
 use super::remark::Remark;
 use super::session::PendingToolCall;
+use super::texts::{self, NO_RESULT, said, text_of};
 use crate::import::fields;
-
-/// What stands for a result that did not come.
-pub(crate) const NO_RESULT: &str = "(no result was recorded)";
 
 /// What came back from a tool.
 #[derive(Debug)]
@@ -133,7 +130,7 @@ fn call<'a>(waiting: &'a PendingToolCall, answer: Option<&'a Answer<'a>>, of: Of
     };
     let said = answer.and_then(|answer| said(answer.content));
     let result = match (answer, &said) {
-        (Some(_), Some(said)) => commands::beginning(said, commands::SUMMARY).to_owned(),
+        (Some(_), Some(said)) => texts::beginning(said, texts::SUMMARY).to_owned(),
         (Some(answer), None) => text_of(answer.content),
         (None, _) => NO_RESULT.to_owned(),
     };
@@ -215,7 +212,7 @@ impl Call<'_> {
             args,
             status: self.status,
             duration_ms: self.duration_ms(),
-            result_summary: Some(commands::beginning(&self.result, commands::SUMMARY).to_owned()),
+            result_summary: Some(texts::beginning(&self.result, texts::SUMMARY).to_owned()),
             artifacts: Vec::new(),
             output: vec![],
         }
@@ -277,7 +274,7 @@ impl Call<'_> {
         if self.answer.is_some_and(|answer| answer.is_error) {
             requests.push(self.by().request(RejectPatchSet {
                 patch_set: self.ids.patch_set,
-                reason: Some(commands::beginning(&self.result, commands::SUMMARY).to_owned()),
+                reason: Some(texts::beginning(&self.result, texts::SUMMARY).to_owned()),
             }));
         }
         requests
@@ -331,37 +328,4 @@ impl Call<'_> {
             &mut load.fields,
         );
     }
-}
-
-/// The text of a result, in any of its forms, as far as a summary needs it.
-pub(crate) fn text_of(content: Option<&RawValue>) -> String {
-    let Some(content) = content else {
-        return String::new();
-    };
-    match texts(content) {
-        Some(texts) => texts.join("\n"),
-        None => commands::beginning(content.get(), commands::SUMMARY).to_owned(),
-    }
-}
-
-/// All texts of a result, which a model reads as they are. None, if it has no
-/// text: an image's bytes say nothing of the tokens that it takes.
-pub(super) fn said(content: Option<&RawValue>) -> Option<String> {
-    let texts = texts(content?)?;
-    (!texts.is_empty()).then(|| texts.join("\n"))
-}
-
-/// A text, or the texts of a list of parts; none, if it is neither.
-fn texts(content: &RawValue) -> Option<Vec<String>> {
-    #[derive(Deserialize)]
-    struct Part {
-        #[serde(default)]
-        text: Option<String>,
-    }
-    let json = content.get();
-    if let Ok(text) = serde_json::from_str::<String>(json) {
-        return Some(vec![text]);
-    }
-    let parts: Vec<Part> = serde_json::from_str(json).ok()?;
-    Some(parts.into_iter().filter_map(|part| part.text).collect())
 }

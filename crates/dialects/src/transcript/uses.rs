@@ -21,7 +21,7 @@ use annals_event_log::{Query, Record, Version};
 use super::batch::{ImportBatch, Load};
 use super::edit::Access;
 use super::ids::ToolIds;
-use super::importer::{Done, Importer};
+use super::importer::{Done, Importer, LastResult};
 use super::record::{Appended, Recorded};
 use super::remark::Remark;
 use super::tool::Touched;
@@ -38,15 +38,6 @@ const PAGE: usize = 256;
 
 /// Why a step failed whose edit is not in the log.
 const NOT_RECORDED: &str = "the edit could not be recorded";
-
-/// The newest result about a file.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct LastResult {
-    call: ToolIds,
-    /// Its frame in the chain's pipeline; none where an earlier import pushed
-    /// it, which is read from the log only if it is used.
-    frame: Option<FrameId>,
-}
 
 impl Importer<'_> {
     /// Records a call that is about a file. If it is an edit, it used the

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use annals::Annals;
 use annals::domain::{ActorKind, ActorRef, IntentId};
 
-use super::hold_back::Trusted;
-use super::{IMPORTER, Import, Shown};
+use super::{Import, Shown, Trusted};
+use crate::forge::catch_up::IMPORTER;
 use crate::forge::export::{is_exported, mark};
 use crate::forge::folder::{Folder, ForgeFolderError, Named, Part, Place, unreadable};
 use crate::forge::source::Source;

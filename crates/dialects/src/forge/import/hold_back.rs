@@ -7,7 +7,7 @@ use annals::domain::Kind;
 use annals::domain::intent::{ApprovalStatus, Risk, RiskBasis, Source as IntentSource};
 use annals::domain::settings::State;
 
-use super::Import;
+use super::{Import, Trusted};
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::source::Source;
 use crate::forge::words::IntentStatus;
@@ -39,15 +39,6 @@ impl HeldBack {
         });
         status.into_iter().chain(risk)
     }
-}
-
-/// Whose files are taken at their word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trusted {
-    /// Those that say that a person wrote them.
-    Persons,
-    /// None: the importer is not a person, and may have written any of them.
-    Nobody,
 }
 
 impl Import<'_> {
