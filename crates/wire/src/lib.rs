@@ -28,6 +28,7 @@ mod salt;
 pub mod sample;
 mod structure;
 pub mod upcast;
+mod value;
 
 pub use bincode_format::FormatError;
 pub use envelope::{Encoded, Envelope, encode};

@@ -14,7 +14,7 @@ use annals_domain::{
 };
 use serde_json::json;
 
-use super::{emitted, id, json, metadata_set, time};
+use super::values::{emitted, id, json, metadata_set, time};
 
 pub(super) fn samples() -> Vec<Emitted> {
     let mut all = Vec::from(life());
