@@ -15,6 +15,7 @@
 //! for byte. `keys.rs` has the table of all rows.
 
 mod arena;
+mod changes;
 mod error;
 mod facet;
 mod fold;
@@ -37,6 +38,7 @@ mod taken;
 mod tree;
 mod verify;
 mod view;
+mod waits;
 mod walk;
 mod work_items;
 

@@ -30,6 +30,7 @@
 //! ```
 
 mod budget;
+mod candidate;
 mod greedy;
 mod history;
 mod optimum;
@@ -40,7 +41,7 @@ mod yardstick;
 #[cfg(test)]
 mod tests;
 
-use annals_domain::pipeline::{EvictionPolicy, Evictor, InvalidPolicy};
+use annals_domain::pipeline::InvalidPolicy;
 use annals_domain::{PipelineId, StreamKind, StreamRef};
 use annals_event_log::{
     Classification, Classified, ErrorClass, Page, Position, Query, ReadError, Record, Store,
@@ -50,73 +51,16 @@ use annals_wire::{DecodeError, stream_name};
 use futures::future::join;
 
 pub use budget::NoYardstick;
+pub use candidate::Candidate;
 pub use report::{Held, PipelineReplay, PolicyReplay, WindowAt, Yardstick};
 
+use candidate::CandidateKind;
 use history::{History, Step};
 use trial::Trials;
 use yardstick::Yardsticks;
 
 /// Records read at once.
 const PAGE: usize = 2_000;
-
-/// A policy to be tried on recorded histories.
-pub struct Candidate<'a> {
-    /// What the report calls it.
-    pub name: String,
-    kind: CandidateKind<'a>,
-}
-
-enum CandidateKind<'a> {
-    Policy(EvictionPolicy),
-    Custom(&'a (dyn Fn() -> Box<dyn Evictor + Send> + Sync)),
-}
-
-impl<'a> Candidate<'a> {
-    /// One of the policies that a pipeline can record. git-internal's without a
-    /// limit of its own follows the limits that were recorded.
-    pub fn policy(name: impl Into<String>, policy: EvictionPolicy) -> Candidate<'a> {
-        Candidate {
-            name: name.into(),
-            kind: CandidateKind::Policy(policy),
-        }
-    }
-
-    /// A policy of the caller's own, created again for each window.
-    pub fn custom(
-        name: impl Into<String>,
-        make: &'a (dyn Fn() -> Box<dyn Evictor + Send> + Sync),
-    ) -> Candidate<'a> {
-        Candidate {
-            name: name.into(),
-            kind: CandidateKind::Custom(make),
-        }
-    }
-}
-
-impl Candidate<'_> {
-    fn check(&self) -> Result<(), ReplayError> {
-        match &self.kind {
-            CandidateKind::Policy(policy) => {
-                policy.check().map_err(|source| ReplayError::InvalidPolicy {
-                    name: self.name.clone(),
-                    source,
-                })
-            }
-            CandidateKind::Custom(_) => Ok(()),
-        }
-    }
-}
-
-impl std::fmt::Debug for Candidate<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = f.debug_struct("Candidate");
-        shown.field("name", &self.name);
-        if let CandidateKind::Policy(policy) = &self.kind {
-            shown.field("policy", policy);
-        }
-        shown.finish_non_exhaustive()
-    }
-}
 
 /// What a replay does beyond counting.
 #[derive(Default)]
@@ -142,6 +86,20 @@ impl std::fmt::Debug for ReplayOptions<'_> {
             .field("optimum", &self.optimum)
             .field("windows", &self.windows.is_some())
             .finish_non_exhaustive()
+    }
+}
+
+impl Candidate<'_> {
+    fn check(&self) -> Result<(), ReplayError> {
+        match &self.kind {
+            CandidateKind::Policy(policy) => {
+                policy.check().map_err(|source| ReplayError::InvalidPolicy {
+                    name: self.name.clone(),
+                    source,
+                })
+            }
+            CandidateKind::Custom(_) => Ok(()),
+        }
     }
 }
 

@@ -17,6 +17,16 @@ mod session;
 mod task;
 mod tool_invocation;
 
+/// How one kind of object is folded. Whether an entry is about the object, and
+/// its header, are the caller's business.
+pub(crate) trait Project: Sized {
+    /// The object, if the entry is the one that creates it.
+    fn create(header: HeaderView, entry: &Entry) -> Option<Self>;
+
+    /// Folds a later entry in.
+    fn evolve(&mut self, entry: &Entry);
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -44,3 +54,5 @@ pub use session::{
 };
 pub use task::TaskView;
 pub use tool_invocation::{IoFootprintView, ToolInvocationView};
+
+use crate::{Entry, HeaderView};

@@ -3,35 +3,7 @@
 use annals_domain::intent::{ApprovalStatus, Risk, Source, WorkType};
 use bytes::Bytes;
 
-use super::keys;
-
-/// What a list of intents is by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Facet {
-    /// The status that follows from approvals and parts.
-    Approval,
-    /// The kind of work.
-    Type,
-    /// How risky it is.
-    Risk,
-    /// Where it comes from.
-    Source,
-    /// One of its labels.
-    Label,
-}
-
-impl Facet {
-    /// The number in keys.
-    pub(super) fn code(self) -> u8 {
-        match self {
-            Facet::Approval => 1,
-            Facet::Type => 2,
-            Facet::Risk => 3,
-            Facet::Source => 4,
-            Facet::Label => 5,
-        }
-    }
-}
+use super::keys::{self, Facet};
 
 /// Which intents to list: those that have all of what is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

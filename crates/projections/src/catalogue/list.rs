@@ -13,10 +13,10 @@ use uuid::Uuid;
 
 use super::CatalogueError;
 use super::facet::IntentFilter;
-use super::keys::{self, LabelMap};
+use super::keys;
 use super::overlay_view::OverlayView;
 use super::relation::Relation;
-use super::row::ObjectRow;
+use super::row::{LabelMap, ObjectRow};
 use super::status::Status;
 use super::view::{CatalogueRow, whole};
 use super::walk::{Walk, next_of_all};

@@ -6,7 +6,7 @@ use annals_domain::run::{
 use annals_domain::{AnyEvent, GitOid, RunId};
 use serde::{Serialize, Serializer};
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{ArtifactView, Entry, HeaderView, Text};
 
 /// One file of a patch set.

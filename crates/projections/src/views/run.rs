@@ -5,7 +5,7 @@ use annals_domain::run::{Adopted, Event, Status};
 use annals_domain::{AnyEvent, GitOid, IntentId, PatchSetId, PlanId, SnapshotId, TaskId};
 use serde::{Serialize, Serializer};
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{Entry, EnvironmentView, HeaderView, JsonText, Text};
 
 /// One execution attempt of a task.

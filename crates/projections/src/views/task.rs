@@ -4,7 +4,7 @@ use annals_domain::task::{Adopted, Event, GoalType, Status};
 use annals_domain::{ActorRef, AnyEvent, IntentId, RunId, TaskId};
 use serde::{Serialize, Serializer};
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{Entry, HeaderView, Text};
 
 /// A unit of work, stable across retries.

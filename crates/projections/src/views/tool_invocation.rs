@@ -4,7 +4,7 @@ use annals_domain::run::{Event, StoredFootprint, ToolStatus};
 use annals_domain::{AnyEvent, RunId};
 use serde::Serialize;
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{ArtifactView, Entry, HeaderView, JsonText, Text};
 
 /// Files that a tool call read and wrote.
