@@ -5,7 +5,7 @@ use std::future::Future;
 use annals_event_log::{Direction, Page, Position, Query, ReadError, Record, Store};
 use futures::executor::block_on;
 
-use super::{Invariant, Violation};
+use super::violation::{Invariant, Violation};
 
 /// Waits for a read. That it fails is a violation: a log can be read.
 pub(super) fn must<T>(

@@ -8,7 +8,7 @@ use annals_event_log::{
 };
 
 use super::read::{each, must};
-use super::{Check, Invariant, Violation};
+use super::violation::{Check, Invariant, Violation};
 use crate::rfc6962;
 
 fn differs(invariant: Invariant, expected: String, found: String) -> Result<(), Violation> {

@@ -10,32 +10,8 @@ use annals_domain::task::{RecordReview, ReviewVerdict};
 use annals_domain::{Command, Kind};
 use uuid::Uuid;
 
-use super::{Intent, Judged, Model, Task, demand, text};
-
-/// The log's settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
-    /// 0 for none, then the risks.
-    threshold: usize,
-    trust: bool,
-    retries: u32,
-    /// Whether people may approve their own requests.
-    pub(super) own: bool,
-    /// By which type one goes that is not listed.
-    unknown: String,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            threshold: 1,
-            trust: true,
-            retries: 2,
-            own: false,
-            unknown: "feature".to_owned(),
-        }
-    }
-}
+use super::judged::{Judged, demand, text};
+use super::{Intent, Model, Task};
 
 fn level(risk: Risk) -> usize {
     match risk {
