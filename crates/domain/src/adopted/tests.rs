@@ -22,8 +22,8 @@ use crate::run::{
 use crate::task::{AddDependency, AdoptedTask, CreateTask, FailTask, TaskStatus};
 use crate::testing::{Given, json, stream};
 use crate::{
-    ActorKind, DecisionId, Dependence, FrameId, IntentId, PatchSetId, PipelineId, PlanId, Refusal,
-    RunId, StreamKind, TaskId,
+    ActorKind, AnyEvent, DecisionId, Dependence, FrameId, IntentId, PatchSetId, PipelineId, PlanId,
+    Refusal, RunId, StreamKind, TaskId, intent, pipeline, plan, task,
 };
 
 const OWN: Uuid = Uuid::from_u128(1);

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{State, StepStatus};
+use super::State;
 use crate::world::World;
 use crate::{DecideError, IntentId, Naming, PlanId, Refusal, TaskId, intent};
 
@@ -199,26 +199,8 @@ pub(super) fn tasks_before(
     Ok(plans.iter().flat_map(|plan| tasks_in(plan)).collect())
 }
 
-/// Demands that no step is progressing that an intent gets with a plan, while it waits for an
-/// approval.
-pub(super) fn require_unbegun(
-    world: &mut World,
-    plan: Option<PlanId>,
-    of: IntentId,
-    asked: &'static str,
-) -> Result<(), DecideError> {
-    let plans = plans_before(world, plan, of)?;
-    // Those that are the intent's already were brought when it did not wait.
-    let new = plans.iter().filter(|plan| plan.intent.is_none());
-    let mut steps = new.flat_map(|plan| &plan.steps);
-    match steps.any(|step| step.status == StepStatus::Progressing) {
-        true => intent::intake::require_let_go_if_any(world, of, asked),
-        false => Ok(()),
-    }
-}
-
 /// A plan and those before it that are for the intent, or for no intent yet.
-fn plans_before(
+pub(super) fn plans_before(
     world: &mut World,
     plan: Option<PlanId>,
     of: IntentId,

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApplyStatus, DecisionMade, DiffFormat, EvidenceRecorded, Status, StoredTouchedFile, ToolInvoked,
+    ApplyStatus, DecisionMade, DiffFormat, EvidenceRecorded, StoredTouchedFile, ToolInvoked,
 };
 use crate::codes::coded_enum;
 use crate::pieces::Slot;
@@ -27,18 +27,6 @@ coded_enum! {
         Completed = 4 => "completed",
         /// It could not go on.
         Failed = 5 => "failed",
-    }
-}
-
-impl From<RunStatus> for Status {
-    fn from(status: RunStatus) -> Status {
-        match status {
-            RunStatus::Created => Status::Created,
-            RunStatus::Patching => Status::Patching,
-            RunStatus::Validating => Status::Validating,
-            RunStatus::Completed => Status::Completed,
-            RunStatus::Failed => Status::Failed,
-        }
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{CommandKind, RepoRef, WorkItemRef, WorkspaceRef};
+use crate::bucket::Limit;
 use crate::{Ordered, Refusal, SessionId, is_removed_name};
 
 /// How often commands may be given.
@@ -150,4 +151,14 @@ impl PolicyProfile {
             }
         }
     }
+}
+
+/// The cap on a kind of commands, if the policy has one.
+pub fn cap(policy: &PolicyProfile, kind: CommandKind) -> Option<Limit> {
+    let caps = policy.limits.as_ref()?.per_command_caps.as_ref()?;
+    let cap = *caps.get(kind.as_str())?;
+    Some(Limit {
+        capacity: cap,
+        per_minute: cap,
+    })
 }

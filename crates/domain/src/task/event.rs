@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 use uuid::Uuid;
 
-use super::Status;
 use crate::codes::{coded_enum, open_enum};
 use crate::event::{Touched, events};
 use crate::metadata::{MetadataSet, Sealed, subject};
@@ -73,18 +72,6 @@ coded_enum! {
         Failed = 4 => "failed",
         /// Not wanted any more.
         Cancelled = 5 => "cancelled",
-    }
-}
-
-impl From<TaskStatus> for Status {
-    fn from(status: TaskStatus) -> Status {
-        match status {
-            TaskStatus::Draft => Status::Draft,
-            TaskStatus::Running => Status::Running,
-            TaskStatus::Done => Status::Done,
-            TaskStatus::Failed => Status::Failed,
-            TaskStatus::Cancelled => Status::Cancelled,
-        }
     }
 }
 
