@@ -3,6 +3,8 @@
 //!
 //! It is a library so that its parsers can be fuzzed; nothing else is public.
 
+#![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
+
 mod cli;
 mod commands;
 mod context;

@@ -12,6 +12,8 @@
 //!   decider, in files of those names.
 //! - An event is structure and content apart: [`Pieces`].
 
+#![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
+
 mod actor;
 mod adopted;
 mod aggregate;

@@ -14,6 +14,8 @@
 //! One more event costs the same however large its object has grown: no view
 //! is rewritten as a whole.
 
+#![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
+
 mod adoption;
 mod aside;
 mod catalogue;

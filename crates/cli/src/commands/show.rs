@@ -82,27 +82,24 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
             context.output.line(&line)?;
         }
     }
-    let violations = view.header().adopted.iter().flat_map(|it| &it.violations);
-    for violation in violations {
-        let line = format!("  violation: {violation}");
+    let notes = notes(&view, seal, &expired).into_iter();
+    for line in notes.chain(redactions.iter().map(redacted)) {
         context.output.line(&line)?;
     }
-    if let Some(line) = sealed(seal) {
-        context.output.line(line)?;
-    }
-    if let Some(skew) = view.header().skew {
-        context.output.line(&skewed(&skew))?;
-    }
-    for artifact in &expired {
-        context.output.line(&expired_line(artifact))?;
-    }
-    for kept in view.kept_content() {
-        context.output.line(&kept_line(&kept))?;
-    }
-    for note in &redactions {
-        context.output.line(&redacted(note))?;
-    }
     Ok(())
+}
+
+/// What is to be said of an object beyond what it is, a line each.
+fn notes(view: &ObjectView, seal: SealCheck, expired: &[Expired]) -> Vec<String> {
+    let violations = view.header().adopted.iter().flat_map(|it| &it.violations);
+    let mut lines: Vec<String> = violations
+        .map(|violation| format!("  violation: {violation}"))
+        .collect();
+    lines.extend(sealed(seal).map(str::to_owned));
+    lines.extend(view.header().skew.as_ref().map(skewed));
+    lines.extend(expired.iter().map(expired_line));
+    lines.extend(view.kept_content().iter().map(kept_line));
+    lines
 }
 
 /// The word for a seal that cannot be relied on.
