@@ -1,4 +1,4 @@
-//! What stands for a name that was removed.
+//! The stand-in of a name that was removed.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The forms in which a record is kept, and what of it is computed again on demand.
+//! The forms in which a record is kept.
 
 use bytes::Bytes;
 

@@ -1,5 +1,5 @@
-//! Files of one crate that use each other's names in a circle: whoever reads one of them has to read
-//! all. Each circle is listed with its reason in ARCHITECTURE.md.
+//! Files of one crate that use each other's names in a circle: none of them can be understood without
+//! the others. Each circle is listed with its reason in ARCHITECTURE.md.
 //!
 //! Sources are read as text. A file is tied to another one by a name that the other one defines and
 //! that it reaches by `use`, or by a path such as `super::record::Record`; through modules that hand
