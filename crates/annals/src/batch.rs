@@ -10,8 +10,7 @@ use bytes::Bytes;
 use chrono::Utc;
 use uuid::Uuid;
 
-use crate::bulk::DecidedOutcome;
-use crate::{ExecuteError, Outcome, Request, gate};
+use crate::{DecidedOutcome, ExecuteError, Outcome, Request, gate};
 
 /// A batch that was decided: the events of each command, and the world after.
 pub(crate) struct DecidedBatch {

@@ -18,6 +18,7 @@
 mod again;
 mod ahead;
 mod answer;
+mod given;
 mod line;
 
 use std::collections::VecDeque;
@@ -33,7 +34,8 @@ use crate::batch::{Batch, canonical_request, located};
 use crate::{Annals, BatchOutcome, ExecuteError, Request};
 
 pub(crate) use self::ahead::{Ahead, Supplied};
-pub use self::answer::{BulkError, Decided, DecidedOutcome, KnownKey};
+pub use self::answer::{BulkError, Decided, KnownKey};
+use self::given::Given;
 use self::line::{Answer, HandedOver, Line, OnItsWay, hand_over};
 
 /// Events after which the catalogue's rows are brought on.
@@ -135,21 +137,6 @@ enum NotAhead {
     Unusual(Vec<Request>),
     /// The log failed.
     Failed(ExecuteError),
-}
-
-/// A batch that was given, and where its outcome is written to.
-struct Given {
-    batch: Batch,
-    appended: Arc<OnceLock<BatchOutcome>>,
-}
-
-impl Given {
-    fn has_arrived(&self, outcome: impl FnOnce(&Batch) -> BatchOutcome) {
-        // It is not needed where its caller has dropped it.
-        if Arc::strong_count(&self.appended) > 1 {
-            let _ = self.appended.set(outcome(&self.batch));
-        }
-    }
 }
 
 impl BulkWriter<'_> {

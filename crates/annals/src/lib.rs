@@ -100,6 +100,7 @@ mod request;
 mod seal;
 mod state_snapshots;
 mod states;
+mod stream_events;
 mod subscribe;
 mod sync;
 mod window;
@@ -120,7 +121,7 @@ pub use annals_event_log::{Classification, Classified, ErrorClass};
 pub use annals_projections as projections;
 pub use annals_store_rocks as store_rocks;
 pub use annals_wire as wire;
-pub use bulk::{BulkError, BulkWriter, Decided, DecidedOutcome, KnownKey};
+pub use bulk::{BulkError, BulkWriter, Decided, KnownKey};
 pub use came_from::CameFrom;
 pub use environment::environment;
 pub use flow::As;
@@ -133,7 +134,7 @@ pub use recorded::RecordedEvent;
 pub use redaction::{
     Found, RedactReport, RedactRequest, RedactionError, RedactionNote, SealOf, Stays, Target,
 };
-pub use request::{BatchOutcome, ExecuteError, LoadError, Outcome, Request};
+pub use request::{BatchOutcome, DecidedOutcome, ExecuteError, LoadError, Outcome, Request};
 pub use seal::SealError;
 pub use state_snapshots::{StateFault, StatesReport};
 pub use window::{FrameWas, SeenWindow, StepFrame};

@@ -49,6 +49,7 @@ mod inclusion;
 mod keeper;
 mod keys;
 mod mismatch;
+mod parts;
 mod since;
 mod write;
 
@@ -57,13 +58,13 @@ mod tests;
 
 pub use checkpoint::{Checkpoint, CheckpointError, Signatures, Signer};
 pub use checkpoint_file::{CheckpointFile, KeepError};
-pub use consistency::ConsistencyProof;
 pub use error::ProofError;
-pub use file::{Proof, ProofFileError};
+pub use file::ProofFileError;
 pub use head::TreeHead;
-pub use inclusion::{Detail, EventProof, InclusionProof};
+pub use inclusion::Detail;
 pub use keeper::KeepCheckpoints;
 pub use keys::{KeyError, PublicKey, SigningKey};
 pub use mismatch::ProofMismatch;
+pub use parts::{ConsistencyProof, EventProof, InclusionProof, Proof};
 pub use since::{Fault, Finding, SinceReport};
 pub use write::{log_around, replace_file};

@@ -83,6 +83,18 @@ pub struct BatchOutcome {
     pub repeated: bool,
 }
 
+/// What became of a command, except for its position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DecidedOutcome {
+    /// The object that was created or changed; `None` only for a command that changed nothing and
+    /// names no object.
+    pub id: Option<Uuid>,
+    /// The frame that was pushed.
+    pub frame_id: Option<FrameId>,
+    /// How many events there were.
+    pub events: usize,
+}
+
 /// Why a command was not executed. Nothing of it was stored, except after
 /// [`AppendError::Unavailable`], where that is unknown.
 #[derive(Debug, thiserror::Error)]

@@ -22,7 +22,7 @@ use annals_wire::{decode_row, encode_row, stream_name};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::states::each_event;
+use crate::stream_events::each_event;
 use crate::{Annals, LoadError};
 
 /// The read model: for each long stream, by its name, the state of its aggregate. The number is the version of

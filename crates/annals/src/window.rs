@@ -12,7 +12,7 @@ use annals_projections::{ContextPipelineView, ObjectView, PlanView, RunView, Win
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-use crate::states::each_event;
+use crate::stream_events::each_event;
 use crate::{Annals, At, LoadError, ObjectRef, ViewError};
 
 /// The window in force at an object's position, and what the object had to do

@@ -1,22 +1,10 @@
 //! Proofs that a log has only grown.
 
-use annals_event_log::Digest;
 use tlog_tiles::tlog::prove_tree;
 
 use super::hashes::Hashes;
-use super::{Proof, ProofError, TreeHead};
+use super::{ConsistencyProof, Proof, ProofError, TreeHead};
 use crate::Annals;
-
-/// A proof that the log of one checkpoint is the beginning of the log of another.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConsistencyProof {
-    /// The older one.
-    pub old: TreeHead,
-    /// The newer one.
-    pub new: TreeHead,
-    /// The hashes that lead to both roots.
-    pub path: Vec<Digest>,
-}
 
 impl Annals {
     /// Proves that the log of `old` is the beginning of the log of `new`.

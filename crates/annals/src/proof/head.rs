@@ -2,7 +2,6 @@
 
 use annals_event_log::{Digest, Position, ReadError, Store, tree};
 
-use super::checkpoint::Checkpoint;
 use super::{ProofError, ProofMismatch};
 use crate::Annals;
 
@@ -57,15 +56,6 @@ impl Annals {
             size,
             root: tree::root(log, size).await?,
         })
-    }
-
-    /// The checkpoint of the first `size` records, or of all that are durable. It is
-    /// not signed yet.
-    ///
-    /// # Errors
-    /// As [`Annals::tree_head`].
-    pub async fn checkpoint(&self, size: Option<u64>) -> Result<Checkpoint, ProofError> {
-        Ok(Checkpoint::of(self.tree_head(size).await?))
     }
 
     /// Whether the log still is what a checkpoint says: the same log, at least as

@@ -1,15 +1,13 @@
 //! Proofs that events are in a log.
 
-use annals_event_log::{
-    Digest, EventId, Header, MalformedRecord, Position, Query, ReadError, Record, Version,
-};
+use annals_event_log::{EventId, Position, Query, ReadError, Record, Version};
 use annals_projections::is_about;
 use annals_wire::stream_name;
 use bytes::Bytes;
 use tlog_tiles::tlog::prove_record;
 
 use super::hashes::Hashes;
-use super::{Proof, ProofError, ProofMismatch, TreeHead};
+use super::{EventProof, InclusionProof, Proof, ProofError, ProofMismatch, TreeHead};
 use crate::{Annals, LoadError, ObjectRef};
 
 /// Records read at once.
@@ -23,40 +21,6 @@ pub enum Detail {
     Records,
     /// The header alone: type, stream, times and actor, and digests of the rest.
     Headers,
-}
-
-/// A proof that events are in the log of a checkpoint.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InclusionProof {
-    /// The log that they are in.
-    pub head: TreeHead,
-    /// The object whose events they are: all that it had by then.
-    pub object: Option<ObjectRef>,
-    /// The events, in the log's order.
-    pub events: Vec<EventProof>,
-}
-
-/// An event, and how its leaf leads to the root.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EventProof {
-    /// Its place in the log.
-    pub position: Position,
-    /// The header's bytes, of which the leaf is the hash.
-    pub header: Bytes,
-    /// The whole record, if the proof has it.
-    pub record: Option<Record>,
-    /// The sibling hashes on the way to the root, from the leaf on.
-    pub path: Vec<Digest>,
-}
-
-impl EventProof {
-    /// What the header says.
-    ///
-    /// # Errors
-    /// [`MalformedRecord`], unless the proof was checked.
-    pub fn header(&self) -> Result<Header, MalformedRecord> {
-        Header::decode(&self.header)
-    }
 }
 
 impl Annals {

@@ -7,8 +7,10 @@ use annals_projections::{Entry, Text};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-use super::PAGE;
 use crate::{Annals, LoadError, ViewError};
+
+/// Records read at once.
+const PAGE: usize = 1_000;
 
 /// That content of an object was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -17,8 +17,9 @@ use futures::executor::block_on;
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::super::plan::{Lossy, Plan};
-use super::super::{SealOf, Stretch};
+use super::super::found::{SealOf, Stretch};
+use super::super::plan::Lossy;
+use super::super::search;
 use super::beside::{told, under_way};
 use super::{SECRET, annals, pattern, request};
 use crate::prepared::Prepared;
@@ -230,7 +231,7 @@ fn seals_go_before_what_they_were_made_of() {
         kind: StreamKind::Intent,
         id: Uuid::from_u128(1),
     };
-    let mut plan = block_on(Plan::make(&annals, &[], Stretch::All, &mut |_| {})).unwrap();
+    let mut plan = block_on(search::plan(&annals, &[], Stretch::All, &mut |_| {})).unwrap();
     let lossy = |position| Lossy {
         removed: RemovedPieces {
             position,
