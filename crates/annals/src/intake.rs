@@ -10,7 +10,7 @@ use annals_domain::{
 };
 use annals_event_log::Position;
 use annals_projections::{
-    ForgeChildView, ForgeIntentView, ForgeTaskView, ForgeView, Inbox, InboxEntry, InboxQuery,
+    ForgeChildView, ForgeIntentView, ForgeTaskView, ForgeView, InboxEntry, InboxPage, InboxQuery,
     InboxReason, Text,
 };
 use uuid::Uuid;
@@ -61,7 +61,11 @@ impl Annals {
     ///
     /// # Errors
     /// [`LoadError`].
-    pub async fn inbox(&self, after: Option<Position>, limit: usize) -> Result<Inbox, LoadError> {
+    pub async fn inbox(
+        &self,
+        after: Option<Position>,
+        limit: usize,
+    ) -> Result<InboxPage, LoadError> {
         self.catch_up().await?;
         let query = InboxQuery { after, limit };
         Ok(self.catalogue.inbox(self.log.as_ref(), &query).await?)

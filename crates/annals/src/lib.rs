@@ -29,7 +29,7 @@
 //!
 //! let now: RunView = annals.get(run).await?;
 //! let then: RunView = annals.get_at(run, At::Position(before)).await?;
-//! assert_eq!((now.status, then.status), (Status::Completed, Status::Patching));
+//! assert_eq!((now.status(), then.status()), (Status::Completed, Status::Patching));
 //! # Ok(())
 //! # })
 //! # }

@@ -25,7 +25,7 @@ impl Annals {
         let mut done: HashSet<TaskId> = HashSet::new();
         for task in view.plan.nodes().iter().filter_map(|node| node.task) {
             match self.get_at::<TaskView>(task, at).await {
-                Ok(seen) if seen.status == Status::Done => {
+                Ok(seen) if seen.status() == Status::Done => {
                     done.insert(task);
                 }
                 // A task that was linked later than this moment is not done.

@@ -38,7 +38,7 @@ mod work_item;
 pub use adoption::adopted_view;
 pub use catalogue::{
     ActorName, Catalogue, CatalogueError, CatalogueFault, CatalogueReport, CatalogueRow, Going,
-    Inbox, InboxEntry, InboxQuery, InboxReason, IntentFilter, LinkRow, Links, LinksQuery,
+    InboxEntry, InboxPage, InboxQuery, InboxReason, IntentFilter, LinkRow, Links, LinksQuery,
     ListQuery, Listed, Rebuilt, Relation, SkewReport, Status, Tokens, Tree, TreeNode, TreeQuery,
     WorkItems, WorkItemsQuery,
 };

@@ -1,6 +1,9 @@
 //! The views of the objects, one file each. The fields of git-internal's eleven
 //! are named and ordered as it writes them; what is not part of its JSON is
 //! skipped there and says so. The JSON of sessions and observations is our own.
+//!
+//! What an object says is a field. Where it is in its life is `status()` of each view that has a
+//! life, whether its JSON has that, its history or neither.
 
 mod context_pipeline;
 mod context_snapshot;

@@ -144,7 +144,7 @@ async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
         .start_run(task, Some(plan), Some(oid('a')))
         .await
         .expect("a run");
-    assert_eq!(story.task(task).await.status.name(), "running");
+    assert_eq!(story.task(task).await.status().name(), "running");
     let open = OpenSnapshot {
         id: None,
         selection_strategy: SelectionStrategy::Heuristic,
@@ -209,7 +209,7 @@ async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
         })
         .await;
     assert_eq!(
-        story.patch_set(rejected).await.apply_status.as_str(),
+        story.patch_set(rejected).await.status().as_str(),
         "rejected"
     );
     let open = story.propose(run, "src/users.rs").await;
@@ -222,15 +222,15 @@ async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
         .expect("a retry");
     let failed = story.run(run).await;
     assert_eq!(
-        (failed.status.name(), failed.patchsets.clone()),
+        (failed.status().name(), failed.patchsets.clone()),
         ("failed", vec![rejected, open])
     );
     assert_eq!(
-        story.patch_set(open).await.apply_status.as_str(),
+        story.patch_set(open).await.status().as_str(),
         "rejected",
         "a retry rejects what is open"
     );
-    assert_eq!(story.task(task).await.status.name(), "running");
+    assert_eq!(story.task(task).await.status().name(), "running");
     run
 }
 
@@ -317,9 +317,9 @@ async fn roll_back(story: &Story, task: TaskId, patch_set: PatchSetId) {
         serde_json::to_value(&reverted).expect("JSON")["apply_status"],
         json!("rejected")
     );
-    assert_eq!(reverted.apply_status.as_str(), "reverted");
-    assert_eq!(story.run(run).await.status.name(), "completed");
-    assert_eq!(story.task(task).await.status.name(), "done");
+    assert_eq!(reverted.status().as_str(), "reverted");
+    assert_eq!(story.run(run).await.status().name(), "completed");
+    assert_eq!(story.task(task).await.status().name(), "done");
 }
 
 #[test]
@@ -340,9 +340,9 @@ fn the_whole_flow() {
             "a run's plan never changes"
         );
         assert_eq!(story.task(task).await.runs, vec![failed, run]);
-        assert_eq!(story.task(task).await.status.name(), "done");
+        assert_eq!(story.task(task).await.status().name(), "done");
         assert_eq!(
-            story.patch_set(patch_set).await.apply_status.as_str(),
+            story.patch_set(patch_set).await.status().as_str(),
             "applied"
         );
         let me = story.annals.by(&story.agent);

@@ -4,7 +4,7 @@ use annals::InboxDetails;
 use annals::domain::IntentId;
 use annals::domain::intent::ApprovalStatus;
 use annals::event_log::Position;
-use annals::projections::{ForgeTaskView, Inbox, InboxEntry, InboxReason};
+use annals::projections::{ForgeTaskView, InboxEntry, InboxPage, InboxReason};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -28,7 +28,7 @@ pub(crate) async fn run(args: &cli::Inbox, context: &mut Context) -> Result<(), 
 }
 
 /// How much there is, and where it goes on.
-fn summary(inbox: &Inbox, context: &Context) -> Result<(), CliError> {
+fn summary(inbox: &InboxPage, context: &Context) -> Result<(), CliError> {
     let output = &context.output;
     if inbox.total == 0 {
         output.note("nothing waits for a person");

@@ -301,7 +301,7 @@ fn beyond_json(view: &ObjectView) -> String {
 
 fn of_patch_set(patch_set: &PatchSetView) -> String {
     match (
-        patch_set.apply_status,
+        patch_set.status(),
         patch_set.reverted_by,
         &patch_set.rejection,
     ) {

@@ -144,7 +144,7 @@ impl Default for InboxQuery {
 /// Part of the inbox.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Inbox {
+pub struct InboxPage {
     /// The intents, oldest first.
     pub entries: Vec<InboxEntry>,
     /// How many there are in all.
@@ -229,7 +229,7 @@ async fn is_stuck(view: &OverlayView<'_>, row: &ObjectRow) -> Result<bool, Catal
 pub(super) async fn inbox(
     view: &OverlayView<'_>,
     query: &InboxQuery,
-) -> Result<Inbox, CatalogueError> {
+) -> Result<InboxPage, CatalogueError> {
     let limit = query.limit.max(1);
     let (forward, after) = (Direction::Forward, query.after.map(|after| after.0));
     let lists: Vec<Bytes> = Waits::ALL.map(keys::all_waiting).to_vec();
@@ -246,7 +246,7 @@ pub(super) async fn inbox(
     }
     let last = entries.last().filter(|_| more);
     let next = last.map(|entry| entry.row.first_position);
-    Ok(Inbox {
+    Ok(InboxPage {
         total: total(view).await?,
         entries,
         next,

@@ -133,7 +133,7 @@ fn compare(history: &History, model: &Model) {
         let view: TaskView = get(history, TaskId(*id));
         let dependencies = view.dependencies.iter().map(|id| id.0).collect();
         assert_eq!(
-            (view.status.name(), dependencies),
+            (view.status().name(), dependencies),
             (task.status, task.dependencies.clone())
         );
         assert_eq!(view.intent.map(Uuid::from), task.intent);
@@ -141,7 +141,7 @@ fn compare(history: &History, model: &Model) {
     for (id, run) in &model.runs {
         let view: RunView = get(history, RunId(*id));
         assert_eq!(
-            (view.status.name(), view.task.0),
+            (view.status().name(), view.task.0),
             (run.status, run.task),
             "run {id}"
         );
@@ -158,7 +158,7 @@ fn compare(history: &History, model: &Model) {
     }
     for (id, patch_set) in &model.patch_sets {
         let view: PatchSetView = get(history, PatchSetId(*id));
-        let found = (view.apply_status.as_str(), view.run.0);
+        let found = (view.status().as_str(), view.run.0);
         assert_eq!(found, (patch_set.status, patch_set.run), "patch set {id}");
     }
     for (id, snapshot) in &model.snapshots {

@@ -340,7 +340,7 @@ fn our_rules_apply_from_there_on() {
     execute(&log, StartValidation { run }).unwrap();
     execute(&log, Decide::new(run, DecisionType::Abandon)).unwrap();
     let view: RunView = block_on(log.get(run)).unwrap();
-    assert_eq!(view.status.name(), "completed");
+    assert_eq!(view.status().name(), "completed");
 
     let pipeline = PipelineId(id(4));
     let push = PushFrame {
