@@ -282,7 +282,7 @@ fn fill(url: &str, events: usize) {
 fn rebuilds(annals: &Annals) {
     for round in 1..=3 {
         let start = Instant::now();
-        let rebuilt = block_on(annals.rebuild(&mut |_| {})).unwrap();
+        let rebuilt = block_on(annals.index().rebuild(&mut |_| {})).unwrap();
         let seconds = start.elapsed().as_secs_f64();
         let rate = rebuilt.events as f64 / seconds;
         println!(
@@ -297,7 +297,10 @@ fn lists(annals: &Annals) {
         let query = ListQuery::new(kind);
         let times = (0..101).map(|_| {
             let start = Instant::now();
-            assert_eq!(block_on(annals.list(&query)).unwrap().rows.len(), 20);
+            assert_eq!(
+                block_on(annals.index().list(&query)).unwrap().rows.len(),
+                20
+            );
             start.elapsed()
         });
         let times: Vec<Duration> = times.collect();
@@ -404,7 +407,7 @@ fn one_more(annals: &Annals) {
     let measure = |run: RunId| {
         let start = Instant::now();
         block_on(annals.execute(call(run))).unwrap();
-        block_on(annals.row(run)).unwrap();
+        block_on(annals.index().row(run)).unwrap();
         start.elapsed()
     };
     let (mut in_large, mut in_fresh) = (Vec::new(), Vec::new());

@@ -23,7 +23,7 @@ use annals::domain::intent::{Risk, Source, SubmitIntent};
 use annals::domain::run::{CreateRun, FailRun, RecordToolInvocation, StartPatching, ToolStatus};
 use annals::domain::task::CreateTask;
 use annals::domain::{self, ActorRef, IntentId, Json, Kind, RunId, TaskId};
-use annals::projections::ListQuery;
+use annals::projections::{InboxQuery, ListQuery};
 use annals::{Annals, Request};
 use annals_benches::watched::{own_memory, watched, written_bytes};
 use annals_benches::{directory, median, ms, program, setting, typical};
@@ -166,10 +166,19 @@ fn ask(annals: Annals, url: &str, runs: u64) -> (Annals, Asked) {
         ..ListQuery::new(Kind::Run)
     };
     let list = ms(typical(TIMES, || {
-        assert!(!block_on(annals.list(&query)).unwrap().rows.is_empty())
+        assert!(
+            !block_on(annals.index().list(&query))
+                .unwrap()
+                .rows
+                .is_empty()
+        )
     }));
     let inbox = ms(typical(TIMES, || {
-        drop(block_on(annals.inbox(None, 20)).unwrap())
+        let query = InboxQuery {
+            limit: 20,
+            ..InboxQuery::default()
+        };
+        drop(block_on(annals.inbox().entries(&query)).unwrap())
     }));
     let stats = block_on(annals.stats()).unwrap();
     block_on(annals.close());

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use annals::domain::ActorRef;
 use annals::domain::intent::{Risk, Source, SubmitIntent};
+use annals::projections::InboxQuery;
 use annals::{Annals, Request};
 use annals_benches::{directory, program, setting, timed, typical};
 use futures::executor::block_on;
@@ -66,7 +67,8 @@ fn measure(intents: usize) {
 
     let annals = block_on(Annals::open(&url)).unwrap();
     let ask = |limit| {
-        let inbox = block_on(annals.inbox(None, limit)).unwrap();
+        let query = InboxQuery { after: None, limit };
+        let inbox = block_on(annals.inbox().entries(&query)).unwrap();
         assert_eq!(inbox.entries.len(), limit.min(WAITING));
         assert_eq!(inbox.total, WAITING as u64);
     };

@@ -209,7 +209,11 @@ impl Annals {
 
     /// The outcome of a batch of one command, from its first event.
     async fn first_outcome(&self, appended: Appended) -> Result<Outcome, ExecuteError> {
-        let first = self.record(appended.first).await.map_err(LoadError::from)?;
+        let first = self
+            .contents()
+            .record(appended.first)
+            .await
+            .map_err(LoadError::from)?;
         let events = usize::try_from(appended.last.0 - appended.first.0 + 1).unwrap_or(usize::MAX);
         let mut outcome = Outcome {
             id: None,
@@ -426,7 +430,7 @@ impl Annals {
                 world.insert_state(stream, self.loaded(stream, batch).await?);
             }
             Need::Place(id) => {
-                world.insert_place(id, self.place(id).await?);
+                world.insert_place(id, self.index().place(id).await?);
             }
             Need::Naming { field, target } => {
                 // Nothing names what gets its id here.
@@ -440,7 +444,7 @@ impl Annals {
                 world.insert_naming(field, target, naming);
             }
             Need::AliasStream(alias) => {
-                let stream = self.alias_stream(&alias).await?;
+                let stream = self.index().alias_stream(&alias).await?;
                 world.insert_alias_stream(alias, stream);
             }
             Need::BucketStream(name) => {

@@ -11,7 +11,7 @@ use annals_projections::session_replay::{
 };
 use uuid::Uuid;
 
-use crate::{Annals, As, ExecuteError, LoadError, Outcome, Request};
+use crate::{Annals, As, ExecuteError, LoadError, Outcome, Request, Sessions};
 
 /// What the gate said of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +105,7 @@ fn used(reason: String) -> ExecuteError {
     }
 }
 
-impl Annals {
+impl Sessions<'_> {
     /// Gives a command to a session's gate, in the name of an agent called like
     /// the session; [`As::gate`] names another actor. The verdict is on disk when
     /// it is answered. The same command under the same id gets the same verdict
@@ -143,7 +143,7 @@ impl Annals {
     ///
     /// let push = Push { repo, branch_name: "HEAD:main".into() };
     /// let push = AgentCommand::new(CommandId(Uuid::now_v7()), push);
-    /// let gated = annals.gate(session, &push).await?;
+    /// let gated = annals.sessions().gate(session, &push).await?;
     /// assert_eq!(
     ///     gated.verdict,
     ///     Verdict::Rejected {
@@ -159,12 +159,12 @@ impl Annals {
     /// [`ExecuteError`]: an unknown session, an id that another command has. A
     /// rejected command is not an error.
     pub async fn gate(
-        &self,
+        self,
         session: SessionId,
         command: &AgentCommand,
     ) -> Result<Gated, ExecuteError> {
         let actor = ActorRef::agent(session.to_string());
-        self.by(&actor).gate(session, command).await
+        self.annals.by(&actor).gate(session, command).await
     }
 
     /// The recorded commands of sessions under another policy profile; see
@@ -172,15 +172,17 @@ impl Annals {
     ///
     /// # Errors
     /// [`SessionReplayError`].
-    pub async fn replay_sessions(
-        &self,
+    pub async fn replay(
+        self,
         sessions: &[SessionId],
         profile: &PolicyProfile,
         options: SessionReplayOptions<'_>,
     ) -> Result<SessionsReplay, SessionReplayError> {
-        session_replay::replay_sessions(self.log.as_ref(), sessions, profile, options).await
+        session_replay::replay_sessions(self.annals.log.as_ref(), sessions, profile, options).await
     }
+}
 
+impl Annals {
     /// What the gate said in a batch that is in the log already.
     pub(crate) async fn verdict_in(
         &self,
@@ -188,10 +190,10 @@ impl Annals {
     ) -> Result<Option<(CommandId, Verdict)>, LoadError> {
         let mut given = None;
         for position in appended.first.0..=appended.last.0 {
-            let Some(record) = self.record(Position(position)).await? else {
+            let Some(record) = self.contents().record(Position(position)).await? else {
                 continue;
             };
-            let entry = self.entry(&record).await?;
+            let entry = self.contents().entry(&record).await?;
             if let AnyEvent::Session(Event::CommandReceived(event)) = &entry.event {
                 given = Some(event.command);
             }
@@ -208,7 +210,7 @@ impl Annals {
 
 impl As<'_> {
     /// Gives a command to a session's gate, in the actor's name: see
-    /// [`Annals::gate`].
+    /// [`Sessions::gate`].
     ///
     /// # Errors
     /// [`ExecuteError`].

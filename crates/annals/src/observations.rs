@@ -7,7 +7,7 @@ use annals_domain::{IntentId, Kind, ObservationId, Refusal};
 use annals_event_log::Position;
 use annals_projections::{CatalogueRow, ListQuery, ObservationView, Status, Text};
 
-use crate::{Annals, As, ExecuteError, ViewError};
+use crate::{As, ExecuteError, Inbox, ViewError};
 
 /// Which observations to list: the oldest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,13 +52,15 @@ pub struct ObservationEntry {
     pub view: ObservationView,
 }
 
-impl Annals {
+impl Inbox<'_> {
     /// What agents noticed, the oldest first: what is open, or all of it.
     ///
     /// # Errors
     /// [`ViewError`].
-    pub async fn observations(&self, query: &ObservationsQuery) -> Result<Observations, ViewError> {
+    pub async fn observations(self, query: &ObservationsQuery) -> Result<Observations, ViewError> {
         let listed = self
+            .annals
+            .index()
             .list(&ListQuery {
                 status: (!query.all).then_some(Status::Open),
                 oldest_first: true,
@@ -69,7 +71,7 @@ impl Annals {
             .await?;
         let mut entries = Vec::with_capacity(listed.rows.len());
         for row in listed.rows {
-            let view = self.get(ObservationId(row.id)).await?;
+            let view = self.annals.get(ObservationId(row.id)).await?;
             entries.push(ObservationEntry { row, view });
         }
         let next = listed.next;
@@ -78,13 +80,13 @@ impl Annals {
 
     /// The proposal of an intent that an observation is the cause of. Its source is
     /// the observation's kind, and its text the observation's, unless one is given.
-    /// Whether the observation is open is for [`Annals::execute`] to say.
+    /// Whether the observation is open is for [`execute`](crate::Annals::execute) to say.
     ///
     /// # Errors
     /// [`ExecuteError::Refused`] where there is no such observation, or its text was
     /// removed and none is given, and [`ExecuteError::Load`].
     pub async fn intent_from(
-        &self,
+        self,
         observation: ObservationId,
         prompt: Option<String>,
     ) -> Result<SubmitIntent, ExecuteError> {
@@ -93,7 +95,7 @@ impl Annals {
             command: "submit_intent",
             refusal,
         };
-        let view: ObservationView = match self.get(observation).await {
+        let view: ObservationView = match self.annals.get(observation).await {
             Ok(view) => view,
             Err(ViewError::Load(error)) => return Err(error.into()),
             Err(_) => {
@@ -143,7 +145,11 @@ impl As<'_> {
         observation: ObservationId,
         prompt: Option<String>,
     ) -> Result<IntentId, ExecuteError> {
-        let command = self.annals().intent_from(observation, prompt).await?;
+        let command = self
+            .annals()
+            .inbox()
+            .intent_from(observation, prompt)
+            .await?;
         self.create(command).await
     }
 

@@ -13,7 +13,7 @@ mod tests;
 use annals_domain::{ActorKind, ActorRef};
 use annals_event_log::{Position, RedactError};
 
-use crate::Annals;
+use crate::Contents;
 use found::Stretch;
 use plan::Step;
 use seals::Lost;
@@ -29,20 +29,20 @@ const ATTEMPTS: u32 = 8;
 /// How often what came meanwhile is looked through, at most.
 const ROUNDS: u32 = 8;
 
-impl Annals {
+impl Contents<'_> {
     /// What a redaction of these targets would remove. Reads the whole log, unless
     /// only single events without blobs are requested; `progress` is called with each
     /// position that was looked at.
     ///
     /// # Errors
     /// [`RedactionError`].
-    pub async fn find_content(
-        &self,
+    pub async fn find(
+        self,
         targets: &[Target],
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Found, RedactionError> {
-        let mut plan = search::plan(self, targets, Stretch::All, progress).await?;
-        plan.add_seals(self, &Lost::new()).await?;
+        let mut plan = search::plan(self.annals, targets, Stretch::All, progress).await?;
+        plan.add_seals(self.annals, &Lost::new()).await?;
         Ok(plan.found())
     }
 
@@ -64,7 +64,7 @@ impl Annals {
     /// [`RedactionError`].
     #[tracing::instrument(level = "debug", skip_all)]
     pub async fn redact(
-        &self,
+        self,
         request: &RedactRequest,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<RedactReport, RedactionError> {
@@ -93,7 +93,7 @@ impl Annals {
     /// if something was removed. Where what came behind it refers to blobs that go, it goes on to
     /// what is the end by then.
     async fn remove(
-        &self,
+        self,
         request: &RedactRequest,
         targets: &[Target],
         mut stretch: Stretch,
@@ -103,11 +103,11 @@ impl Annals {
     ) -> Result<Option<(Position, Position)>, RedactionError> {
         let before = report.recorded.map(|(_, last)| last);
         for _ in 0..ATTEMPTS {
-            let mut plan = search::plan(self, targets, stretch, progress).await?;
+            let mut plan = search::plan(self.annals, targets, stretch, progress).await?;
             // From here on no seal is made of what goes.
-            let _sealing = self.sealing.lock().await;
+            let _sealing = self.annals.sealing.lock().await;
             let losing = plan.losing();
-            plan.add_seals(self, lost).await?;
+            plan.add_seals(self.annals, lost).await?;
             let (found, seen) = (plan.found(), plan.seen);
             let mut came = None;
             for Step { redaction, objects } in plan.steps(request)? {
@@ -117,9 +117,13 @@ impl Annals {
                     objects,
                     ..Found::default()
                 };
-                let redacted = self.catalogue.forgetting(self.log.redact(redaction)).await;
+                let redacted = self
+                    .annals
+                    .catalogue
+                    .forgetting(self.annals.log.redact(redaction))
+                    .await;
                 // For every result: content may be gone that states have names of.
-                self.states.forget_all();
+                self.annals.states.forget_all();
                 match redacted {
                     Ok(appended) => {
                         report.add(part, (appended.first, appended.last));
@@ -141,7 +145,7 @@ impl Annals {
                 seals::merge(lost, losing);
                 return Ok(came);
             }
-            stretch = stretch.up_to(self.log.watermark());
+            stretch = stretch.up_to(self.annals.log.watermark());
         }
         Err(RedactionError::Contended { attempts: ATTEMPTS })
     }

@@ -48,9 +48,12 @@ pub async fn run_of(annals: &Annals, object: ObjectRef) -> Result<RunId, ViewErr
     let task = match object.kind {
         Kind::Task => object.id,
         Kind::Intent => {
-            let chain = annals.refinements(IntentId(object.id)).await?;
+            let chain = annals.index().refinements(IntentId(object.id)).await?;
             let first = chain.last().map_or(object.id, |row| row.id);
-            let tasks = annals.naming(first, Relation::TaskIntent, 1).await?;
+            let tasks = annals
+                .index()
+                .naming(first, Relation::TaskIntent, 1)
+                .await?;
             *tasks.first().ok_or_else(none)?
         }
         _ => {
@@ -84,7 +87,9 @@ fn trajectory<'a>(
         let story = story(annals, run, &view, &task).await?;
         let mut inner = Vec::new();
         if depth < SUB_AGENTS.1 {
-            let parts = annals.naming(view.task, Relation::TaskParent, SUB_AGENTS.0);
+            let parts = annals
+                .index()
+                .naming(view.task, Relation::TaskParent, SUB_AGENTS.0);
             for part in parts.await? {
                 let part: TaskView = annals.get(TaskId(part)).await?;
                 for run in part.runs {
@@ -152,7 +157,11 @@ async fn story(
         ..Teller::default()
     };
     while let Some(record) = merged.next().await.map_err(read)? {
-        let entry = annals.entry(&record).await.map_err(ViewError::from)?;
+        let entry = annals
+            .contents()
+            .entry(&record)
+            .await
+            .map_err(ViewError::from)?;
         teller.tell(&entry);
     }
     teller.end(task);
@@ -167,7 +176,7 @@ async fn prompts(annals: &Annals, task: &TaskView) -> Result<HashMap<String, Str
     let Some(intent) = asked else {
         return Ok(prompts);
     };
-    for row in annals.refinements(intent).await? {
+    for row in annals.index().refinements(intent).await? {
         let intent: IntentView = annals.get(IntentId(row.id)).await?;
         if let Some(line) = external(&intent.header.external_ids, ".line") {
             prompts.insert(line, intent.prompt.to_string());

@@ -206,7 +206,7 @@ fn one_command_from_sixteen_callers_is_judged_once() {
                     start.wait();
                     match number % 3 {
                         0 => {
-                            block_on(annals.gate(session, &command))
+                            block_on(annals.sessions().gate(session, &command))
                                 .expect("a verdict")
                                 .verdict
                         }
@@ -275,13 +275,13 @@ fn a_command_has_one_verdict_however_often_it_is_given() {
     let (_, annals) = in_memory();
     let session = session(&annals, limited(Some(1), &[]));
     let (first, second) = (diff(), diff());
-    let given = block_on(annals.gate(session, &first)).expect("a verdict");
+    let given = block_on(annals.sessions().gate(session, &first)).expect("a verdict");
     assert_eq!(given.verdict, Verdict::Accepted);
-    let throttled = block_on(annals.gate(session, &second)).expect("a verdict");
+    let throttled = block_on(annals.sessions().gate(session, &second)).expect("a verdict");
     assert!(matches!(throttled.verdict, Verdict::Throttled { .. }));
     let position = annals.position();
     for (command, gated) in [(&first, &given), (&second, &throttled)] {
-        let again = block_on(annals.gate(session, command)).expect("the same");
+        let again = block_on(annals.sessions().gate(session, command)).expect("the same");
         assert_eq!(again, *gated);
     }
     assert_eq!(annals.position(), position, "nothing was judged again");
@@ -290,14 +290,14 @@ fn a_command_has_one_verdict_however_often_it_is_given() {
     let by = annals.by(&actor);
     let ended = by.complete_command(session, first.id, CommandResult::Success, None, None);
     block_on(ended).expect("it was accepted");
-    let again = block_on(annals.gate(session, &first)).expect("the same");
+    let again = block_on(annals.sessions().gate(session, &first)).expect("the same");
     assert_eq!(again.verdict, Verdict::Accepted);
     // Another command under its id is refused, in words about the command.
     let other = AgentCommand {
         body: push().body,
         ..first
     };
-    let refused = block_on(annals.gate(session, &other)).expect_err("another command");
+    let refused = block_on(annals.sessions().gate(session, &other)).expect_err("another command");
     assert!(
         refused
             .to_string()
@@ -316,7 +316,7 @@ fn the_same_fields_with_another_parent_or_plan_node_are_another_command() {
         plan_node: Some("build".into()),
         ..diff()
     };
-    let first = block_on(annals.gate(session, &given)).expect("a verdict");
+    let first = block_on(annals.sessions().gate(session, &given)).expect("a verdict");
     let position = annals.position();
     let others = [
         AgentCommand {
@@ -329,7 +329,8 @@ fn the_same_fields_with_another_parent_or_plan_node_are_another_command() {
         },
     ];
     for other in others {
-        let refused = block_on(annals.gate(session, &other)).expect_err("another command");
+        let refused =
+            block_on(annals.sessions().gate(session, &other)).expect_err("another command");
         assert!(
             refused
                 .to_string()
@@ -337,7 +338,7 @@ fn the_same_fields_with_another_parent_or_plan_node_are_another_command() {
             "{refused}"
         );
     }
-    let again = block_on(annals.gate(session, &given)).expect("the same");
+    let again = block_on(annals.sessions().gate(session, &given)).expect("the same");
     assert_eq!(again, first);
     assert_eq!(annals.position(), position);
 }
@@ -345,7 +346,7 @@ fn the_same_fields_with_another_parent_or_plan_node_are_another_command() {
 #[test]
 fn a_command_for_an_unknown_session_is_an_error_and_stores_nothing() {
     let (_, annals) = in_memory();
-    let refused = block_on(annals.gate(SessionId(Uuid::now_v7()), &diff()));
+    let refused = block_on(annals.sessions().gate(SessionId(Uuid::now_v7()), &diff()));
     let refused = refused.expect_err("there is no session");
     assert!(matches!(refused, ExecuteError::Refused { .. }), "{refused}");
     assert!(
@@ -397,7 +398,7 @@ fn a_rejected_command_names_its_rule_also_when_it_is_given_again() {
     let session = session(&annals, policy);
     let push = push();
     for _ in 0..2 {
-        let gated = block_on(annals.gate(session, &push)).expect("a verdict");
+        let gated = block_on(annals.sessions().gate(session, &push)).expect("a verdict");
         let expected = Verdict::Rejected {
             reason: "Policy violation".into(),
             rule: Some(RejectionRule::ProtectedBranch),
@@ -427,9 +428,9 @@ fn subscribers_get_the_whole_stream_in_order_each_at_its_own_pace() {
         },
     );
     for _ in 0..COMMANDS / 2 {
-        block_on(annals.gate(session_id, &diff())).expect("a verdict");
+        block_on(annals.sessions().gate(session_id, &diff())).expect("a verdict");
     }
-    let idle = annals.session_events(session_id);
+    let idle = annals.sessions().events(session_id);
     pin_mut!(idle);
     block_on(idle.next()).expect("one").expect("read");
     let expected = 1 + COMMANDS * 2;
@@ -437,7 +438,7 @@ fn subscribers_get_the_whole_stream_in_order_each_at_its_own_pace() {
         .map(|pace| {
             let annals = Arc::clone(&annals);
             thread::spawn(move || {
-                let events = annals.session_events(session_id).take(expected);
+                let events = annals.sessions().events(session_id).take(expected);
                 pin_mut!(events);
                 let mut seen = Vec::new();
                 while let Some(record) = block_on(events.next()) {
@@ -452,8 +453,8 @@ fn subscribers_get_the_whole_stream_in_order_each_at_its_own_pace() {
         })
         .collect();
     for _ in 0..COMMANDS - COMMANDS / 2 {
-        block_on(annals.gate(session_id, &diff())).expect("a verdict");
-        block_on(annals.gate(other, &diff())).expect("a verdict");
+        block_on(annals.sessions().gate(session_id, &diff())).expect("a verdict");
+        block_on(annals.sessions().gate(other, &diff())).expect("a verdict");
     }
     for reader in readers {
         let seen = reader.join().expect("no panic");
@@ -527,10 +528,11 @@ fn the_largest_plan_and_the_longest_names_fit_and_larger_ones_are_refused_by_nam
         })
     };
     for (actions, bytes) in [(1, 32_765), (512, 61), (2_520, 1), (2_520, 0)] {
-        let gated = block_on(annals.gate(session, &asking(actions, bytes))).expect("it fits");
+        let gated =
+            block_on(annals.sessions().gate(session, &asking(actions, bytes))).expect("it fits");
         assert_eq!(gated.verdict, Verdict::Accepted);
         let more = asking(actions + 1, bytes);
-        let error = block_on(annals.gate(session, &more)).expect_err("too long");
+        let error = block_on(annals.sessions().gate(session, &more)).expect_err("too long");
         assert!(error.to_string().contains("and may have 32768"), "{error}");
     }
 }

@@ -35,7 +35,11 @@ fn a_seal_holds_until_something_happens() {
             .expect("an intent");
         assert_eq!(checksum(&annals, intent).await.0, None);
 
-        annals.seal(intent, sealing(intent)).await.expect("a seal");
+        annals
+            .proofs()
+            .seal(intent, sealing(intent))
+            .await
+            .expect("a seal");
         let (recorded, computed) = checksum(&annals, intent).await;
         assert_eq!(recorded, Some(computed));
 
@@ -54,7 +58,11 @@ fn a_seal_holds_until_something_happens() {
             None,
             "the seal is broken"
         );
-        annals.seal(intent, sealing(intent)).await.expect("a seal");
+        annals
+            .proofs()
+            .seal(intent, sealing(intent))
+            .await
+            .expect("a seal");
         let (recorded, computed) = checksum(&annals, intent).await;
         assert_eq!(recorded, Some(computed));
     });
@@ -75,11 +83,13 @@ fn a_seal_with_a_key_is_made_once() {
         let intent = IntentId(created.expect("an intent").id.expect("its id"));
         let key = Uuid::now_v7();
         let first = annals
+            .proofs()
             .seal(intent, sealing(intent).key(key))
             .await
             .expect("a seal");
         let position = annals.position();
         let again = annals
+            .proofs()
             .seal(intent, sealing(intent).key(key))
             .await
             .expect("the same seal");

@@ -294,7 +294,7 @@ impl World {
 
     fn replay(&self, sessions: &[SessionId], profile: &PolicyProfile) -> SessionsReplay {
         let options = SessionReplayOptions::default();
-        block_on(self.annals.replay_sessions(sessions, profile, options)).expect("a replay")
+        block_on(self.annals.sessions().replay(sessions, profile, options)).expect("a replay")
     }
 
     /// The session's stream with its commands, one object a line.
@@ -398,7 +398,7 @@ proptest! {
             prop_assert_eq!(report.expect("an import").broken, vec![]);
         }
         let options = SessionReplayOptions::default();
-        let replayed = block_on(elsewhere.replay_sessions(&[], &profile, options));
+        let replayed = block_on(elsewhere.sessions().replay(&[], &profile, options));
         let replayed = replayed.expect("a replay");
         prop_assert_eq!(&replayed.flipped, &[]);
         // The contracts have no field for the branch that a commit's repository is on.
@@ -483,7 +483,7 @@ fn what_cannot_be_judged_again_is_counted_as_unknown() {
         ..PolicyProfile::default()
     };
     let options = SessionReplayOptions::default();
-    let replayed = block_on(annals.replay_sessions(&[], &profile, options)).expect("a replay");
+    let replayed = block_on(annals.sessions().replay(&[], &profile, options)).expect("a replay");
     let unknown = Unknown {
         no_command: 1,
         no_times: 1,

@@ -43,7 +43,7 @@ fn a_process_that_begins_takes_a_long_run_from_a_snapshot() {
 
     // A reader next to a writer uses it as well, and keeps none.
     let reader = OpenOptions::new().read_only(true).open(&url).unwrap();
-    let report = block_on(reader.verify_states()).unwrap();
+    let report = block_on(reader.index().verify_states()).unwrap();
     assert_eq!(
         (report.compared, report.total_findings),
         (1, 0),
@@ -175,7 +175,7 @@ fn a_damaged_record_in_a_long_stream_is_a_finding() {
     db.put_cf(records, key, chunk).unwrap();
     drop(db);
     let reader = OpenOptions::new().read_only(true).open(&url).unwrap();
-    let report = block_on(reader.verify_states()).unwrap();
+    let report = block_on(reader.index().verify_states()).unwrap();
     assert_eq!((report.compared, report.total_findings), (1, 1));
     let said = report.findings[0].to_string();
     assert!(said.contains("the log cannot be read"), "{said}");

@@ -81,7 +81,7 @@ fn fill(annals: &Annals) {
         alias: format!("{SECRET}-of-ada"),
     };
     block_on(annals.execute(by(reserved))).unwrap();
-    block_on(annals.rebuild(&mut |_| {})).unwrap();
+    block_on(annals.index().rebuild(&mut |_| {})).unwrap();
 }
 
 /// Not a test by itself: the process that dies as soon as the log says what is removed.
@@ -100,7 +100,7 @@ fn child_dies_in_a_redaction() {
     };
     let said = Box::pin(annals.wait_for(annals.position().next()));
     let mut progress = |_| {};
-    let redacting = Box::pin(annals.redact(&request, &mut progress));
+    let redacting = Box::pin(annals.contents().redact(&request, &mut progress));
     let is_said = matches!(block_on(select(said, redacting)), Either::Left(_));
     assert!(is_said, "it was one step");
     std::thread::sleep(Duration::from_millis(20));
@@ -132,8 +132,8 @@ fn verify(path: &Path) -> Verified {
     let _ = rocks.stand_still();
     let report = rocks.verify(&mut |_| {}).unwrap();
     assert!(report.is_sound(), "{:#?}", report.findings);
-    let catalogue = block_on(annals.verify_catalogue(&mut |_| {})).unwrap();
-    let unfinished = annals.unfinished_redaction().unwrap();
+    let catalogue = block_on(annals.index().verify(&mut |_| {})).unwrap();
+    let unfinished = annals.contents().unfinished_redaction().unwrap();
     block_on(annals.close());
     Verified {
         unfinished,
@@ -188,8 +188,8 @@ fn a_redaction_that_was_killed_is_unfinished_and_no_damage() {
     assert!(catalogue.is_sound(), "{:#?}", catalogue.findings);
     assert!(catalogue.going > 0);
     let annals = open(&path);
-    assert_eq!(annals.unfinished_redaction().unwrap(), None);
-    let view = block_on(annals.row(task(1))).unwrap();
+    assert_eq!(annals.contents().unfinished_redaction().unwrap(), None);
+    let view = block_on(annals.index().row(task(1))).unwrap();
     assert!(!format!("{view:?}").contains(SECRET));
     block_on(annals.close());
     let verified = verify(&path);

@@ -159,7 +159,7 @@ fn what_was_recorded_is_tried_under_policies_of_ones_own() {
         optimum: true,
         ..ReplayOptions::default()
     };
-    let replayed = any_thread(annals.replay(pipeline, &candidates, options));
+    let replayed = any_thread(annals.pipelines().replay(pipeline, &candidates, options));
     let replayed = block_on(replayed).expect("a replay");
     let misses: Vec<u64> = replayed.policies.iter().map(|row| row.misses).collect();
     assert_eq!(misses, [1, 0, 0, 1]);
@@ -177,7 +177,7 @@ fn what_was_recorded_is_tried_under_policies_of_ones_own() {
         kind: Kind::ContextPipeline,
         id: pipeline.0,
     };
-    let seen = block_on(any_thread(annals.seen_window(object, None, At::Now)));
+    let seen = block_on(any_thread(annals.pipelines().window(object, None, At::Now)));
     assert_eq!(
         seen.expect("a window").window.frames.len(),
         view.window.len()

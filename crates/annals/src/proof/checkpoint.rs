@@ -22,7 +22,7 @@ use super::error::ProofError;
 use super::hashes::hash;
 use super::head::TreeHead;
 use super::keys::{PublicKey, SigningKey};
-use crate::Annals;
+use crate::Proofs;
 
 /// The most bytes of a checkpoint with its signatures.
 const MOST_BYTES: usize = 1_000_000;
@@ -285,14 +285,14 @@ impl Checkpoint {
     }
 }
 
-impl Annals {
+impl Proofs<'_> {
     /// The checkpoint of the first `size` records, or of all that are durable. It is
     /// not signed yet.
     ///
     /// # Errors
-    /// As [`Annals::tree_head`].
-    pub async fn checkpoint(&self, size: Option<u64>) -> Result<Checkpoint, ProofError> {
-        Ok(Checkpoint::of(self.tree_head(size).await?))
+    /// As [`Proofs::head`].
+    pub async fn checkpoint(self, size: Option<u64>) -> Result<Checkpoint, ProofError> {
+        Ok(Checkpoint::of(self.head(size).await?))
     }
 }
 

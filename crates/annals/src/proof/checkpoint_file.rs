@@ -242,8 +242,10 @@ impl CheckpointFile {
         let keys: Vec<_> = key.iter().map(|key| key.public_key()).collect();
         kept.verify(&keys).map_err(|error| self.refused(error))?;
         let (old, new) = (kept.head(), checkpoint.head());
-        let fits = match annals.check_against(old).await {
-            Ok(()) if old.size <= new.size => annals.prove_consistency(old, new).await.map(|_| ()),
+        let fits = match annals.proofs().check(old).await {
+            Ok(()) if old.size <= new.size => {
+                annals.proofs().consistency(old, new).await.map(|_| ())
+            }
             fits => fits,
         };
         fits.map_err(|source| KeepError::Log {

@@ -123,7 +123,7 @@ impl<'a> Search<'a> {
         let mut records = Vec::with_capacity(self.events.len());
         for position in self.events.iter().copied().map(Position) {
             let record = match (Position(1)..=end).contains(&position) {
-                true => self.annals.record(position).await?,
+                true => self.annals.contents().record(position).await?,
                 false => None,
             };
             let record = record.ok_or(RedactionError::NoEvent { position, end })?;

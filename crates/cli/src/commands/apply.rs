@@ -193,7 +193,7 @@ async fn execute(annals: &Annals, parsed: Parsed) -> Result<Outcome, CliError> {
         // It seals the object in its current state, which only the log knows.
         Command::Seal(seal) if seal.checksum.is_none() => {
             let object = seal.object;
-            Ok(annals.seal(object, request).await?)
+            Ok(annals.proofs().seal(object, request).await?)
         }
         // What the agent answered is read here, where its format is known.
         Command::RecordAnalysis(analysis) if analysis.is_unread() => {

@@ -28,7 +28,7 @@ pub(crate) async fn run(args: &Cat, context: &mut Context) -> Result<(), CliErro
         Some(part) => part_of(&annals, &args.what, part).await?,
         None => find(&annals, &args.what).await?,
     };
-    let Some(content) = annals.content(digest).await? else {
+    let Some(content) = annals.contents().get(digest).await? else {
         return Err(none(&args.what, "no content has this digest"));
     };
     match &args.out {
@@ -159,7 +159,7 @@ async fn of_object(annals: &Annals, object: ObjectRef) -> Result<Digest, CliErro
     }
     let mut found: Vec<(Digest, u64, Position)> = Vec::new();
     for entry in annals.history(object.id).await? {
-        let Some(record) = annals.record(entry.position).await? else {
+        let Some(record) = annals.contents().record(entry.position).await? else {
             continue;
         };
         for piece in record.content() {

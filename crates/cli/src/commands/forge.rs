@@ -287,7 +287,7 @@ async fn say_intent(
         _ => None,
     };
     let status = match intent {
-        Some(intent) => annals.row(intent).await?.approval,
+        Some(intent) => annals.index().row(intent).await?.approval,
         None => None,
     };
     let file = path.display().to_string();
@@ -323,7 +323,7 @@ async fn say(
     };
     let status = match drafted {
         Drafted::Proposed { intent, .. } | Drafted::Redacted { intent, .. } => {
-            annals.row(*intent).await?.approval
+            annals.index().row(*intent).await?.approval
         }
         _ => None,
     };

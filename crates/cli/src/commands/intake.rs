@@ -63,7 +63,7 @@ async fn note_type(
     output: &Output,
 ) -> Result<(), CliError> {
     if let Some(own) = work_type.filter(|it| it.listed().is_none()) {
-        let settings = annals.settings().await?;
+        let settings = annals.inbox().settings().await?;
         classify::note_type(own, settings.unknown_type, output);
     }
     Ok(())
@@ -114,7 +114,10 @@ async fn proposal(
         return Ok(SubmitIntent::new(source, prompt.unwrap_or_default()));
     };
     let cause = of(annals, Kind::Observation, cause).await?;
-    let proposal = annals.intent_from(ObservationId(cause), prompt).await?;
+    let proposal = annals
+        .inbox()
+        .intent_from(ObservationId(cause), prompt)
+        .await?;
     Ok(SubmitIntent {
         source: args.source.unwrap_or(proposal.source),
         ..proposal
@@ -161,7 +164,7 @@ pub(crate) async fn analyzed(
     let Some(answer) = &asked.analysis else {
         return Ok(asked.clone());
     };
-    let intent = annals.forge_intent(asked.intent, At::Now).await?;
+    let intent = annals.inbox().forge_intent(asked.intent, At::Now).await?;
     let title = intent.title.to_string();
     let known = Analyzed {
         id: &intent.id,
@@ -355,7 +358,7 @@ pub(super) async fn show(
     outcome: &Outcome,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let row = annals.row(id).await?;
+    let row = annals.index().row(id).await?;
     let approval = row.approval.map(|it| it.to_string());
     let status = approval.or_else(|| row.status.map(|it| it.word().to_owned()));
     let status = status.unwrap_or_default();

@@ -21,7 +21,7 @@ pub(crate) async fn run(args: &List, context: &mut Context) -> Result<(), CliErr
     };
     let annals = context.reader_at(&args.floor).await?;
     let query = query(args, kind, &annals).await?;
-    let listed = annals.list(&query).await?;
+    let listed = annals.index().list(&query).await?;
     print_rows(&listed.rows, &mut context.output)?;
     if let Some(next) = listed.next {
         context

@@ -66,7 +66,7 @@ pub(crate) async fn list(args: &cli::Observations, context: &mut Context) -> Res
         after: args.after.map(Position),
         limit: args.limit,
     };
-    let found = annals.observations(&query).await?;
+    let found = annals.inbox().observations(&query).await?;
     for noticed in &found.entries {
         if context.output.is_json() {
             context.output.json(&as_json(noticed)?)?;

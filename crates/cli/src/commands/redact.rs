@@ -97,7 +97,7 @@ async fn targets(args: &Redact, annals: &Annals) -> Result<Vec<Target>, CliError
         targets.push(match named {
             Named::Position(position) => Target::Event(*position),
             Named::Event(id) => {
-                let found = annals.find_event(*id, |_| {}).await?;
+                let found = annals.proofs().find_event(*id, |_| {}).await?;
                 Target::Event(found.ok_or(RedactionError::NoSuchEvent { id: *id })?)
             }
             Named::Blob(digest) => Target::Blob(*digest),
@@ -110,7 +110,8 @@ async fn targets(args: &Redact, annals: &Annals) -> Result<Vec<Target>, CliError
 async fn find(annals: &Annals, targets: &[Target]) -> Result<Found, CliError> {
     let bar = progress::bar("looking through", Some(annals.position().0));
     let found = annals
-        .find_content(targets, &mut |position| bar.set_position(position.0))
+        .contents()
+        .find(targets, &mut |position| bar.set_position(position.0))
         .await;
     bar.finish_and_clear();
     Ok(found?)
@@ -125,6 +126,7 @@ async fn redact(args: &Redact, annals: &Annals, actor: ActorRef) -> Result<Redac
     };
     let bar = progress::bar("looking through", Some(annals.position().0));
     let report = annals
+        .contents()
         .redact(&request, &mut |position| bar.set_position(position.0))
         .await;
     bar.finish_and_clear();
@@ -423,7 +425,7 @@ mod tests {
             reason: "it leaked".to_owned(),
             at: None,
         };
-        let report = block_on(annals.redact(&request, &mut |_| {})).unwrap();
+        let report = block_on(annals.contents().redact(&request, &mut |_| {})).unwrap();
         Err(CliError::from(RedactionError::Partly {
             events: 1,
             recorded: report.recorded.unwrap().1,

@@ -99,7 +99,7 @@ async fn all_pipelines(
         ..ListQuery::new(Kind::ContextPipeline)
     };
     loop {
-        let listed = annals.list(&query).await?;
+        let listed = annals.index().list(&query).await?;
         for row in &listed.rows {
             if through.is_none_or(|through| row.first_position <= through) {
                 pipelines.push(PipelineId(row.id));
@@ -208,7 +208,10 @@ impl Asked<'_> {
             },
             progress: Some(&mut advance),
         };
-        let counts = annals.replay(self.pipeline, self.candidates, options).await;
+        let counts = annals
+            .pipelines()
+            .replay(self.pipeline, self.candidates, options)
+            .await;
         bar.finish_and_clear();
         shown.end()?;
         Ok(counts?)

@@ -38,7 +38,7 @@ pub(crate) async fn run(args: &Replay, context: &mut Context) -> Result<(), CliE
         through,
         progress: Some(&mut shown),
     };
-    let replayed = annals.replay_sessions(&sessions, &profile, options).await;
+    let replayed = annals.sessions().replay(&sessions, &profile, options).await;
     bar.finish_and_clear();
     let replayed = replayed?;
     if context.output.is_json() {

@@ -17,7 +17,7 @@ pub(crate) async fn run(args: &Tree, context: &mut Context) -> Result<(), CliErr
         objects: args.objects,
         ..TreeQuery::new(object.id)
     };
-    let tree = annals.tree(&query).await?;
+    let tree = annals.index().tree(&query).await?;
     let output = &mut context.output;
     if output.is_json() {
         return output.json(&tree);

@@ -14,7 +14,7 @@ pub(crate) async fn run(args: &List, context: &mut Context) -> Result<(), CliErr
         after: args.after.clone(),
         limit: args.limit,
     };
-    let listed = annals.work_items(&query).await?;
+    let listed = annals.index().work_items(&query).await?;
     if context.output.is_json() {
         return listed
             .rows

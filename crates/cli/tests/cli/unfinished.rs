@@ -37,7 +37,7 @@ fn fill(path: &Path) -> Annals {
         };
         block_on(annals.execute(Request::new(ActorRef::human("ada"), created))).unwrap();
     }
-    block_on(annals.rebuild(&mut |_| {})).unwrap();
+    block_on(annals.index().rebuild(&mut |_| {})).unwrap();
     annals
 }
 
@@ -48,7 +48,7 @@ fn redact(annals: &Annals) {
         reason: "it leaked".to_owned(),
         at: None,
     };
-    block_on(annals.redact(&request, &mut |_| {})).unwrap();
+    block_on(annals.contents().redact(&request, &mut |_| {})).unwrap();
 }
 
 /// Carries a redaction out on a thread of its own, and waits until the log says so.

@@ -135,7 +135,7 @@ fn import_from(
         for record in &page.records {
             // When the log took it no two imports share.
             let recorded_at = Timestamp::EPOCH;
-            let entry = block_on(annals.entry(record)).unwrap();
+            let entry = block_on(annals.contents().entry(record)).unwrap();
             entries.push(Entry {
                 recorded_at,
                 ..entry

@@ -25,7 +25,7 @@ pub(super) struct Course {
 /// Whether an object of the log came from a folder. Who did something to it does not say so: in whose name
 /// events are recorded, others may choose.
 pub(super) async fn is_of_folder(annals: &Annals, stream: StreamRef) -> Result<bool, LoadError> {
-    let origin = annals.came_from(stream).await?;
+    let origin = annals.imports().came_from(stream).await?;
     Ok(origin == CameFrom::Adopted(Dialect::Forge))
 }
 

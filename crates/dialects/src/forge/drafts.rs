@@ -319,7 +319,7 @@ async fn propose(
     let key = ids.draft(intent, &digest);
     let known = known_as(annals, &ids, name).await?;
     if let Some(other) = known.filter(|known| known.id != intent.0)
-        && annals.place(intent).await?.is_none()
+        && annals.index().place(intent).await?.is_none()
     {
         return Ok(Drafted::Exists { object: other.id });
     }

@@ -195,7 +195,7 @@ impl Export {
                 limit: PAGE,
                 ..ListQuery::new(Kind::Intent)
             };
-            let listed = annals.list(&query).await?;
+            let listed = annals.index().list(&query).await?;
             for row in &listed.rows {
                 if all || row.approval.is_some() {
                     self.intent(annals, IntentId(row.id)).await?;
@@ -296,7 +296,7 @@ impl Export {
         if let Some(name) = self.names.get(&id) {
             return Ok(name.clone());
         }
-        match annals.place(id).await? {
+        match annals.index().place(id).await? {
             Some((Kind::Intent, _)) => {
                 let name = logged::name(annals, id).await?;
                 Ok(self.name(&name, id))

@@ -90,7 +90,7 @@ pub async fn import(
     };
     let mut others = Others::default();
     let mut source = Source::read(&folder, &options.secrets, &mut others, &mut report);
-    let settings = annals.settings().await?;
+    let settings = annals.inbox().settings().await?;
     note_types(&source, settings.unknown_type, &mut report);
     let drafts = drafts(&folder, &mut others).unwrap_or_else(|error| {
         let part = folder.drafts().display().to_string();

@@ -21,7 +21,7 @@ pub(super) async fn known_as(
         }
     }
     for IntentId(id) in ids.intents(name) {
-        if let Some((kind, _)) = annals.place(id).await? {
+        if let Some((kind, _)) = annals.index().place(id).await? {
             return Ok(Some(ObjectRef { kind, id }));
         }
     }

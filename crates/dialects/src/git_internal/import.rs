@@ -208,13 +208,17 @@ impl Import<'_> {
         if adoptees.is_empty() {
             return Ok(());
         }
-        let answers = match self.annals.adopt(&adoptees).await {
+        let answers = match self.annals.imports().adopt(&adoptees).await {
             // Together they are too large for an append; each alone is, or
             // says why not.
             Err(ExecuteError::Append(AppendError::TooLarge { .. })) => {
                 let mut answers = Vec::with_capacity(adoptees.len());
                 for adoptee in &adoptees {
-                    let alone = self.annals.adopt(std::slice::from_ref(adoptee)).await;
+                    let alone = self
+                        .annals
+                        .imports()
+                        .adopt(std::slice::from_ref(adoptee))
+                        .await;
                     answers.extend(alone.map_err(Box::new)?);
                 }
                 answers

@@ -54,7 +54,7 @@ impl Both<'_> {
     async fn kind(&self, id: Uuid) -> Asked<Option<Kind>> {
         match self.known.kind(id) {
             Some(kind) => Ok(Some(kind)),
-            None => Ok(self.annals.place(id).await?.map(|(kind, _)| kind)),
+            None => Ok(self.annals.index().place(id).await?.map(|(kind, _)| kind)),
         }
     }
 
@@ -63,7 +63,7 @@ impl Both<'_> {
         if self.known.kind(patch_set).is_some() {
             return Ok(self.known.run_of(patch_set));
         }
-        let place = self.annals.place(patch_set).await?;
+        let place = self.annals.index().place(patch_set).await?;
         let holder = place.filter(|(kind, _)| *kind == Kind::PatchSet);
         Ok(holder.map(|(_, run)| run.id))
     }
@@ -71,13 +71,21 @@ impl Both<'_> {
     /// The first decision of a run. One that is in the log stays there, and was
     /// first.
     pub(super) async fn decision_of(&self, run: Uuid) -> Asked<Option<Uuid>> {
-        let first = self.annals.naming(run, Relation::DecisionRun, 1).await?;
+        let first = self
+            .annals
+            .index()
+            .naming(run, Relation::DecisionRun, 1)
+            .await?;
         Ok(first.first().copied().or(self.known.decision_of(run)))
     }
 
     /// The first provenance of a run.
     pub(super) async fn provenance_of(&self, run: Uuid) -> Asked<Option<Uuid>> {
-        let first = self.annals.naming(run, Relation::ProvenanceRun, 1).await?;
+        let first = self
+            .annals
+            .index()
+            .naming(run, Relation::ProvenanceRun, 1)
+            .await?;
         Ok(first.first().copied().or(self.known.provenance_of(run)))
     }
 
@@ -102,10 +110,10 @@ impl Both<'_> {
 
     /// Whether the log has an object that does not name another one in a field.
     async fn lacks(&self, id: Uuid, kind: Kind, field: Relation, named: Uuid) -> Asked<bool> {
-        if self.annals.place(id).await?.map(|(kind, _)| kind) != Some(kind) {
+        if self.annals.index().place(id).await?.map(|(kind, _)| kind) != Some(kind) {
             return Ok(false);
         }
-        let naming = self.annals.naming(named, field, MANY).await?;
+        let naming = self.annals.index().naming(named, field, MANY).await?;
         // Where more name it, that one does not is not to be seen from here.
         Ok(naming.len() < MANY && !naming.contains(&id))
     }
@@ -126,7 +134,7 @@ pub(super) async fn lead_on(known: &mut Known, annals: &Annals) -> Asked<bool> {
             if left == 0 {
                 return Ok(false);
             }
-            let named = annals.named(id, relation, MANY.min(left)).await?;
+            let named = annals.index().named(id, relation, MANY.min(left)).await?;
             left = left.saturating_sub(1 + named.len());
             next.extend(named.iter().map(|id| (relation, *id)));
             known.lead_on(relation, id, named);

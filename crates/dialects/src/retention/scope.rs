@@ -29,7 +29,7 @@ pub(super) async fn of(
             objects: MOST,
             ..TreeQuery::new(*id)
         };
-        let tree = annals.tree(&query).await?;
+        let tree = annals.index().tree(&query).await?;
         if tree.more {
             return Err(RetentionError::TooMuch { id: *id });
         }

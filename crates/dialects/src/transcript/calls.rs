@@ -220,15 +220,15 @@ impl Importer<'_> {
         }
         self.settle().await?;
         let failed = |error| ImportError::View(Box::new(error));
-        let first = match self.annals.row(ids.invocation).await {
+        let first = match self.annals.index().row(ids.invocation).await {
             Ok(row) if row.status == Some(Status::Error) => row.first_position,
             Ok(_) | Err(ViewError::NotFound { .. }) => return Ok(false),
             Err(error) => return Err(failed(error)),
         };
-        let Some(record) = self.annals.record(first).await? else {
+        let Some(record) = self.annals.contents().record(first).await? else {
             return Ok(false);
         };
-        let entry = self.annals.entry(&record).await;
+        let entry = self.annals.contents().entry(&record).await;
         let entry = entry.map_err(|error| failed(error.into()))?;
         let AnyEvent::Run(run::Event::ToolInvoked(event)) = &entry.event else {
             return Ok(false);

@@ -132,7 +132,12 @@ impl Importer<'_> {
                 if record.position() > batch.last {
                     return Ok(true);
                 }
-                let entry = self.annals.entry(&record).await.map_err(failed)?;
+                let entry = self
+                    .annals
+                    .contents()
+                    .entry(&record)
+                    .await
+                    .map_err(failed)?;
                 for claim in claims {
                     if !self.holds_in(claim, &entry).await? {
                         return Ok(false);

@@ -157,7 +157,7 @@ impl Importer<'_> {
         }
         self.settle().await?;
         let failed = |error| ImportError::View(Box::new(error));
-        let first = match self.annals.row(result.call.invocation).await {
+        let first = match self.annals.index().row(result.call.invocation).await {
             Ok(row) => row.first_position,
             Err(ViewError::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(failed(error)),
@@ -219,7 +219,7 @@ impl Importer<'_> {
     /// How many steps a plan has.
     async fn steps_of(&mut self, plan: PlanId) -> Result<u32, ImportError> {
         self.settle().await?;
-        let row = self.annals.row(plan).await;
+        let row = self.annals.index().row(plan).await;
         let row = row.map_err(|error| ImportError::View(Box::new(error)))?;
         // A plan's row counts its steps by their status, and nothing else.
         let steps: u64 = row.counts.iter().map(|(_, count)| count).sum();

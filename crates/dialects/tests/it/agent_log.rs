@@ -95,7 +95,9 @@ impl AgentLog {
             let touched: String = touched.collect();
             let diff = patch_set.artifact.as_ref().map(|artifact| {
                 let digest: Digest = artifact.key.as_str().unwrap().parse().unwrap();
-                let bytes = block_on(self.0.annals.content(digest)).unwrap().unwrap();
+                let bytes = block_on(self.0.annals.contents().get(digest))
+                    .unwrap()
+                    .unwrap();
                 String::from_utf8(bytes.to_vec()).unwrap()
             });
             format!(

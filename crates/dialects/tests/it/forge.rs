@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use annals::event_log::memory::MemoryLog;
-use annals::projections::ListQuery;
+use annals::projections::{InboxQuery, ListQuery};
 use annals::{Annals, At};
 use annals_dialects::ImportReport;
 use annals_dialects::forge::{ForgeExportReport, ForgeOptions, ForgeSelection, export, import};
@@ -114,20 +114,24 @@ fn check_rows(annals: &Annals) {
         limit: 1_000,
         ..ListQuery::new(Kind::Intent)
     };
-    let rows = block_on(annals.list(&query)).unwrap().rows;
-    let inbox = block_on(annals.inbox(None, 1_000)).unwrap().entries;
+    let rows = block_on(annals.index().list(&query)).unwrap().rows;
+    let query = InboxQuery {
+        limit: 1_000,
+        ..InboxQuery::default()
+    };
+    let inbox = block_on(annals.inbox().entries(&query)).unwrap().entries;
     for row in rows {
         let id = IntentId(row.id);
-        let computed = block_on(annals.approval_status(id, At::Now)).unwrap();
+        let computed = block_on(annals.inbox().status_at(id, At::Now)).unwrap();
         assert_eq!(row.approval, Some(computed), "{row:?}");
-        let view = block_on(annals.forge_intent(id, At::Now)).unwrap();
+        let view = block_on(annals.inbox().forge_intent(id, At::Now)).unwrap();
         let waits = match computed {
             ApprovalStatus::Blocked | ApprovalStatus::Error => true,
             ApprovalStatus::Done | ApprovalStatus::Rejected | ApprovalStatus::Cancelled => false,
             ApprovalStatus::Proposed => true,
             ApprovalStatus::Approved => {
                 let is_over = |id: &IntentId| {
-                    let status = block_on(annals.approval_status(*id, At::Now)).unwrap();
+                    let status = block_on(annals.inbox().status_at(*id, At::Now)).unwrap();
                     matches!(status, ApprovalStatus::Rejected | ApprovalStatus::Cancelled)
                 };
                 view.needs_clarification || view.dependencies.iter().any(is_over)

@@ -69,7 +69,7 @@ fn seal(annals: &Annals) {
         object: SEALED,
         checksum: None,
     };
-    block_on(annals.seal(SEALED, at(seal.into()))).unwrap();
+    block_on(annals.proofs().seal(SEALED, at(seal.into()))).unwrap();
 }
 
 /// Keeps what a tool printed as a report, an output, a diff and the content of a snapshot's item.
@@ -316,7 +316,7 @@ fn a_text_that_was_removed_is_in_nothing_that_is_left_and_follows_from_none() {
         reason: "it leaked".to_owned(),
         at: None,
     };
-    let report = block_on(annals.redact(&request, &mut |_| {})).unwrap();
+    let report = block_on(annals.contents().redact(&request, &mut |_| {})).unwrap();
     assert_eq!(report.found.stays_count, 0, "{:?}", report.found.stays);
     assert_eq!(report.found.seals.len(), 1);
     annals.rocks().unwrap().purge().unwrap();

@@ -110,7 +110,7 @@ fn redact_some(
             reason: "it must go".into(),
             at: None,
         };
-        block_on(annals.redact(&request, &mut |_| {}))?;
+        block_on(annals.contents().redact(&request, &mut |_| {}))?;
     }
     let mut removed = shared
         .removed
@@ -215,7 +215,7 @@ pub(super) fn restore(shared: &Shared) -> Result<(), Failure> {
 /// Signs a checkpoint of all that is durable.
 pub(super) fn sign(annals: &Annals) -> Result<(), Failure> {
     let key = SigningKey::generate("soak")?;
-    let mut checkpoint = block_on(annals.checkpoint(None))?;
+    let mut checkpoint = block_on(annals.proofs().checkpoint(None))?;
     checkpoint.sign(&key)?;
     let head = checkpoint.head();
     say(&Said::Signed {

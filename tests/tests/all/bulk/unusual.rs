@@ -352,7 +352,7 @@ fn names_that_are_removed_meanwhile_are_in_nothing_that_is_decided_after_it() {
         reason: "it was secret".into(),
         at: None,
     };
-    block_on(annals.redact(&redact, &mut |_| ())).unwrap();
+    block_on(annals.contents().redact(&redact, &mut |_| ())).unwrap();
     for n in 7..=9 {
         block_on(bulk.execute(Some(key(n)), unit(n))).unwrap();
     }
@@ -383,7 +383,7 @@ fn the_catalogue_has_all_of_it_after_a_flush() {
     };
     for n in [1, 599, 600] {
         let id = named(n).id.unwrap();
-        assert_eq!(block_on(log.annals.row(id)).unwrap().id, id.0);
+        assert_eq!(block_on(log.annals.index().row(id)).unwrap().id, id.0);
     }
 }
 

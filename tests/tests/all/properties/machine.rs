@@ -9,8 +9,8 @@ use annals::domain::{
     RunId, SnapshotId, StreamKind, StreamRef, TaskId,
 };
 use annals::projections::{
-    ContextPipelineView, ContextSnapshotView, IntentFilter, IntentView, ListQuery, ObservationView,
-    PatchSetView, PlanView, RunView, TaskView, View,
+    ContextPipelineView, ContextSnapshotView, InboxQuery, IntentFilter, IntentView, ListQuery,
+    ObservationView, PatchSetView, PlanView, RunView, TaskView, View,
 };
 use annals::{At, ObservationsQuery};
 use annals_testkit::generators::objects::model::{self, Model, SnapshotItem};
@@ -88,7 +88,9 @@ fn compare_lists(history: &History, model: &Model) {
             limit: 10_000,
             ..ListQuery::new(Kind::Intent)
         };
-        let listed = block_on(history.annals.list(&query)).expect("a list").rows;
+        let listed = block_on(history.annals.index().list(&query))
+            .expect("a list")
+            .rows;
         let listed: BTreeSet<Uuid> = listed.iter().map(|row| row.id).collect();
         for (id, intent) in model.intents.iter().filter(|(id, _)| !Model::is_own(**id)) {
             let is_there = intent.taken_in && model.approval(*id) == approval.as_str();
@@ -99,7 +101,11 @@ fn compare_lists(history: &History, model: &Model) {
 
 /// Everything is as the model has it.
 fn compare(history: &History, model: &Model) {
-    let inbox = block_on(history.annals.inbox(None, 1_000)).expect("an inbox");
+    let query = InboxQuery {
+        limit: 1_000,
+        ..InboxQuery::default()
+    };
+    let inbox = block_on(history.annals.inbox().entries(&query)).expect("an inbox");
     let waiting: BTreeMap<Uuid, &str> = inbox
         .entries
         .iter()
@@ -109,7 +115,7 @@ fn compare(history: &History, model: &Model) {
     compare_lists(history, model);
     let known = |id: &Uuid| !Model::is_own(*id);
     for (id, intent) in model.intents.iter().filter(|(id, _)| known(id)) {
-        let status = block_on(history.annals.approval_status(IntentId(*id), At::Now));
+        let status = block_on(history.annals.inbox().status_at(IntentId(*id), At::Now));
         assert_eq!(
             status.expect("a status").as_str(),
             model.approval(*id),
@@ -117,7 +123,7 @@ fn compare(history: &History, model: &Model) {
         );
         assert_eq!(waiting.get(id).copied(), model.inbox_reason(*id), "{id}");
         if intent.taken_in {
-            let row = block_on(history.annals.row(*id)).expect("a row");
+            let row = block_on(history.annals.index().row(*id)).expect("a row");
             assert_eq!(
                 row.approval.map(|it| it.as_str()),
                 Some(model.approval(*id)),
@@ -204,7 +210,7 @@ fn compare_observations(history: &History, model: &Model) {
         limit: 1_000,
         ..ObservationsQuery::default()
     };
-    let listed = block_on(history.annals.observations(&query)).expect("a list");
+    let listed = block_on(history.annals.inbox().observations(&query)).expect("a list");
     assert_eq!(listed.entries.len(), open.count());
 }
 

@@ -52,7 +52,9 @@ fn seal(annals: &Annals, intent: IntentId) -> Position {
         object: intent.0,
         checksum: None,
     };
-    block_on(annals.seal(intent, by(command))).unwrap().position
+    block_on(annals.proofs().seal(intent, by(command)))
+        .unwrap()
+        .position
 }
 
 /// Seals it with a checksum of the caller's.
@@ -96,7 +98,7 @@ fn seal_as_ever(annals: &Annals, intent: IntentId, checksum: IntegrityHash) -> P
 }
 
 fn redact(annals: &Annals, targets: Vec<Target>) -> RedactReport {
-    block_on(annals.redact(&request(targets), &mut |_| {})).unwrap()
+    block_on(annals.contents().redact(&request(targets), &mut |_| {})).unwrap()
 }
 
 fn check(annals: &Annals, intent: IntentId, at: Position) -> SealCheck {
@@ -151,7 +153,7 @@ fn a_dry_run_names_the_seals_that_would_go() {
     let annals = annals();
     let intent = create(&annals, SECRET);
     let sealed = seal(&annals, intent);
-    let found = block_on(annals.find_content(&pattern(), &mut |_| {})).unwrap();
+    let found = block_on(annals.contents().find(&pattern(), &mut |_| {})).unwrap();
     assert_eq!(positions(&found.seals), [sealed]);
     assert_eq!(found.removed.len(), 2);
     assert_eq!(check(&annals, intent, sealed), SealCheck::Holds);
@@ -194,7 +196,7 @@ fn a_seal_that_comes_while_the_log_is_looked_through_goes_too() {
             sealed.extend(thread.join().unwrap());
         }
     };
-    let report = block_on(annals.redact(&request(pattern()), &mut progress)).unwrap();
+    let report = block_on(annals.contents().redact(&request(pattern()), &mut progress)).unwrap();
     assert_eq!(positions(&report.found.seals), sealed);
     assert_eq!(report.unsearched, None);
     assert!(sealed.iter().all(|at| is_gone(&annals, *at)));

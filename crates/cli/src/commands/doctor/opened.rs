@@ -87,7 +87,7 @@ async fn catalogue(annals: &Annals) -> Result<Check, CliError> {
 
 /// Which settings were changed.
 async fn settings(annals: &Annals) -> Result<Check, CliError> {
-    let (state, default) = (annals.settings().await?, Settings::default());
+    let (state, default) = (annals.inbox().settings().await?, Settings::default());
     let changed = Setting::ALL
         .iter()
         .filter(|it| state.value(**it) != default.value(**it));

@@ -243,7 +243,7 @@ async fn take(
             }
         }
     }
-    let (mut report, settings) = (ImportReport::default(), annals.settings().await?);
+    let (mut report, settings) = (ImportReport::default(), annals.inbox().settings().await?);
     let mut source = Source::default();
     source.read_intents(there, secrets, &mut report);
     let tasks = folder.part(Part::Tasks)?;

@@ -63,8 +63,10 @@ impl Import<'_> {
         let mut held = HashMap::new();
         for file in &mut source.intents {
             let id = self.id_of(&file.file.name).await?;
-            let known = match self.annals.place(id).await? {
-                Some((Kind::Intent, _)) => Some(self.annals.forge_intent(id, At::Now).await?),
+            let known = match self.annals.index().place(id).await? {
+                Some((Kind::Intent, _)) => {
+                    Some(self.annals.inbox().forge_intent(id, At::Now).await?)
+                }
                 _ => None,
             };
             // What the log has of it counts more than what the file says by now.

@@ -217,6 +217,6 @@ fn what_was_removed_since_is_not_a_conflict() {
         reason: "all of it".to_owned(),
         at: None,
     };
-    block_on(log.annals.redact(&request, &mut |_| {})).unwrap();
+    block_on(log.annals.contents().redact(&request, &mut |_| {})).unwrap();
     assert_eq!(import(&mut log, &story), []);
 }

@@ -23,7 +23,9 @@ fn shown(log: &Log, tool_use: &str) -> (Vec<String>, String) {
     });
     let diff = patch_set.artifact.map(|artifact| {
         let digest: Digest = artifact.key.as_str().unwrap().parse().unwrap();
-        let bytes = block_on(log.annals.content(digest)).unwrap().unwrap();
+        let bytes = block_on(log.annals.contents().get(digest))
+            .unwrap()
+            .unwrap();
         String::from_utf8(bytes.to_vec()).unwrap()
     });
     (touched.collect(), diff.unwrap_or_default())

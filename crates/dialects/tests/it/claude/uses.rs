@@ -246,7 +246,10 @@ fn the_use_comes_before_the_push_that_may_evict_its_frame() {
     let course: Vec<_> = log.entries().iter().filter_map(happened).collect();
     assert_eq!(course, [("push", 0), ("push", 1), ("use", 1), ("push", 2)]);
     let two = [Candidate::policy("two", EvictionPolicy::max_frames(2))];
-    let replayed = log.annals.replay(pipeline, &two, ReplayOptions::default());
+    let replayed = log
+        .annals
+        .pipelines()
+        .replay(pipeline, &two, ReplayOptions::default());
     let replayed = block_on(replayed).unwrap();
     let two = &replayed.policies[1];
     let counts = (two.name.as_str(), two.evictions, two.uses, two.misses);

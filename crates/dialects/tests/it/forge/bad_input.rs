@@ -445,7 +445,7 @@ fn what_names_an_intent_that_is_not_there_holds_once_it_is() {
         let id = annals_domain::IntentId(object.id);
         (
             id,
-            block_on(annals.forge_intent(id, annals::At::Now)).unwrap(),
+            block_on(annals.inbox().forge_intent(id, annals::At::Now)).unwrap(),
         )
     };
     let (a, view) = seen("a");
@@ -532,6 +532,6 @@ fn what_does_not_fit_is_named_and_many_children_do() {
         "{said:?}"
     );
     let id = annals_domain::IntentId(block_on(annals.resolve("whole")).unwrap().id);
-    let view = block_on(annals.forge_intent(id, annals::At::Now)).unwrap();
+    let view = block_on(annals.inbox().forge_intent(id, annals::At::Now)).unwrap();
     assert_eq!((view.children.len(), view.status.as_str()), (1_200, "done"));
 }

@@ -20,7 +20,7 @@ fn id(annals: &Annals, name: &str) -> IntentId {
 
 /// An intent as JSON, with its tasks.
 fn seen(annals: &Annals, name: &str) -> serde_json::Value {
-    let view = block_on(annals.forge_view(id(annals, name), At::Now)).unwrap();
+    let view = block_on(annals.inbox().forge_view(id(annals, name), At::Now)).unwrap();
     serde_json::to_value(view).unwrap()
 }
 
@@ -232,7 +232,7 @@ fn a_superseded_task_does_not_come_back() {
         instruction: None,
     };
     block_on(annals.execute(Request::new(author(), rerun))).unwrap();
-    let before: Vec<TaskId> = block_on(annals.forge_intent(id(&annals, "i"), At::Now))
+    let before: Vec<TaskId> = block_on(annals.inbox().forge_intent(id(&annals, "i"), At::Now))
         .unwrap()
         .tasks;
     assert_eq!(before.len(), 2);

@@ -44,7 +44,7 @@ fn take(annals: &Annals, forge: &Forge, keep: bool) -> Vec<Drafted> {
 
 fn intents(annals: &Annals) -> usize {
     let query = annals::projections::ListQuery::new(annals_domain::Kind::Intent);
-    block_on(annals.list(&query)).unwrap().rows.len()
+    block_on(annals.index().list(&query)).unwrap().rows.len()
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_draft_becomes_a_proposal_of_its_author_and_its_file_goes() {
     assert_eq!(forge.names("intent-drafts"), Vec::<String>::new());
     let history = block_on(annals.history(*intent)).unwrap();
     assert!(history.iter().all(|entry| entry.actor == author()));
-    let status = block_on(annals.approval_status(*intent, At::Now)).unwrap();
+    let status = block_on(annals.inbox().status_at(*intent, At::Now)).unwrap();
     // A fix, which the rules call low, goes on.
     assert_eq!(status, ApprovalStatus::Approved);
 }
@@ -215,7 +215,7 @@ fn a_low_risk_that_a_draft_says_lets_it_go_on() {
     let forge = Forge::of(&[("intent-drafts/a.md", "---\nrisk: low\n---\nx\n\ny\n")]);
     forge.import(&annals);
     let id = IntentId(block_on(annals.resolve("a")).unwrap().id);
-    let status = block_on(annals.approval_status(id, At::Now)).unwrap();
+    let status = block_on(annals.inbox().status_at(id, At::Now)).unwrap();
     assert_eq!(status, ApprovalStatus::Approved);
 }
 
@@ -336,12 +336,12 @@ fn a_draft_of_one_line_is_taken_as_submit_takes_it() {
     let annals = log();
     assert_eq!(broken(&forge.import(&annals)), Vec::<String>::new());
     let id = IntentId(block_on(annals.resolve("a")).unwrap().id);
-    let drafted = block_on(annals.forge_intent(id, At::Now)).unwrap();
+    let drafted = block_on(annals.inbox().forge_intent(id, At::Now)).unwrap();
     let submit = SubmitIntent::new(Source::Human, "Fix the crash at login");
     let submit = Request::new(author(), submit);
     let outcome = block_on(annals.execute(submit)).unwrap();
     let submitted = IntentId(outcome.id.unwrap());
-    let submitted = block_on(annals.forge_intent(submitted, At::Now)).unwrap();
+    let submitted = block_on(annals.inbox().forge_intent(submitted, At::Now)).unwrap();
     assert_eq!(drafted.title.to_string(), "Fix the crash at login");
     assert_eq!(
         (&drafted.title, &drafted.body),

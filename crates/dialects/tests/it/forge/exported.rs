@@ -197,7 +197,7 @@ fn parents_and_dependencies_are_called_as_their_files_are() {
     let forge = Forge::of(&[("intent-drafts/My idea.md", "Whole\n\nb\n")]);
     forge.import(&annals);
     let rows = annals::projections::ListQuery::new(annals_domain::Kind::Intent);
-    let whole = IntentId(block_on(annals.list(&rows)).unwrap().rows[0].id);
+    let whole = IntentId(block_on(annals.index().list(&rows)).unwrap().rows[0].id);
     for (n, (child_of, depends_on)) in [(Some(whole), vec![]), (None, vec![whole])]
         .into_iter()
         .enumerate()
