@@ -336,34 +336,19 @@ fn request(command: impl Into<Command>) -> Request {
 }
 
 fn call(run: RunId) -> Request {
-    request(RecordToolInvocation {
-        run,
-        id: None,
-        tool_name: "bash".into(),
-        io_footprint: None,
-        args: None,
-        status: ToolStatus::Ok,
-        result_summary: Some("x".repeat(150)),
-        artifacts: vec![],
-        output: vec![],
-        duration_ms: None,
-    })
+    request(
+        RecordToolInvocation::new(run, "bash", ToolStatus::Ok).with_result_summary("x".repeat(150)),
+    )
 }
 
 fn new_run(annals: &Annals) -> RunId {
     let (task, run) = (TaskId(Uuid::now_v7()), RunId(Uuid::now_v7()));
-    let task_command = task::CreateTask {
-        id: Some(task),
-        ..task::CreateTask::new("bench")
-    };
-    let run_command = run::CreateRun {
-        id: Some(run),
-        ..run::CreateRun::new(task)
-    };
+    let task_command = task::CreateTask::new("bench").with_id(task);
+    let run_command = run::CreateRun::new(task).with_id(run);
     let commands = vec![
         request(task_command),
         request(run_command),
-        request(StartPatching { run }),
+        request(StartPatching::new(run)),
     ];
     block_on(annals.execute_batch(None, commands)).unwrap();
     run

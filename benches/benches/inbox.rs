@@ -39,11 +39,9 @@ fn intent(number: usize, every: usize) -> Request {
         false => Risk::Low,
     };
     let text = format!("Change number {number}\n\nIt is asked for by many of our users.");
-    let submit = SubmitIntent {
-        risk: Some(risk),
-        labels: vec!["ui".to_owned()],
-        ..SubmitIntent::new(Source::Human, text)
-    };
+    let submit = SubmitIntent::new(text, Source::Human)
+        .with_risk(risk)
+        .with_labels(vec!["ui".to_owned()]);
     Request::new(ActorRef::human("ada"), submit)
 }
 

@@ -52,19 +52,12 @@ impl Annals {
     /// let annals = Annals::open("memory:").await?;
     /// let pipeline = PipelineId(Uuid::now_v7());
     /// let agent = ActorRef::agent("importer");
-    /// let create = CreatePipeline { id: Some(pipeline), max_frames: None, policy: None };
+    /// let create = CreatePipeline::new().with_id(pipeline);
     ///
     /// let mut bulk = annals.bulk();
     /// bulk.execute(None, vec![Request::new(agent.clone(), create)]).await?;
     /// for line in 1..=1_000_u128 {
-    ///     let push = PushFrame {
-    ///         pipeline,
-    ///         kind: FrameKind::StepSummary,
-    ///         summary: format!("line {line}"),
-    ///         data: None,
-    ///         content: None,
-    ///         token_estimate: None,
-    ///     };
+    ///     let push = PushFrame::new(pipeline, FrameKind::StepSummary, format!("line {line}"));
     ///     // The key makes it safe to begin again where an import was interrupted.
     ///     let key = Uuid::from_u128(line);
     ///     if bulk.knows(key).await?.is_none() {

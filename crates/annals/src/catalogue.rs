@@ -20,18 +20,14 @@ use crate::{Annals, LoadError, ViewError, state_snapshots};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How rows are kept that are only compared with others.
-const ROWS: Options = Options {
-    sync: false,
-    log_id: None,
-    read_threads: 2,
-    cache_bytes: 8 * 1024 * 1024,
-    max_open_files: 128,
-    queue_bytes: 1024 * 1024,
-    redaction_step_bytes: 1024 * 1024,
-    tree: false,
-    compression: true,
-    statistics: false,
-};
+fn row_options() -> Options {
+    Options::default()
+        .with_sync(false)
+        .with_cache_bytes(8 * 1024 * 1024)
+        .with_max_open_files(128)
+        .with_queue_bytes(1024 * 1024)
+        .with_tree(false)
+}
 
 /// Refinements of one intent that are looked at for the newest.
 const REFINEMENTS: usize = 10_000;
@@ -169,10 +165,7 @@ impl Annals {
     /// # Errors
     /// [`ViewError::NotFound`] and [`ViewError::Load`].
     pub async fn refs(&self, id: impl Into<Uuid>, limit: usize) -> Result<Links, ViewError> {
-        let query = LinksQuery {
-            id: id.into(),
-            limit,
-        };
+        let query = LinksQuery::new(id.into()).with_limit(limit);
         self.catch_up().await?;
         let links = self.catalogue.links(self.log.as_ref(), &query).await;
         let id = query.id.to_string();
@@ -311,9 +304,10 @@ impl Annals {
         &self,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<CatalogueReport, LoadError> {
-        let scratch = RocksLog::temporary(&ROWS).map_err(|error| ReadError::Unavailable {
-            source: Box::new(error),
-        })?;
+        let scratch =
+            RocksLog::temporary(&row_options()).map_err(|error| ReadError::Unavailable {
+                source: Box::new(error),
+            })?;
         let log = self.log.as_ref();
         let fresh = WithRows {
             log,

@@ -119,29 +119,14 @@ impl Annals {
     /// # futures::executor::block_on(async {
     /// let annals = Annals::open("memory:").await?;
     /// let session = SessionId(Uuid::now_v7());
-    /// let repo = RepoRef { name: "app".into(), path: "/src/app".into() };
-    /// let config = SessionConfig {
-    ///     session_id: session,
-    ///     parent_session_id: None,
-    ///     plan_node_id: None,
-    ///     policy: PolicyProfile {
-    ///         name: "careful".into(),
-    ///         protected_branches: vec!["main".into()],
-    ///         ..PolicyProfile::default()
-    ///     },
-    ///     repo: repo.clone(),
-    ///     workspace: WorkspaceRef { path: "/work".into() },
-    ///     work_item: None,
-    ///     agent_profile: "coder".into(),
-    /// };
-    /// let create = CreateSession {
-    ///     config,
-    ///     approval_expiry_seconds: None,
-    ///     pause_after_failures: None,
-    /// };
+    /// let repo = RepoRef::new("app", "/src/app");
+    /// let policy = PolicyProfile::new("careful").with_protected_branches(vec!["main".into()]);
+    /// let workspace = WorkspaceRef::new("/work");
+    /// let config = SessionConfig::new(session, policy, repo.clone(), workspace, "coder");
+    /// let create = CreateSession::new(config);
     /// annals.execute(Request::new(ActorRef::human("ada"), create)).await?;
     ///
-    /// let push = Push { repo, branch_name: "HEAD:main".into() };
+    /// let push = Push::new(repo, "HEAD:main");
     /// let push = AgentCommand::new(CommandId(Uuid::now_v7()), push);
     /// let gated = annals.gate(session, &push).await?;
     /// assert_eq!(
@@ -217,15 +202,12 @@ impl As<'_> {
         session: SessionId,
         command: &AgentCommand,
     ) -> Result<Gated, ExecuteError> {
-        let submit = SubmitCommand {
-            session,
-            id: Some(command.id),
-            parent: command.parent,
-            plan_node: command.plan_node.clone(),
-            branch: command.branch.clone(),
-            files: command.files.clone(),
-            submit: command.body.clone(),
-        };
+        let submit = SubmitCommand::new(session, command.body.clone())
+            .with_id(command.id)
+            .with_parent(command.parent)
+            .with_plan_node(command.plan_node.clone())
+            .with_branch(command.branch.clone())
+            .with_files(command.files.clone());
         let outcome = self.run_command(submit).await?;
         gated(outcome)
     }
@@ -242,13 +224,9 @@ impl As<'_> {
         message: Option<String>,
         error_code: Option<String>,
     ) -> Result<(), ExecuteError> {
-        let complete = annals_domain::session::CompleteCommand {
-            session,
-            id: command,
-            outcome,
-            message,
-            error_code,
-        };
+        let complete = annals_domain::session::CompleteCommand::new(session, command, outcome)
+            .with_message(message)
+            .with_error_code(error_code);
         self.run_command(complete).await.map(|_| ())
     }
 }

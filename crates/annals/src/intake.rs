@@ -63,7 +63,7 @@ impl Annals {
     /// [`LoadError`].
     pub async fn inbox(&self, after: Option<Position>, limit: usize) -> Result<Inbox, LoadError> {
         self.catch_up().await?;
-        let query = InboxQuery { after, limit };
+        let query = InboxQuery::default().with_after(after).with_limit(limit);
         Ok(self.catalogue.inbox(self.log.as_ref(), &query).await?)
     }
 

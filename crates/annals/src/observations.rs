@@ -6,16 +6,20 @@ use annals_domain::observation::{ObservationKind, ProcessObservation, RecordObse
 use annals_domain::{IntentId, Kind, ObservationId, Refusal};
 use annals_event_log::Position;
 use annals_projections::{CatalogueRow, ListQuery, ObservationView, Status, Text};
+use derive_setters::Setters;
 
 use crate::{Annals, As, ExecuteError, ViewError};
 
 /// Which observations to list: the oldest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct ObservationsQuery {
     /// Those that are processed, too.
     pub all: bool,
     /// Only those behind the one that was recorded at this position; a list's
     /// `next` goes on where it ended.
+    #[setters(into)]
     pub after: Option<Position>,
     /// At most so many; 0 counts as 1.
     pub limit: usize,
@@ -59,13 +63,13 @@ impl Annals {
     /// [`ViewError`].
     pub async fn observations(&self, query: &ObservationsQuery) -> Result<Observations, ViewError> {
         let listed = self
-            .list(&ListQuery {
-                status: (!query.all).then_some(Status::Open),
-                oldest_first: true,
-                after: query.after,
-                limit: query.limit,
-                ..ListQuery::new(Kind::Observation)
-            })
+            .list(
+                &ListQuery::new(Kind::Observation)
+                    .with_status((!query.all).then_some(Status::Open))
+                    .with_oldest_first(true)
+                    .with_after(query.after)
+                    .with_limit(query.limit),
+            )
             .await?;
         let mut entries = Vec::with_capacity(listed.rows.len());
         for row in listed.rows {
@@ -108,10 +112,7 @@ impl Annals {
                 return Err(refused(Refusal::invalid("prompt", reason)));
             }
         };
-        Ok(SubmitIntent {
-            observation: Some(observation),
-            ..SubmitIntent::new(view.kind.source(), prompt)
-        })
+        Ok(SubmitIntent::new(prompt, view.kind.source()).with_observation(observation))
     }
 }
 
@@ -126,11 +127,8 @@ impl As<'_> {
         text: impl Into<String>,
         evidence: Vec<String>,
     ) -> Result<ObservationId, ExecuteError> {
-        self.create(RecordObservation {
-            evidence,
-            ..RecordObservation::new(kind, text)
-        })
-        .await
+        self.create(RecordObservation::new(kind, text).with_evidence(evidence))
+            .await
     }
 
     /// Proposes an intent because of an open observation, which is processed then.
@@ -156,10 +154,7 @@ impl As<'_> {
         observation: ObservationId,
         reason: Option<String>,
     ) -> Result<(), ExecuteError> {
-        let command = ProcessObservation {
-            observation,
-            reason,
-        };
+        let command = ProcessObservation::new(observation).with_reason(reason);
         self.run_command(command).await.map(|_| ())
     }
 }

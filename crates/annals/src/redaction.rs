@@ -15,6 +15,8 @@ use annals_event_log::{
     Classification, Classified, Digest, ErrorClass, PiecesOf, Position, ReadError, RedactError,
 };
 use annals_wire::EncodeError;
+use derive_new::new;
+use derive_setters::Setters;
 use regex::bytes::Regex;
 use uuid::Uuid;
 
@@ -189,15 +191,23 @@ impl From<ReadError> for RedactionError {
 }
 
 /// Who has content removed, and why.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, new, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct RedactRequest {
     /// What.
+    #[setters(skip)]
     pub targets: Vec<Target>,
     /// Who.
+    #[setters(skip)]
     pub actor: ActorRef,
     /// Why. It is content like any other, and stays.
+    #[new(into)]
+    #[setters(skip)]
     pub reason: String,
     /// When, by the caller's clock; now, if it is not given.
+    #[new(default)]
+    #[setters(into)]
     pub at: Option<Timestamp>,
 }
 

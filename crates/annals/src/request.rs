@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 /// One command with who gives it, when, and how it hangs together with others.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Request {
     /// What to do.
     pub command: Command,

@@ -60,10 +60,7 @@ impl Annals {
             let (view, seen) = self.view_and_place(object, At::Now).await?;
             let hashed = seal_hash(&view, at);
             let checksum = hashed.map_err(|error| ViewError::from(LoadError::Render(error)))?;
-            let command = Command::from(Seal {
-                object,
-                checksum: Some(checksum),
-            });
+            let command = Command::from(Seal::new(object).with_checksum(checksum));
             let sealing = Request {
                 command,
                 at: Some(at),

@@ -68,10 +68,7 @@ impl Context {
 
 /// How a reading command opens the embedded store.
 pub(crate) fn reader_options() -> annals::store_rocks::Options {
-    annals::store_rocks::Options {
-        cache_bytes: READER_CACHE,
-        ..annals::store_rocks::Options::default()
-    }
+    annals::store_rocks::Options::default().with_cache_bytes(READER_CACHE)
 }
 
 /// Refuses a position that the log has not reached: what is there now would not

@@ -42,6 +42,7 @@ use std::path::Path;
 
 use annals::{Annals, ExecuteError};
 use annals_event_log::AppendError;
+use derive_setters::Setters;
 use futures::StreamExt;
 use gix::ObjectId;
 
@@ -55,9 +56,12 @@ use commit::Tally;
 use read::{Prepared, ReadEvent};
 
 /// What to import of a repository.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct GitOptions {
     /// At most so many commits, the newest; all of them by default.
+    #[setters(into)]
     pub limit: Option<usize>,
     /// What is taken out of messages, authors, paths and texts; the standard set by
     /// default.

@@ -20,6 +20,7 @@ use std::sync::atomic::AtomicBool;
 
 use annals::Annals;
 use annals_event_log::IdSecret;
+use derive_setters::Setters;
 use futures::StreamExt;
 
 use crate::reading;
@@ -35,7 +36,9 @@ use redacted::RedactedText;
 use source::{Found, Kept, ReadEvent, Reader};
 
 /// How to import recordings.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct ImportOptions {
     /// The sessions are over: record the tool calls that wait for a result,
     /// as errors. They stay errors; of a result that is read later there is a

@@ -27,6 +27,8 @@ use std::thread;
 use annals::Annals;
 use annals_domain::GitOid;
 use annals_event_log::Store;
+use derive_new::new;
+use derive_setters::Setters;
 use futures::channel::oneshot;
 use gix::ObjectId;
 use serde::{Serialize, Serializer};
@@ -64,19 +66,27 @@ impl Strategy {
 }
 
 /// What to do.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, new, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct RetentionRequest {
     /// The repository's top folder, or its own folder (`.git`, or a bare one).
+    #[new(into)]
+    #[setters(skip)]
     pub repository: PathBuf,
     /// How.
+    #[setters(skip)]
     pub strategy: Strategy,
     /// The objects whose blobs are meant: intents, tasks, runs, snapshots, ...; all of the log if
     /// there are none.
+    #[new(default)]
     pub objects: Vec<Uuid>,
     /// Whether to let them go. What others keep there, such as another log, stays.
+    #[new(default)]
     pub release: bool,
     /// With [`Strategy::CustomGc`]: whether each is stored as an object of its own that is new, so
     /// that no gc removes it unasked.
+    #[new(default)]
     pub protect: bool,
 }
 

@@ -1,5 +1,7 @@
 //! References to content outside the objects (docs/spec/git-internal.md, ArtifactRef).
 
+use derive_new::new;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -7,23 +9,33 @@ use crate::pieces::{Pieces, Slot};
 use crate::{ContentPart, IntegrityHash, Refusal, Timestamp};
 
 /// Where external content is and how to tell that it is the right content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ArtifactRef {
     /// The storage backend: `local`, `s3`, ...; not blank.
+    #[new(into)]
+    #[setters(skip)]
     pub store: String,
     /// The key or path in that store; not blank.
+    #[new(into)]
+    #[setters(skip)]
     pub key: String,
     /// The MIME type.
+    #[new(default)]
     #[serde(default)]
     pub content_type: Option<String>,
     /// The size in bytes.
+    #[new(default)]
     #[serde(default)]
     pub size_bytes: Option<u64>,
     /// The SHA-256 of the content.
+    #[new(default)]
     #[serde(default)]
     pub hash: Option<IntegrityHash>,
     /// When the store may forget it.
+    #[new(default)]
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
 }
@@ -44,10 +56,9 @@ impl ArtifactRef {
     ///
     /// ```
     /// use annals_domain::{ArtifactRef, Integrity, IntegrityHash};
-    /// let artifact = ArtifactRef {
-    ///     store: "local".into(), key: "build.log".into(), content_type: None,
-    ///     size_bytes: Some(2), hash: Some(IntegrityHash::of(b"ok")), expires_at: None,
-    /// };
+    /// let artifact = ArtifactRef::new("local", "build.log")
+    ///     .with_size_bytes(2)
+    ///     .with_hash(IntegrityHash::of(b"ok"));
     /// assert_eq!(artifact.verify_integrity(b"ok"), Integrity::Verified);
     /// assert_eq!(artifact.verify_integrity(b"no"), Integrity::Broken);
     /// ```

@@ -79,7 +79,18 @@ fn did_you_mean(name: &str) -> String {
 
 macro_rules! commands {
     ($($variant:ident($type:path) = $name:literal, $decide:path, |$c:ident| $lock_id:expr $(, new $new:expr)?;)+) => {
-        /// Any command.
+        /// Any command. Each is made by its `new`, from what it needs, and by `with_` methods for
+        /// the rest, which take a value or an `Option` of one.
+        ///
+        /// ```
+        /// use annals_domain::task::{CreateTask, GoalType};
+        /// use annals_domain::{Command, TaskId};
+        /// let parent: Option<TaskId> = None;
+        /// let create = CreateTask::new("Mend the parser").with_goal(GoalType::Bugfix).with_parent(parent);
+        /// let read = Command::from_json("create_task", r#"{"title": "Mend the parser", "goal": "bugfix"}"#)?;
+        /// assert_eq!(Command::from(create), read);
+        /// # Ok::<(), annals_domain::CommandError>(())
+        /// ```
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(untagged)]
         pub enum Command {
@@ -239,3 +250,6 @@ commands! {
     Seal(metadata::Seal) = "seal", metadata::seal, |c| Some(c.object);
     ReserveAlias(alias::ReserveAlias) = "reserve_alias", alias::decide::reserve, |c| Some(alias::stream_of(&c.alias).id);
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! The machine that a run is executed on (docs/spec/git-internal.md, Environment).
 
+use derive_new::new;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,16 +10,25 @@ use crate::{Ordered, Refusal};
 
 /// Operating system, architecture and working directory, and anything else
 /// is worth knowing. It is captured by the caller: this crate does no I/O.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Environment {
     /// The operating system, for example `linux`.
+    #[new(into)]
+    #[setters(skip)]
     pub os: String,
     /// The processor architecture, for example `x86_64`.
+    #[new(into)]
+    #[setters(skip)]
     pub arch: String,
     /// The working directory.
+    #[new(into)]
+    #[setters(skip)]
     pub cwd: String,
     /// More, by name, in the order given.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     pub extra: Ordered<Json>,
 }

@@ -3,6 +3,8 @@
 //! These two events occur in every stream and name the object that they are
 //! about, since a run's stream holds many objects.
 
+use derive_new::new;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -80,31 +82,41 @@ impl Sealed {
 }
 
 /// Command: sets visibility, tags or external ids of any object.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SetMetadata {
     /// The object.
+    #[setters(skip)]
     pub object: Uuid,
     /// Who may see it.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub visibility: Option<Visibility>,
     /// Search tags; replaces all earlier ones.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Ordered<String>>,
     /// Ids in other systems; replaces all earlier ones.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_ids: Option<Ordered<String>>,
 }
 
 /// Command: seals an object. The caller computes the checksum over the object
 /// as it will be after this event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Seal {
     /// The object.
+    #[setters(skip)]
     pub object: Uuid,
     /// Its canonical hash; left out, the service that executes the command
     /// computes it.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<IntegrityHash>,
 }

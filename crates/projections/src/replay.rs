@@ -47,6 +47,7 @@ use annals_event_log::{
     Version,
 };
 use annals_wire::{DecodeError, stream_name};
+use derive_setters::Setters;
 use futures::future::join;
 
 pub use budget::NoYardstick;
@@ -119,9 +120,12 @@ impl std::fmt::Debug for Candidate<'_> {
 }
 
 /// What a replay does beyond counting.
-#[derive(Default)]
+#[derive(Default, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct ReplayOptions<'a> {
     /// Reads no further than this position.
+    #[setters(into)]
     pub through: Option<Position>,
     /// Computes the offline optimum of each policy's budget, which takes a
     /// second pass and memory in proportion to the number of uses. It is
@@ -130,8 +134,10 @@ pub struct ReplayOptions<'a> {
     pub optimum: bool,
     /// Is given each policy's window at each use by a plan's step, before it,
     /// and at the end.
+    #[setters(strip_option)]
     pub windows: Option<&'a mut (dyn FnMut(WindowAt<'_>) + Send)>,
     /// Receives the replay's progress: how many records of how many.
+    #[setters(strip_option)]
     pub progress: Option<&'a mut (dyn FnMut(u64, u64) + Send)>,
 }
 

@@ -122,12 +122,7 @@ fn environment(pieces: &mut Pieces) -> StoredEnvironment {
         .into_iter()
         .map(|json| ("machine".to_owned(), json))
         .collect();
-    let environment = Environment {
-        os: "linux".into(),
-        arch: "x86_64".into(),
-        cwd: "/srv/проект".into(),
-        extra,
-    };
+    let environment = Environment::new("linux", "x86_64", "/srv/проект").with_extra(extra);
     StoredEnvironment::store(&environment, pieces)
 }
 

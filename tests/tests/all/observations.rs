@@ -88,10 +88,8 @@ fn of_intents_that_come_from_one_observation_at_once_one_is_accepted() {
             let (annals, barrier) = (Arc::clone(&annals), Arc::clone(&barrier));
             let agent = agent.clone();
             thread::spawn(move || {
-                let command = SubmitIntent {
-                    observation: Some(noticed),
-                    ..SubmitIntent::new(Source::Epiphany, "do something")
-                };
+                let command =
+                    SubmitIntent::new("do something", Source::Epiphany).with_observation(noticed);
                 barrier.wait();
                 block_on(annals.execute(Request::new(agent, command)))
             })
@@ -118,10 +116,7 @@ fn two_intents_of_one_batch_cannot_come_from_one_observation() {
     let noticed = block_on(noticed).expect("it is recorded");
     let before = annals.position();
     let request = || {
-        let command = SubmitIntent {
-            observation: Some(noticed),
-            ..SubmitIntent::new(Source::Epiphany, "do something")
-        };
+        let command = SubmitIntent::new("do something", Source::Epiphany).with_observation(noticed);
         Request::new(agent.clone(), command)
     };
     let both = block_on(annals.execute_batch(None, vec![request(), request()]));

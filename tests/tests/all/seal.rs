@@ -10,10 +10,7 @@ use futures::executor::block_on;
 use uuid::Uuid;
 
 fn sealing(intent: IntentId) -> Request {
-    let command = Seal {
-        object: intent.0,
-        checksum: None,
-    };
+    let command = Seal::new(intent.0);
     Request::new(ActorRef::system("keeper"), command)
 }
 
@@ -39,12 +36,7 @@ fn a_seal_holds_until_something_happens() {
         let (recorded, computed) = checksum(&annals, intent).await;
         assert_eq!(recorded, Some(computed));
 
-        let publish = SetMetadata {
-            object: intent.0,
-            visibility: Some(Visibility::Public),
-            tags: None,
-            external_ids: None,
-        };
+        let publish = SetMetadata::new(intent.0).with_visibility(Visibility::Public);
         annals
             .execute(Request::new(actor, publish))
             .await
@@ -64,11 +56,7 @@ fn a_seal_holds_until_something_happens() {
 fn a_seal_with_a_key_is_made_once() {
     block_on(async {
         let annals = Annals::open("memory:").await.expect("a log");
-        let create = CreateIntent {
-            id: None,
-            prompt: "x".into(),
-            parent: None,
-        };
+        let create = CreateIntent::new("x");
         let created = annals
             .execute(Request::new(ActorRef::human("alice"), create))
             .await;

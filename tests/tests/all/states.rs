@@ -52,10 +52,7 @@ fn a_process_that_begins_takes_a_long_run_from_a_snapshot() {
     close(reader);
 
     let annals = open();
-    let fail = FailRun {
-        run,
-        error: "out of time".into(),
-    };
+    let fail = FailRun::new(run, "out of time");
     block_on(annals.execute(request(fail))).unwrap();
     close(annals);
     let annals = open();

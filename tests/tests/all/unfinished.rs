@@ -44,10 +44,7 @@ fn by(command: impl Into<Command>) -> Request {
 }
 
 fn open(path: &Path) -> Annals {
-    let store = Options {
-        redaction_step_bytes: 1,
-        ..Options::default()
-    };
+    let store = Options::default().with_redaction_step_bytes(1);
     let options = OpenOptions::new().create(true).store(store);
     options.open(path.to_str().unwrap()).unwrap()
 }
@@ -55,31 +52,18 @@ fn open(path: &Path) -> Annals {
 /// Tasks that have the secret in their titles and tags, and all their rows.
 fn fill(annals: &Annals) {
     let kept: Vec<String> = (0..15).map(|_| "x".repeat(4_000)).collect();
-    let intent = CreateIntent {
-        id: Some(other()),
-        prompt: "other".to_owned(),
-        parent: None,
-    };
+    let intent = CreateIntent::new("other").with_id(other());
     block_on(annals.execute(by(intent))).unwrap();
     for number in 0..TASKS {
-        let created = CreateTask {
-            id: Some(task(number)),
-            constraints: kept.clone(),
-            ..CreateTask::new(format!("{SECRET} {number}"))
-        };
-        let tagged = SetMetadata {
-            object: task(number).0,
-            visibility: None,
-            tags: Some(Ordered(vec![("of".to_owned(), SECRET.to_owned())])),
-            external_ids: None,
-        };
+        let created = CreateTask::new(format!("{SECRET} {number}"))
+            .with_id(task(number))
+            .with_constraints(kept.clone());
+        let tagged = SetMetadata::new(task(number).0)
+            .with_tags(Ordered(vec![("of".to_owned(), SECRET.to_owned())]));
         block_on(annals.execute_batch(None, vec![by(created), by(tagged)])).unwrap();
     }
     // It is in a stream of its own; the object loses nothing else.
-    let reserved = ReserveAlias {
-        object: other().0,
-        alias: format!("{SECRET}-of-ada"),
-    };
+    let reserved = ReserveAlias::new(other().0, format!("{SECRET}-of-ada"));
     block_on(annals.execute(by(reserved))).unwrap();
     block_on(annals.rebuild(&mut |_| {})).unwrap();
 }
@@ -92,12 +76,11 @@ fn child_dies_in_a_redaction() {
     };
     let annals = open(Path::new(&directory));
     fill(&annals);
-    let request = RedactRequest {
-        targets: vec![Target::Pattern(Regex::new(SECRET).unwrap())],
-        actor: ActorRef::human("ada"),
-        reason: "it leaked".to_owned(),
-        at: None,
-    };
+    let request = RedactRequest::new(
+        vec![Target::Pattern(Regex::new(SECRET).unwrap())],
+        ActorRef::human("ada"),
+        "it leaked",
+    );
     let said = Box::pin(annals.wait_for(annals.position().next()));
     let mut progress = |_| {};
     let redacting = Box::pin(annals.redact(&request, &mut progress));

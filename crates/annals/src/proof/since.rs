@@ -279,10 +279,7 @@ impl<'a> Check<'a> {
         let query = Query::stream(stream.clone(), found).backward().limit(2);
         let mut next = Some(query.from);
         while let Some(from) = next {
-            let page = self.log.read(Query {
-                from,
-                ..query.clone()
-            });
+            let page = self.log.read(query.clone().starting_at(from));
             let page = page.await?;
             let covered = |record: &&Record| record.position() <= self.after;
             if let Some(record) = page.records.iter().find(covered) {

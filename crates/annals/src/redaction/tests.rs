@@ -29,11 +29,7 @@ fn annals() -> Annals {
 fn say(annals: &Annals, prompt: &str) {
     let (annals, prompt) = (annals.clone(), prompt.to_owned());
     let said = std::thread::spawn(move || {
-        let command = Command::from(CreateIntent {
-            id: None,
-            prompt,
-            parent: None,
-        });
+        let command = Command::from(CreateIntent::new(prompt));
         block_on(annals.execute(Request::new(ActorRef::agent("coder"), command))).unwrap();
     });
     said.join().unwrap();

@@ -103,11 +103,9 @@ proptest! {
 fn with_a_row() -> (Annals, StreamRef, Bytes, Snapshot) {
     let annals = annals();
     let pipeline = annals_domain::PipelineId(Uuid::from_u128(7));
-    let create = annals_domain::pipeline::CreatePipeline {
-        id: Some(pipeline),
-        max_frames: Some(3),
-        policy: None,
-    };
+    let create = annals_domain::pipeline::CreatePipeline::new()
+        .with_id(pipeline)
+        .with_max_frames(3);
     let agent = annals_domain::ActorRef::agent("coder");
     block_on(annals.execute(Request::new(agent.clone(), create))).unwrap();
     for _ in 0..40 {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use annals::domain::session::Verdict;
 use annals::domain::{Command, CommandId, FrameId};
-use annals::{Annals, Outcome, Request};
+use annals::{Annals, Outcome};
 use annals_dialects::lines::{Line, LineError, Lines};
 use serde::Serialize;
 use uuid::Uuid;
@@ -188,7 +188,7 @@ fn answers_unread(line: u64) -> CliError {
 }
 
 async fn execute(annals: &Annals, parsed: Parsed) -> Result<Outcome, CliError> {
-    let request = parsed.request;
+    let mut request = parsed.request;
     match &request.command {
         // It seals the object in its current state, which only the log knows.
         Command::Seal(seal) if seal.checksum.is_none() => {
@@ -197,9 +197,8 @@ async fn execute(annals: &Annals, parsed: Parsed) -> Result<Outcome, CliError> {
         }
         // What the agent answered is read here, where its format is known.
         Command::RecordAnalysis(analysis) if analysis.is_unread() => {
-            let read = analyzed(annals, analysis).await?;
-            let command = read.into();
-            Ok(annals.execute(Request { command, ..request }).await?)
+            request.command = analyzed(annals, analysis).await?.into();
+            Ok(annals.execute(request).await?)
         }
         _ => Ok(annals.execute(request).await?),
     }

@@ -98,11 +98,9 @@ pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<()
     // Better now than with the first draft.
     context.reader()?.close().await;
     let mut watch = DraftWatch::start(&args.dir)?;
-    let options = DraftOptions {
-        author: args.who.actor(&context.output),
-        keep: args.keep_drafts,
-        secrets: args.redaction.secrets()?,
-    };
+    let options = DraftOptions::new(args.who.actor(&context.output))
+        .with_keep(args.keep_drafts)
+        .with_secrets(args.redaction.secrets()?);
     let mut terminated = signal(SignalKind::terminate()).map_err(CliError::signal)?;
     let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::signal)?;
     let (drafts, intents) = (watch.folder().drafts(), watch.folder().intents());

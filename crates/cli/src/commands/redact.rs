@@ -117,12 +117,11 @@ async fn find(annals: &Annals, targets: &[Target]) -> Result<Found, CliError> {
 }
 
 async fn redact(args: &Redact, annals: &Annals, actor: ActorRef) -> Result<RedactReport, CliError> {
-    let request = RedactRequest {
-        targets: targets(args, annals).await?,
+    let request = RedactRequest::new(
+        targets(args, annals).await?,
         actor,
-        reason: args.reason.clone().unwrap_or_default(),
-        at: None,
-    };
+        args.reason.clone().unwrap_or_default(),
+    );
     let bar = progress::bar("looking through", Some(annals.position().0));
     let report = annals
         .redact(&request, &mut |position| bar.set_position(position.0))
@@ -410,19 +409,14 @@ mod tests {
 
     /// A redaction of which the first part was done, and then it went no further.
     fn partly(annals: &Annals) -> Result<RedactReport, CliError> {
-        let command = Command::from(CreateIntent {
-            id: None,
-            prompt: "a password".to_owned(),
-            parent: None,
-        });
+        let command = Command::from(CreateIntent::new("a password"));
         let request = Request::new(ActorRef::human("ada"), command);
         let position = block_on(annals.execute(request)).unwrap().position;
-        let request = RedactRequest {
-            targets: vec![Target::Event(position)],
-            actor: ActorRef::human("ada"),
-            reason: "it leaked".to_owned(),
-            at: None,
-        };
+        let request = RedactRequest::new(
+            vec![Target::Event(position)],
+            ActorRef::human("ada"),
+            "it leaked",
+        );
         let report = block_on(annals.redact(&request, &mut |_| {})).unwrap();
         Err(CliError::from(RedactionError::Partly {
             events: 1,

@@ -34,10 +34,7 @@ async fn set(
     args: &cli::Settings,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let command = SetSetting {
-        setting,
-        value: value.to_owned(),
-    };
+    let command = SetSetting::new(setting, value);
     let request = Request::new(args.who.actor(output), command);
     annals.execute(request).await?;
     show(&annals.settings().await?, &[setting], output)

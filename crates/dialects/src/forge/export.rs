@@ -189,12 +189,10 @@ impl Export {
         let mut after: Option<Position> = None;
         let total = annals.position().0;
         loop {
-            let query = ListQuery {
-                oldest_first: true,
-                after,
-                limit: PAGE,
-                ..ListQuery::new(Kind::Intent)
-            };
+            let query = ListQuery::new(Kind::Intent)
+                .with_oldest_first(true)
+                .with_after(after)
+                .with_limit(PAGE);
             let listed = annals.list(&query).await?;
             for row in &listed.rows {
                 if all || row.approval.is_some() {

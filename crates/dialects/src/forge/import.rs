@@ -21,6 +21,8 @@ use annals::domain::settings::{self, Setting};
 use annals::domain::{ActorKind, ActorRef, IntentId, Kind, StreamRef, TaskId};
 use annals::{Annals, ExecuteError, LoadError};
 use chrono::Utc;
+use derive_new::new;
+use derive_setters::Setters;
 
 use self::hold_back::Trusted;
 use super::catch_up;
@@ -46,14 +48,19 @@ const NO_EVENT: &str = "no import leads from one to the other";
 const NOT_OF_FOLDER: &str = "this log did not take it from a folder";
 
 /// How to import a folder.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, new, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct ForgeOptions {
     /// Who imports the folder: its drafts are theirs. Where that is not a person, agents' files
     /// approve nothing.
+    #[setters(skip)]
     pub author: ActorRef,
     /// Whether drafts stay where they are, once they are in the log.
+    #[new(default)]
     pub keep_drafts: bool,
     /// What is taken out of the files before they are recorded.
+    #[new(default)]
     pub secrets: Secrets,
 }
 

@@ -45,8 +45,5 @@ pub(super) fn reserved(intent: IntentId, alias: &str, stream: StreamRef) -> Emit
 
 /// The command that gives an intent an alias.
 pub(super) fn reserve(intent: IntentId, alias: String) -> ReserveAlias {
-    ReserveAlias {
-        object: intent.0,
-        alias,
-    }
+    ReserveAlias::new(intent.0, alias)
 }

@@ -109,57 +109,29 @@ pub(super) fn requests(
     let content = facts.body.as_deref().unwrap_or(prompt);
     let external_ids = Ordered(vec![("git.commit".to_owned(), facts.oid.to_string())]);
     let by_author: [Command; 8] = [
-        CreateIntent {
-            id: Some(intent),
-            prompt: prompt.to_owned(),
-            parent: None,
-        }
-        .into(),
-        SetMetadata {
-            object: intent.0,
-            visibility: None,
-            tags: None,
-            external_ids: Some(external_ids),
-        }
-        .into(),
-        AnalyzeIntent {
-            intent,
-            content: content.to_owned(),
-        }
-        .into(),
-        ActivateIntent {
-            intent,
-            reason: None,
-        }
-        .into(),
-        CreateTask {
-            id: Some(task),
-            intent: Some(intent),
-            ..CreateTask::new(title(facts, tally))
-        }
-        .into(),
-        CreateRun {
-            id: Some(run),
-            commit: parent,
-            ..CreateRun::new(task)
-        }
-        .into(),
-        StartPatching { run }.into(),
-        ProposePatchSet {
-            id: Some(patch_set),
-            ..propose(facts, run, parent, patch, tally)
-        }
-        .into(),
+        CreateIntent::new(prompt).with_id(intent).into(),
+        SetMetadata::new(intent.0)
+            .with_external_ids(external_ids)
+            .into(),
+        AnalyzeIntent::new(intent, content).into(),
+        ActivateIntent::new(intent).into(),
+        CreateTask::new(title(facts, tally))
+            .with_id(task)
+            .with_intent(intent)
+            .into(),
+        CreateRun::new(task).with_id(run).with_commit(parent).into(),
+        StartPatching::new(run).into(),
+        propose(facts, run, parent, patch, tally)
+            .with_id(patch_set)
+            .into(),
     ];
     let by_committer: [Command; 3] = [
-        StartValidation { run }.into(),
-        Decide {
-            id: Some(decision),
-            chosen_patchset_id: Some(patch_set),
-            result_commit_sha: Some(facts.oid),
-            ..Decide::new(run, DecisionType::Commit)
-        }
-        .into(),
+        StartValidation::new(run).into(),
+        Decide::new(run, DecisionType::Commit)
+            .with_id(decision)
+            .with_chosen_patchset_id(patch_set)
+            .with_result_commit_sha(facts.oid)
+            .into(),
         CompleteIntent::new(intent).into(),
     ];
     let evidence = facts.header.as_deref();
@@ -200,13 +172,11 @@ fn propose(
     if parent.is_some() {
         tally.fields.kept("first parent");
     }
-    ProposePatchSet {
-        commit: parent,
-        diff,
-        touched,
-        rationale: facts.body.clone(),
-        ..ProposePatchSet::new(run, DiffFormat::GitDiff)
-    }
+    ProposePatchSet::new(run, DiffFormat::GitDiff)
+        .with_commit(parent)
+        .with_diff(diff)
+        .with_touched(touched)
+        .with_rationale(facts.body.clone())
 }
 
 /// Whether a batch can have this diff beside `others` bytes of other text: as

@@ -23,12 +23,10 @@ pub(super) async fn of(
     }
     let mut meant = HashSet::new();
     for id in objects {
-        let query = TreeQuery {
-            depth: DEEPEST,
-            breadth: MOST,
-            objects: MOST,
-            ..TreeQuery::new(*id)
-        };
+        let query = TreeQuery::new(*id)
+            .with_depth(DEEPEST)
+            .with_breadth(MOST)
+            .with_objects(MOST);
         let tree = annals.tree(&query).await?;
         if tree.more {
             return Err(RetentionError::TooMuch { id: *id });

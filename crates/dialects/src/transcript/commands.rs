@@ -198,39 +198,30 @@ pub(super) fn begin(begun: &Beginning<'_>, at: Timestamp) -> Vec<Request> {
         external.push((begun.agent.external("side_chain"), side.to_owned()));
     }
     let commands: [Command; 6] = [
-        CreatePipeline {
-            id: Some(ids.pipeline),
-            max_frames: None,
-            policy: None,
-        }
-        .into(),
-        CreatePlan {
-            id: Some(ids.plan),
-            intent: planned,
-            pipeline: Some(ids.pipeline),
-            ..CreatePlan::default()
-        }
-        .into(),
-        CreateTask {
-            id: Some(ids.task),
-            description: (title != text).then(|| bounded(text).to_owned()),
-            requester: begun.side.is_none().then(person),
-            parent: begun.side.map(|(_, parent)| parent),
-            intent: begun.intent,
-            ..CreateTask::new(title)
-        }
-        .into(),
+        CreatePipeline::new().with_id(ids.pipeline).into(),
+        CreatePlan::default()
+            .with_id(ids.plan)
+            .with_intent(planned)
+            .with_pipeline(ids.pipeline)
+            .into(),
+        CreateTask::new(title)
+            .with_id(ids.task)
+            .with_description((title != text).then(|| bounded(text).to_owned()))
+            .with_requester(begun.side.is_none().then(person))
+            .with_parent(begun.side.map(|(_, parent)| parent))
+            .with_intent(begun.intent)
+            .into(),
         external_ids(ids.task.0, external),
-        CreateRun {
-            id: Some(ids.run),
-            plan: Some(ids.plan),
-            environment: begun
-                .setting
-                .map(|setting| environment(begun.agent, setting)),
-            ..CreateRun::new(ids.task)
-        }
-        .into(),
-        StartPatching { run: ids.run }.into(),
+        CreateRun::new(ids.task)
+            .with_id(ids.run)
+            .with_plan(ids.plan)
+            .with_environment(
+                begun
+                    .setting
+                    .map(|setting| environment(begun.agent, setting)),
+            )
+            .into(),
+        StartPatching::new(ids.run).into(),
     ];
     let by = By {
         actor: begun.agent.agent(),
@@ -246,13 +237,9 @@ fn title(text: &str) -> &str {
 }
 
 fn external_ids(object: Uuid, ids: Vec<(String, String)>) -> Command {
-    SetMetadata {
-        object,
-        visibility: None,
-        tags: None,
-        external_ids: Some(Ordered(ids)),
-    }
-    .into()
+    SetMetadata::new(object)
+        .with_external_ids(Ordered(ids))
+        .into()
 }
 
 /// The recording does not say on which machine the session was.
@@ -265,12 +252,12 @@ fn environment(agent: &Agent, setting: &Setting) -> Environment {
         let json = Json::from_value(text.as_ref()?).ok()?;
         Some((name.to_owned(), json))
     };
-    Environment {
-        os: "unknown".to_owned(),
-        arch: "unknown".to_owned(),
-        cwd: setting.cwd.clone().unwrap_or_default(),
-        extra: extra.into_iter().filter_map(json).collect(),
-    }
+    Environment::new(
+        "unknown",
+        "unknown",
+        setting.cwd.clone().unwrap_or_default(),
+    )
+    .with_extra(extra.into_iter().filter_map(json).collect::<Ordered<_>>())
 }
 
 /// What a person asked for.
@@ -293,19 +280,11 @@ pub(crate) fn prompt(agent: &Agent, asked: &Asked<'_>, at: Timestamp) -> Vec<Req
         (agent.external("line"), asked.line.to_owned()),
     ];
     let text = bounded(asked.text);
-    let create = CreateIntent {
-        id: Some(intent),
-        prompt: text.to_owned(),
-        parent: asked.refines,
-    };
-    let analyze = AnalyzeIntent {
-        intent,
-        content: text.to_owned(),
-    };
-    let activate = ActivateIntent {
-        intent,
-        reason: None,
-    };
+    let create = CreateIntent::new(text)
+        .with_id(intent)
+        .with_parent(asked.refines);
+    let analyze = AnalyzeIntent::new(intent, text);
+    let activate = ActivateIntent::new(intent);
     let by = |actor| By { actor, at };
     vec![
         by(person()).request(create),
@@ -359,15 +338,10 @@ pub(super) fn frame(
         tokens_by: seen.is_some().then_some(tokens::TOKENIZER),
         ..data
     };
-    let push = PushFrame {
-        pipeline,
-        kind,
-        summary: beginning(summary, SUMMARY).to_owned(),
+    let push = PushFrame::new(pipeline, kind, beginning(summary, SUMMARY).to_owned())
         // It has no map with other keys than texts: it can be written.
-        data: Json::from_value(&data).ok(),
-        content,
-        token_estimate: None,
-    };
+        .with_data(Json::from_value(&data).ok())
+        .with_content(content);
     Frame { push, seen }
 }
 
@@ -388,15 +362,10 @@ pub(super) fn text_frame(
 /// writes, output.
 pub(super) fn usage(run: RunId, model: Option<&str>, tokens: [u64; 4]) -> RecordUsage {
     let [uncached, cache_read, cache_write, output] = tokens;
-    RecordUsage {
-        run,
-        model: model.map(str::to_owned),
-        uncached_input_tokens: uncached,
-        cache_read_tokens: cache_read,
-        cache_write_tokens: cache_write,
-        output_tokens: output,
-        cost_usd: None,
-    }
+    RecordUsage::new(run, uncached, output)
+        .with_model(model.map(str::to_owned))
+        .with_cache_read_tokens(cache_read)
+        .with_cache_write_tokens(cache_write)
 }
 
 /// What happened around the conversation.
@@ -407,38 +376,27 @@ pub(super) fn evidence(run: RunId, id: EvidenceId, evidence: &Evidence) -> Recor
         "" => "(unnamed)",
         tool => beginning(tool, SUMMARY),
     };
-    RecordEvidence {
-        run,
-        id: Some(id),
-        patchset_id: None,
-        kind: EvidenceKind::Other(evidence.kind.to_owned()),
-        tool: tool.to_owned(),
-        command_line: evidence
-            .command
-            .as_deref()
-            .map(|text| bounded(text).to_owned()),
-        exit_code: evidence.exit_code,
-        summary: evidence
-            .summary
-            .as_deref()
-            .map(|text| beginning(text, SUMMARY).to_owned()),
-        report_artifacts: Vec::new(),
-        report: report.into_iter().collect(),
-    }
+    RecordEvidence::new(run, EvidenceKind::Other(evidence.kind.to_owned()), tool)
+        .with_id(id)
+        .with_command_line(
+            evidence
+                .command
+                .as_deref()
+                .map(|text| bounded(text).to_owned()),
+        )
+        .with_exit_code(evidence.exit_code)
+        .with_summary(
+            evidence
+                .summary
+                .as_deref()
+                .map(|text| beginning(text, SUMMARY).to_owned()),
+        )
+        .with_report(report.into_iter().collect::<Vec<_>>())
 }
 
 /// The first model of a run.
 pub(super) fn provenance(ids: &ChainIds, provider: &str, model: &str) -> RecordProvenance {
-    RecordProvenance {
-        run: ids.run,
-        id: Some(ids.provenance_object()),
-        provider: provider.to_owned(),
-        model: model.to_owned(),
-        parameters: None,
-        temperature: None,
-        max_tokens: None,
-        token_usage: None,
-    }
+    RecordProvenance::new(ids.run, provider, model).with_id(ids.provenance_object())
 }
 
 #[cfg(test)]

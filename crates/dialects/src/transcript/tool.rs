@@ -207,18 +207,12 @@ impl Call<'_> {
                 Access::Write => footprint.paths_written.push(name.clone()),
             }
         }
-        RecordToolInvocation {
-            run: self.chain.run,
-            id: Some(self.ids.invocation),
-            tool_name: self.tool().to_owned(),
-            io_footprint: (!self.files.is_empty()).then_some(footprint),
-            args,
-            status: self.status,
-            duration_ms: self.duration_ms(),
-            result_summary: Some(commands::beginning(&self.result, commands::SUMMARY).to_owned()),
-            artifacts: Vec::new(),
-            output: vec![],
-        }
+        RecordToolInvocation::new(self.chain.run, self.tool().to_owned(), self.status)
+            .with_id(self.ids.invocation)
+            .with_io_footprint((!self.files.is_empty()).then_some(footprint))
+            .with_args(args)
+            .with_duration_ms(self.duration_ms())
+            .with_result_summary(commands::beginning(&self.result, commands::SUMMARY).to_owned())
     }
 
     /// How long it took: as the tool itself says, or else between the lines of
@@ -246,12 +240,11 @@ impl Call<'_> {
             let change = edit::change(name, &file.texts, &patch);
             is_made |= change.made;
             let counted = change.lines.added + change.lines.deleted > 0;
-            touched.push(TouchedFile {
-                path: name.clone(),
-                change_type: change.change_type,
-                lines_added: change.lines.added,
-                lines_deleted: change.lines.deleted,
-            });
+            touched.push(
+                TouchedFile::new(name.clone(), change.change_type)
+                    .with_lines_added(change.lines.added)
+                    .with_lines_deleted(change.lines.deleted),
+            );
             match (change.diff, &mut diff) {
                 (Some(more), Some(diff)) => diff.extend(more),
                 (None, diff) if counted => *diff = None,
@@ -267,18 +260,19 @@ impl Call<'_> {
         if diff.is_none() {
             load.remarks.push(Remark::DiffTooLarge);
         }
-        let propose = ProposePatchSet {
-            id: Some(self.ids.patch_set),
-            diff: diff.filter(|diff| !diff.is_empty()).map(Payload),
-            touched,
-            ..ProposePatchSet::new(self.chain.run, DiffFormat::Unified)
-        };
+        let propose = ProposePatchSet::new(self.chain.run, DiffFormat::Unified)
+            .with_id(self.ids.patch_set)
+            .with_diff(diff.filter(|diff| !diff.is_empty()).map(Payload))
+            .with_touched(touched);
         let mut requests = vec![self.by().request(propose)];
         if self.answer.is_some_and(|answer| answer.is_error) {
-            requests.push(self.by().request(RejectPatchSet {
-                patch_set: self.ids.patch_set,
-                reason: Some(commands::beginning(&self.result, commands::SUMMARY).to_owned()),
-            }));
+            requests.push(
+                self.by().request(
+                    RejectPatchSet::new(self.ids.patch_set).with_reason(
+                        commands::beginning(&self.result, commands::SUMMARY).to_owned(),
+                    ),
+                ),
+            );
         }
         requests
     }

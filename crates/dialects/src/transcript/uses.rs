@@ -263,23 +263,11 @@ fn added(record: &Record) -> Result<Option<u32>, ImportError> {
 
 /// The commands before an edit, if its step gets this number.
 fn beginning(edit: &Touched, plan: PlanId, step: u32, used: FrameId) -> Vec<Request> {
-    let add = AddStep {
-        index: Some(step),
-        ..AddStep::new(plan, NewStep::new(edit.subject.as_str()))
-    };
-    let link = LinkStepFrames {
-        plan,
-        step,
-        iframes: vec![used],
-        oframes: Vec::new(),
-        inferred: true,
-    };
-    let progressing = SetStepStatus {
-        plan,
-        step,
-        status: StepStatus::Progressing,
-        reason: None,
-    };
+    let add = AddStep::new(plan, NewStep::new(edit.subject.as_str())).with_index(step);
+    let link = LinkStepFrames::new(plan, step)
+        .with_iframes(vec![used])
+        .with_inferred(true);
+    let progressing = SetStepStatus::new(plan, step, StepStatus::Progressing);
     let by = &edit.by;
     vec![by.request(add), by.request(link), by.request(progressing)]
 }
@@ -294,22 +282,20 @@ fn ending(
     recorded: Recorded,
 ) -> Vec<Request> {
     let is_lost = recorded == Recorded::Not;
-    let link = made.map(|made| LinkStepFrames {
-        plan,
-        step,
-        iframes: Vec::new(),
-        oframes: vec![made],
-        inferred: true,
+    let link = made.map(|made| {
+        LinkStepFrames::new(plan, step)
+            .with_oframes(vec![made])
+            .with_inferred(true)
     });
-    let ended = SetStepStatus {
+    let ended = SetStepStatus::new(
         plan,
         step,
-        status: match edit.worked && !is_lost {
+        match edit.worked && !is_lost {
             true => StepStatus::Completed,
             false => StepStatus::Failed,
         },
-        reason: is_lost.then(|| NOT_RECORDED.to_owned()),
-    };
+    )
+    .with_reason(is_lost.then(|| NOT_RECORDED.to_owned()));
     let link = link.map(|link| edit.by.request(link));
     link.into_iter().chain([edit.by.request(ended)]).collect()
 }

@@ -91,11 +91,7 @@ impl Forge {
     }
 
     fn import_by(&self, author: ActorRef, annals: &Annals) -> ImportReport {
-        let options = ForgeOptions {
-            author,
-            keep_drafts: false,
-            secrets: Secrets::standard(),
-        };
+        let options = ForgeOptions::new(author).with_secrets(Secrets::standard());
         let report = block_on(import(annals, self.path(), &options, &mut |_| {})).unwrap();
         check_rows(annals);
         report
@@ -110,10 +106,7 @@ impl Forge {
 /// What the catalogue says of every intent is what a fold of its stream, its tasks
 /// and its children says, and so is who waits for a person.
 fn check_rows(annals: &Annals) {
-    let query = ListQuery {
-        limit: 1_000,
-        ..ListQuery::new(Kind::Intent)
-    };
+    let query = ListQuery::new(Kind::Intent).with_limit(1_000);
     let rows = block_on(annals.list(&query)).unwrap().rows;
     let inbox = block_on(annals.inbox(None, 1_000)).unwrap().entries;
     for row in rows {

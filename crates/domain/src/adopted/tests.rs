@@ -353,7 +353,7 @@ fn work_by_an_adopted_run_waits_for_the_approval_of_an_intent_of_ours() {
         .command(SubmitIntent {
             id: Some(by),
             risk: Some(Risk::High),
-            ..SubmitIntent::new(Source::Audit, "another way to log in")
+            ..SubmitIntent::new("another way to log in", Source::Audit)
         })
         .command(CreateTask {
             id: Some(of),
@@ -403,7 +403,7 @@ fn an_adopted_run_that_validates_changes_nothing_before_the_approval() {
         .command(SubmitIntent {
             id: Some(by),
             risk: Some(Risk::High),
-            ..SubmitIntent::new(Source::Audit, "another way to log in")
+            ..SubmitIntent::new("another way to log in", Source::Audit)
         })
         .command(CreateTask {
             id: Some(of),
@@ -463,7 +463,7 @@ fn no_commit_of_an_adopted_decision_is_recorded_before_the_approval() {
         .command(SubmitIntent {
             id: Some(by),
             risk: Some(Risk::High),
-            ..SubmitIntent::new(Source::Audit, "another way to log in")
+            ..SubmitIntent::new("another way to log in", Source::Audit)
         })
         .command(CreateTask {
             id: Some(of),

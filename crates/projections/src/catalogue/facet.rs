@@ -2,6 +2,7 @@
 
 use annals_domain::intent::{ApprovalStatus, Risk, Source, WorkType};
 use bytes::Bytes;
+use derive_setters::Setters;
 
 use super::keys;
 
@@ -34,16 +35,22 @@ impl Facet {
 }
 
 /// Which intents to list: those that have all of what is given.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct IntentFilter {
     /// Those in this status; only intents that were ever proposed, judged, approved or
     /// asked about have one.
+    #[setters(into)]
     pub approval: Option<ApprovalStatus>,
     /// Those of this kind of work.
+    #[setters(into)]
     pub work_type: Option<WorkType>,
     /// Those of this risk.
+    #[setters(into)]
     pub risk: Option<Risk>,
     /// Those that come from there.
+    #[setters(into)]
     pub source: Option<Source>,
     /// Those that have all of these labels.
     pub labels: Vec<String>,

@@ -9,6 +9,7 @@ use annals_domain::Timestamp;
 use annals_domain::intent::{ApprovalStatus, Risk};
 use annals_event_log::{Direction, Position};
 use bytes::Bytes;
+use derive_setters::Setters;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -122,10 +123,13 @@ impl InboxReason {
 }
 
 /// Which of the inbox to show: the oldest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct InboxQuery {
     /// Only those behind the intent that began at this position; an inbox's
     /// `next` goes on where it ended.
+    #[setters(into)]
     pub after: Option<Position>,
     /// At most so many; 0 counts as 1.
     pub limit: usize,

@@ -49,10 +49,7 @@ pub(super) fn each(
 ) -> Result<(), Violation> {
     let mut next = Some(query.from);
     while let Some(from) = next {
-        let here = Query {
-            from,
-            ..query.clone()
-        };
+        let here = query.clone().starting_at(from);
         let what = || format!("a page of {here:?}");
         let page: Page = must(what, log.read(here.clone()))?;
         page.records.iter().try_for_each(&mut visit)?;

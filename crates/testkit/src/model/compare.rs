@@ -97,12 +97,9 @@ fn pages(pair: &Pair, step: &ReadStep) -> Result<(), Differs> {
             Source::EventType(nth(&TYPES, number).copied().unwrap_or_default().to_owned())
         }
     };
-    let mut query = Query {
-        source,
-        from: step.from,
-        direction: step.direction,
-        limit: step.limit,
-    };
+    let mut query = Query::all(Position(step.from)).limit(step.limit);
+    query.source = source;
+    query.direction = step.direction;
     loop {
         let asked = || format!("a page of {query:?}");
         let (expected, more) = pair.model.page(&query);

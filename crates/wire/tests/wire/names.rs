@@ -280,15 +280,7 @@ fn the_names_of_an_event_have_a_bound() {
 /// What a plan and a backlog may have by their checks fits with its references to names.
 #[test]
 fn short_names_have_room_for_their_references() {
-    let node = |number: usize| session::TaskNode {
-        id: format!("{number:x}"),
-        title: "t".to_owned(),
-        depends_on: Vec::new(),
-        work_item: None,
-        agent_hint: None,
-        suggested_branch: None,
-        tags: Vec::new(),
-    };
+    let node = |number: usize| session::TaskNode::new(format!("{number:x}"), "t");
     let mut plan = session::TaskPlan::default();
     while plan.check_room().is_ok() {
         let next = plan.nodes.len();
@@ -300,12 +292,7 @@ fn short_names_have_room_for_their_references() {
     let event = session::PlanUpdated::store(&plan, session::Correlation::default(), &mut pieces);
     stored(&AnyEvent::Session(event.expect("it is JSON").into()));
     let items: Vec<session::WorkItemSummary> = (0..7_000)
-        .map(|number| session::WorkItemSummary {
-            id: format!("{number:x}"),
-            title: "t".to_owned(),
-            status: String::new(),
-            assignee: None,
-        })
+        .map(|number| session::WorkItemSummary::new(format!("{number:x}"), "t", String::new()))
         .collect();
     let parts = session::BacklogQueried::store(&items, &session::Correlation::default());
     for (event, _) in parts.expect("it is JSON") {

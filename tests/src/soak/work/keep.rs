@@ -104,12 +104,11 @@ fn redact_some(
         plainly(annals.log().as_ref(), batch, &records)?;
     } else {
         let positions = records.iter().map(|record| record.position());
-        let request = RedactRequest {
-            targets: positions.map(Target::Event).collect(),
-            actor: ActorRef::agent("soak"),
-            reason: "it must go".into(),
-            at: None,
-        };
+        let request = RedactRequest::new(
+            positions.map(Target::Event).collect(),
+            ActorRef::agent("soak"),
+            "it must go",
+        );
         block_on(annals.redact(&request, &mut |_| {}))?;
     }
     let mut removed = shared

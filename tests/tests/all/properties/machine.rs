@@ -80,14 +80,9 @@ impl StateMachineTest for Facade {
 /// The lists by approval status have the intents that the model has there.
 fn compare_lists(history: &History, model: &Model) {
     for approval in ApprovalStatus::ALL {
-        let query = ListQuery {
-            intents: IntentFilter {
-                approval: Some(*approval),
-                ..IntentFilter::default()
-            },
-            limit: 10_000,
-            ..ListQuery::new(Kind::Intent)
-        };
+        let query = ListQuery::new(Kind::Intent)
+            .with_intents(IntentFilter::default().with_approval(*approval))
+            .with_limit(10_000);
         let listed = block_on(history.annals.list(&query)).expect("a list").rows;
         let listed: BTreeSet<Uuid> = listed.iter().map(|row| row.id).collect();
         for (id, intent) in model.intents.iter().filter(|(id, _)| !Model::is_own(**id)) {
@@ -200,10 +195,7 @@ fn compare_observations(history: &History, model: &Model) {
     }
     let open = model.observations.values();
     let open = open.filter(|observation| observation.processed.is_none());
-    let query = ObservationsQuery {
-        limit: 1_000,
-        ..ObservationsQuery::default()
-    };
+    let query = ObservationsQuery::default().with_limit(1_000);
     let listed = block_on(history.annals.observations(&query)).expect("a list");
     assert_eq!(listed.entries.len(), open.count());
 }

@@ -39,12 +39,7 @@ fn request(kind: u8, events: &[Index], end: Position) -> RedactRequest {
                 .collect()
         }
     };
-    RedactRequest {
-        targets,
-        actor: ActorRef::human("zzz"),
-        reason: "zzz".to_owned(),
-        at: None,
-    }
+    RedactRequest::new(targets, ActorRef::human("zzz"), "zzz")
 }
 
 fn said(entries: &[Entry]) -> Vec<(u64, u16)> {

@@ -23,11 +23,7 @@ const INTENTS: usize = 1_200;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn intent(id: Option<Uuid>, prompt: String) -> Request {
-    let command = Command::from(CreateIntent {
-        id: id.map(IntentId),
-        prompt,
-        parent: None,
-    });
+    let command = Command::from(CreateIntent::new(prompt).with_id(id.map(IntentId)));
     Request::new(ActorRef::agent("coder"), command)
 }
 
@@ -48,10 +44,7 @@ fn open(home: &Path) -> Annals {
 
 /// All intents, as a list shows them.
 async fn list(annals: &Annals) -> (usize, String) {
-    let query = ListQuery {
-        limit: 2 * INTENTS,
-        ..ListQuery::new(Kind::Intent)
-    };
+    let query = ListQuery::new(Kind::Intent).with_limit(2 * INTENTS);
     let listed = annals.list(&query).await.unwrap();
     (listed.rows.len(), format!("{listed:?}"))
 }
@@ -62,10 +55,7 @@ fn assert_gone(annals: &Annals, intents: usize) {
     let (count, listed) = block_on(list(annals));
     assert_eq!(count, intents);
     assert!(!listed.contains(SECRET), "a list has it");
-    let oldest = ListQuery {
-        oldest_first: true,
-        ..ListQuery::new(Kind::Intent)
-    };
+    let oldest = ListQuery::new(Kind::Intent).with_oldest_first(true);
     for row in block_on(annals.list(&oldest)).unwrap().rows {
         let row_again = block_on(annals.row(row.id)).unwrap();
         let view = block_on(annals.view(row.id)).unwrap();

@@ -23,11 +23,7 @@ fn annals_with(streams: usize) -> Annals {
     };
     let prompts: Vec<String> = (0..streams).map(prompt).collect();
     for prompts in prompts.chunks(1_000) {
-        let command = |prompt: &String| CreateIntent {
-            id: None,
-            prompt: prompt.clone(),
-            parent: None,
-        };
+        let command = |prompt: &String| CreateIntent::new(prompt.clone());
         let requests = prompts.iter().map(|prompt| {
             let command = Command::from(command(prompt));
             Request::new(ActorRef::agent("coder"), command)

@@ -29,37 +29,24 @@ fn by(command: impl Into<Command>) -> Request {
 }
 
 fn create(annals: &Annals, prompt: &str) -> IntentId {
-    let command = CreateIntent {
-        id: None,
-        prompt: prompt.to_owned(),
-        parent: None,
-    };
+    let command = CreateIntent::new(prompt);
     let made = block_on(annals.execute(by(command))).unwrap();
     IntentId(made.id.unwrap())
 }
 
 fn analyze(annals: &Annals, intent: IntentId, content: &str) -> Position {
-    let command = AnalyzeIntent {
-        intent,
-        content: content.to_owned(),
-    };
+    let command = AnalyzeIntent::new(intent, content);
     block_on(annals.execute(by(command))).unwrap().position
 }
 
 fn seal(annals: &Annals, intent: IntentId) -> Position {
-    let command = Seal {
-        object: intent.0,
-        checksum: None,
-    };
+    let command = Seal::new(intent.0);
     block_on(annals.seal(intent, by(command))).unwrap().position
 }
 
 /// Seals it with a checksum of the caller's.
 fn seal_as(annals: &Annals, intent: IntentId, checksum: IntegrityHash) -> Position {
-    let command = Seal {
-        object: intent.0,
-        checksum: Some(checksum),
-    };
+    let command = Seal::new(intent.0).with_checksum(checksum);
     block_on(annals.execute(by(command))).unwrap().position
 }
 

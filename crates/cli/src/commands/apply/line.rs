@@ -68,16 +68,12 @@ pub(super) fn parse(line: &[u8]) -> Result<Parsed, BadLine> {
     let rest = serde_json::to_string(&Ordered(fields.0));
     let rest = rest.map_err(|error| BadLine::invalid(error.to_string()))?;
     let command = Command::from_json(&name, &rest).map_err(bad_command)?;
-    Ok(Parsed {
-        request: Request {
-            command,
-            actor,
-            at,
-            key,
-            correlation,
-            causation,
-        },
-    })
+    let mut request = Request::new(actor, command);
+    request.at = at;
+    request.key = key;
+    request.correlation = correlation;
+    request.causation = causation;
+    Ok(Parsed { request })
 }
 
 fn not_json(error: &serde_json::Error) -> BadLine {

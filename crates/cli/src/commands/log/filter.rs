@@ -75,11 +75,7 @@ impl Filter {
         };
         match self.direction {
             Direction::Forward => query,
-            Direction::Backward => Query {
-                from: u64::MAX,
-                ..query
-            }
-            .backward(),
+            Direction::Backward => query.starting_at(u64::MAX).backward(),
         }
     }
 

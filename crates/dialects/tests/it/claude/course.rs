@@ -325,13 +325,7 @@ fn a_session_that_is_over_leaves_no_call_waiting() {
     let folder = Folder::new();
     let path = folder.write("r.jsonl", recording.file(9));
     log.report = log
-        .try_import(
-            &path,
-            &ClaudeOptions {
-                ended: true,
-                ..ClaudeOptions::default()
-            },
-        )
+        .try_import(&path, &ClaudeOptions::default().with_ended(true))
         .unwrap();
     assert_eq!((log.report.waiting, log.count("run.tool_invoked")), (0, 1));
     // From then on it is recorded, and waits no more.

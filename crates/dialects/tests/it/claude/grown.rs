@@ -305,10 +305,7 @@ fn a_result_that_comes_after_its_call_was_given_up_is_a_frame() {
     let folder = Folder::new();
     let path = folder.write("r.jsonl", recording.file(2));
     let mut log = Log::empty();
-    let ended = ClaudeOptions {
-        ended: true,
-        ..ClaudeOptions::default()
-    };
+    let ended = ClaudeOptions::default().with_ended(true);
     log.report = log.try_import(&path, &ended).unwrap();
     assert_eq!(log.report.imported, 2);
     for (imported, there) in [(1, 2), (0, 3)] {

@@ -46,26 +46,15 @@ fn session(id: &str) -> SessionId {
 }
 
 fn repo() -> RepoRef {
-    RepoRef {
-        name: "n".into(),
-        path: "p".into(),
-    }
+    RepoRef::new("n", "p")
 }
 
 fn diff() -> CommandBody {
-    GetDiff {
-        repo: repo(),
-        reference: "HEAD".into(),
-    }
-    .into()
+    GetDiff::new(repo()).into()
 }
 
 fn push() -> CommandBody {
-    Push {
-        repo: repo(),
-        branch_name: "topic".into(),
-    }
-    .into()
+    Push::new(repo(), "topic").into()
 }
 
 /// What the gate says to a command of the session that was spawned.

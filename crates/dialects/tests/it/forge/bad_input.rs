@@ -460,15 +460,9 @@ fn what_names_an_intent_that_is_not_there_holds_once_it_is() {
 fn an_intent_whose_name_another_kind_of_object_has_is_not_taken() {
     let annals = log();
     let task = TaskId(Uuid::from_u128(9));
-    let create = CreateTask {
-        id: Some(task),
-        ..CreateTask::new("x")
-    };
+    let create = CreateTask::new("x").with_id(task);
     block_on(annals.execute(Request::new(author(), create))).unwrap();
-    let reserve = ReserveAlias {
-        object: task.0,
-        alias: "taken".into(),
-    };
+    let reserve = ReserveAlias::new(task.0, "taken");
     block_on(annals.execute(Request::new(author(), reserve))).unwrap();
     let forge = Forge::of(&[("intents/free.yaml", GOOD), ("intents/taken.yaml", GOOD)]);
     let report = forge.import(&annals);
@@ -481,11 +475,7 @@ fn an_intent_whose_name_another_kind_of_object_has_is_not_taken() {
 
 #[test]
 fn a_path_that_is_no_folder_of_this_kind() {
-    let options = ForgeOptions {
-        author: author(),
-        keep_drafts: false,
-        secrets: Secrets::standard(),
-    };
+    let options = ForgeOptions::new(author()).with_secrets(Secrets::standard());
     let empty = tempfile::tempdir().unwrap();
     let import = |path| block_on(import(&log(), path, &options, &mut |_| {}));
     let refused = import(empty.path()).unwrap_err();

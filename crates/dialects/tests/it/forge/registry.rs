@@ -163,10 +163,7 @@ fn an_agents_file_waits_where_the_log_lets_nothing_go() {
         "title: t\nbody: b\nsource: audit\nrisk: low\n",
     )]);
     let annals = log();
-    let none = SetSetting {
-        setting: Setting::AutonomyThreshold,
-        value: "none".to_owned(),
-    };
+    let none = SetSetting::new(Setting::AutonomyThreshold, "none");
     block_on(annals.execute(Request::new(super::author(), none))).unwrap();
     forge.import(&annals);
     assert_eq!(intent(&annals, "a").status, ApprovalStatus::Proposed);

@@ -83,10 +83,10 @@ fn the_system_says_when_a_draft_comes() {
 fn a_draft_that_changes_while_it_is_taken_is_not_lost() {
     let forge = Forge::of(&[("intent-drafts/a.md", "A\n\nfirst\n")]);
     let annals = log();
-    let options = |keep| DraftOptions {
-        author: author(),
-        keep,
-        secrets: Secrets::standard(),
+    let options = |keep| {
+        DraftOptions::new(author())
+            .with_keep(keep)
+            .with_secrets(Secrets::standard())
     };
     let mut watch = DraftWatch::start(forge.path()).unwrap();
     let start = Instant::now();

@@ -235,12 +235,7 @@ fn an_environment_has_each_field_once_and_keeps_the_order_of_the_rest() {
         .into_iter()
         .map(|(name, json)| (name.to_owned(), number(json)))
         .collect();
-    let environment = annals_domain::Environment {
-        os: "linux".into(),
-        arch: "x86_64".into(),
-        cwd: "/srv".into(),
-        extra,
-    };
+    let environment = annals_domain::Environment::new("linux", "x86_64", "/srv").with_extra(extra);
     on_run(&mut story, |pieces| {
         let environment = Some(StoredEnvironment::store(&environment, pieces));
         Created {

@@ -481,12 +481,10 @@ impl Model {
         let is_for = |intent: IntentId| planned_for.is_none_or(|planned| planned == intent.0);
         demand(c.intent.is_none_or(is_for))?;
         demand(self.step(c.plan.0, c.step)?.task.is_none())?;
-        let task = task::CreateTask {
-            id: c.id,
-            parent: c.parent,
-            intent: c.intent.or(planned_for.map(IntentId)),
-            ..task::CreateTask::new(c.title.as_str())
-        };
+        let task = task::CreateTask::new(c.title.as_str())
+            .with_id(c.id)
+            .with_parent(c.parent)
+            .with_intent(c.intent.or(planned_for.map(IntentId)));
         self.create_task(&task)?;
         self.step(c.plan.0, c.step)?.task = c.id.map(Uuid::from);
         Some(true)

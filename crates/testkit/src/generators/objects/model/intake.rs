@@ -477,23 +477,15 @@ impl Model {
             chosen = Some((*fit.next()?.0).into());
             demand(fit.next().is_none())?;
         }
-        self.record_evidence(&RecordEvidence {
-            run: run.into(),
-            id: None,
-            patchset_id: c.chosen_patchset_id,
-            kind: EvidenceKind::Review,
-            tool: "review".to_owned(),
-            command_line: None,
-            exit_code: None,
-            summary: None,
-            report_artifacts: Vec::new(),
-            report: Vec::new(),
-        })?;
-        self.decide(&Decide {
-            chosen_patchset_id: chosen.filter(|_| !rejected),
-            result_commit_sha: c.result_commit_sha,
-            ..Decide::new(run.into(), verdict)
-        })
+        self.record_evidence(
+            &RecordEvidence::new(run.into(), EvidenceKind::Review, "review")
+                .with_patchset_id(c.chosen_patchset_id),
+        )?;
+        self.decide(
+            &Decide::new(run.into(), verdict)
+                .with_chosen_patchset_id(chosen.filter(|_| !rejected))
+                .with_result_commit_sha(c.result_commit_sha),
+        )
     }
 
     fn set_setting(&mut self, c: &SetSetting) -> Judged {
