@@ -111,6 +111,7 @@ use std::sync::Arc;
 use annals_event_log::{Position, ReadError, Stats, Store};
 use annals_projections::Catalogue;
 use annals_store_rocks::RocksLog;
+use annals_store_shared::SharedLog;
 use futures::lock::Mutex;
 
 pub use adopt::{AdoptRefusal, Adopted, ImportedObject};
@@ -143,7 +144,7 @@ pub use window::{FrameWas, SeenWindow, StepFrame};
 #[derive(Clone)]
 pub struct Annals {
     log: Arc<dyn Store>,
-    rocks: Option<Arc<RocksLog>>,
+    files: Files,
     catalogue: Arc<Catalogue>,
     floor: catalogue::Floor,
     states: Arc<states::States>,
@@ -153,6 +154,15 @@ pub struct Annals {
     /// Held while an object is sealed, and while content is removed: no seal is made of content
     /// that is just going.
     sealing: Arc<Mutex<()>>,
+}
+
+/// The files of a log that is in a folder.
+#[derive(Clone)]
+pub(crate) enum Files {
+    None,
+    /// For this process alone, or for reading only.
+    Alone(Arc<RocksLog>),
+    Shared(SharedLog),
 }
 
 impl Annals {
@@ -167,13 +177,13 @@ impl Annals {
 
     /// Works on a log that is open already: another store, or a test's.
     pub fn over(log: Arc<dyn Store>) -> Annals {
-        Annals::with_rocks(log, None)
+        Annals::with_files(log, Files::None)
     }
 
-    pub(crate) fn with_rocks(log: Arc<dyn Store>, rocks: Option<Arc<RocksLog>>) -> Annals {
+    pub(crate) fn with_files(log: Arc<dyn Store>, files: Files) -> Annals {
         Annals {
             log,
-            rocks,
+            files,
             catalogue: Arc::new(Catalogue::new()),
             floor: catalogue::Floor::default(),
             states: Arc::new(states::States::new()),
@@ -189,9 +199,22 @@ impl Annals {
         &self.log
     }
 
-    /// The embedded store, where the log is one: backups, verification.
-    pub fn rocks(&self) -> Option<&Arc<RocksLog>> {
-        self.rocks.as_ref()
+    /// The embedded store, where the log is one: backups, verification. Where another process owns the log, it
+    /// is a reader beside it.
+    pub fn rocks(&self) -> Option<Arc<RocksLog>> {
+        match &self.files {
+            Files::None => None,
+            Files::Alone(rocks) => Some(Arc::clone(rocks)),
+            Files::Shared(shared) => Some(shared.rocks()),
+        }
+    }
+
+    /// The id of the process that owns the log, where processes share it: it writes for all of them.
+    pub fn owner(&self) -> Option<u32> {
+        match &self.files {
+            Files::None | Files::Alone(_) => None,
+            Files::Shared(shared) => Some(shared.owner()),
+        }
     }
 
     /// Up to where the log is durable.

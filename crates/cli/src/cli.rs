@@ -88,6 +88,9 @@ pub(crate) struct Global {
         value_name = "PATH|URL"
     )]
     pub(crate) log: String,
+    /// Write only if no other process has the log open for writing; left out, processes share it
+    #[arg(long, global = true)]
+    pub(crate) exclusive: bool,
     /// Print JSON: one object, or one object a line; errors too, on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,

@@ -106,6 +106,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
     let output = Output::new(cli.global.json, styled(cli.global.color));
     let mut context = Context {
         is_verbose: cli.global.verbose > 0,
+        is_exclusive: cli.global.exclusive,
         log: cli.global.log,
         output,
     };

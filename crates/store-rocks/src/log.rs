@@ -117,6 +117,19 @@ impl RocksLog {
         RocksLog::start_in(&path, options, opened, Some(folder))
     }
 
+    /// Brings a reader's view to what the writer has done by now, also where that moved no
+    /// watermark, as the last step of a redaction. For the writer's own handle there is nothing to do.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub async fn catch_up(&self) -> Result<(), ReadError> {
+        let Access::Follow(follower) = &self.inner.access else {
+            return Ok(());
+        };
+        let follower = Arc::clone(follower);
+        run(&self.inner, move |_| follower.catch_up_now()).await
+    }
+
     pub(crate) fn start(
         path: &Path,
         options: &Options,

@@ -200,6 +200,19 @@ impl Follower {
         Ok(())
     }
 
+    /// Catches up with what changed without a position: rows of read models, and content that went.
+    pub(crate) fn catch_up_now(&self) -> Result<(), ReadError> {
+        let mut turn = self.turn();
+        if self.stands_still.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let published = self.read_file()?.unwrap_or_default();
+        let seen = self.see(published, &mut turn)?;
+        let published = self.read_file()?.unwrap_or(published);
+        self.served.advance(seen.min(published));
+        Ok(())
+    }
+
     /// Catches up until what was published is in view; the last position in view.
     /// Where it is there, only not yet visible here, that is less.
     fn see(&self, published: Position, turn: &mut Attempted) -> Result<Position, ReadError> {

@@ -27,6 +27,7 @@ mod project;
 mod properties;
 mod seal;
 mod session_replay;
+mod shared;
 mod soak;
 mod states;
 mod support;

@@ -61,7 +61,7 @@ async fn find(annals: &Annals, what: &str) -> Result<Digest, CliError> {
         ));
     }
     let begun = match annals.rocks().filter(|_| is_some) {
-        Some(rocks) => beginning(rocks, what, digits)?,
+        Some(rocks) => beginning(&rocks, what, digits)?,
         None => None,
     };
     if is_digest {

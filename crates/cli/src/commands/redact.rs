@@ -140,6 +140,13 @@ fn give_up(annals: &Annals, said: Option<Position>, fast: bool) -> Result<Bytes,
     if !rocks.needs_purge()? {
         return Ok(Bytes::None);
     }
+    // The files are those of the process that owns the log.
+    if annals
+        .owner()
+        .is_some_and(|owner| owner != std::process::id())
+    {
+        return Ok(Bytes::Left);
+    }
     if fast {
         if let Some(last) = said {
             rocks.put_off_purge(last).map_err(bytes_left)?;
@@ -165,7 +172,7 @@ fn bytes_left(error: PurgeError) -> CliError {
 }
 
 async fn finish(context: &mut Context) -> Result<(), CliError> {
-    let annals = context.writer()?;
+    let annals = context.alone()?;
     let Some(rocks) = annals.rocks() else {
         return Err(CliError::in_memory());
     };
