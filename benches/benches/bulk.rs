@@ -31,23 +31,13 @@ fn request(command: impl Into<Command>) -> Request {
 }
 
 fn begin(annals: &Annals) {
-    let task = CreateTask {
-        id: Some(TASK),
-        ..CreateTask::new("import")
-    };
-    let run = CreateRun {
-        id: Some(RUN),
-        ..CreateRun::new(TASK)
-    };
-    let pipeline = CreatePipeline {
-        id: Some(PIPELINE),
-        max_frames: None,
-        policy: None,
-    };
+    let task = CreateTask::new("import").with_id(TASK);
+    let run = CreateRun::new(TASK).with_id(RUN);
+    let pipeline = CreatePipeline::new().with_id(PIPELINE);
     let requests = vec![
         request(task),
         request(run),
-        request(StartPatching { run: RUN }),
+        request(StartPatching::new(RUN)),
         request(pipeline),
     ];
     block_on(annals.execute_batch(None, requests)).expect("the setting");
@@ -59,26 +49,11 @@ fn key(n: u128) -> Uuid {
 
 fn unit(n: u128) -> Vec<Request> {
     let text = "a line of output like others\n".repeat(10);
-    let call = RecordToolInvocation {
-        run: RUN,
-        id: Some(ToolInvocationId(Uuid::from_u128((1 << 90) + n))),
-        tool_name: "bash".into(),
-        io_footprint: None,
-        args: None,
-        status: ToolStatus::Ok,
-        result_summary: Some(text.clone()),
-        artifacts: vec![],
-        output: vec![],
-        duration_ms: Some(3),
-    };
-    let push = PushFrame {
-        pipeline: PIPELINE,
-        kind: FrameKind::StepSummary,
-        summary: text,
-        data: None,
-        content: None,
-        token_estimate: Some(70),
-    };
+    let call = RecordToolInvocation::new(RUN, "bash", ToolStatus::Ok)
+        .with_id(ToolInvocationId(Uuid::from_u128((1 << 90) + n)))
+        .with_result_summary(text.clone())
+        .with_duration_ms(3);
+    let push = PushFrame::new(PIPELINE, FrameKind::StepSummary, text).with_token_estimate(70);
     vec![request(call), request(push)]
 }
 

@@ -282,7 +282,7 @@ fn fill(url: &str, events: usize) {
 fn rebuilds(annals: &Annals) {
     for round in 1..=3 {
         let start = Instant::now();
-        let rebuilt = block_on(annals.rebuild(&mut |_| {})).unwrap();
+        let rebuilt = block_on(annals.index().rebuild(&mut |_| {})).unwrap();
         let seconds = start.elapsed().as_secs_f64();
         let rate = rebuilt.events as f64 / seconds;
         println!(
@@ -297,7 +297,10 @@ fn lists(annals: &Annals) {
         let query = ListQuery::new(kind);
         let times = (0..101).map(|_| {
             let start = Instant::now();
-            assert_eq!(block_on(annals.list(&query)).unwrap().rows.len(), 20);
+            assert_eq!(
+                block_on(annals.index().list(&query)).unwrap().rows.len(),
+                20
+            );
             start.elapsed()
         });
         let times: Vec<Duration> = times.collect();
@@ -336,34 +339,19 @@ fn request(command: impl Into<Command>) -> Request {
 }
 
 fn call(run: RunId) -> Request {
-    request(RecordToolInvocation {
-        run,
-        id: None,
-        tool_name: "bash".into(),
-        io_footprint: None,
-        args: None,
-        status: ToolStatus::Ok,
-        result_summary: Some("x".repeat(150)),
-        artifacts: vec![],
-        output: vec![],
-        duration_ms: None,
-    })
+    request(
+        RecordToolInvocation::new(run, "bash", ToolStatus::Ok).with_result_summary("x".repeat(150)),
+    )
 }
 
 fn new_run(annals: &Annals) -> RunId {
     let (task, run) = (TaskId(Uuid::now_v7()), RunId(Uuid::now_v7()));
-    let task_command = task::CreateTask {
-        id: Some(task),
-        ..task::CreateTask::new("bench")
-    };
-    let run_command = run::CreateRun {
-        id: Some(run),
-        ..run::CreateRun::new(task)
-    };
+    let task_command = task::CreateTask::new("bench").with_id(task);
+    let run_command = run::CreateRun::new(task).with_id(run);
     let commands = vec![
         request(task_command),
         request(run_command),
-        request(StartPatching { run }),
+        request(StartPatching::new(run)),
     ];
     block_on(annals.execute_batch(None, commands)).unwrap();
     run
@@ -404,7 +392,7 @@ fn one_more(annals: &Annals) {
     let measure = |run: RunId| {
         let start = Instant::now();
         block_on(annals.execute(call(run))).unwrap();
-        block_on(annals.row(run)).unwrap();
+        block_on(annals.index().row(run)).unwrap();
         start.elapsed()
     };
     let (mut in_large, mut in_fresh) = (Vec::new(), Vec::new());

@@ -36,71 +36,53 @@ const RUNS: usize = 5;
 const TARGET: Duration = Duration::from_micros(200);
 
 fn repo() -> RepoRef {
-    RepoRef {
-        name: "app".into(),
-        path: "/src/app".into(),
-    }
+    RepoRef::new("app", "/src/app")
 }
 
 /// A policy that has every rule in it, and lets the commands pass.
 fn policy(shared: bool) -> PolicyProfile {
     let kinds = || CommandKind::ALL.iter().map(|kind| kind.as_str().to_owned());
     let caps = || Ordered(kinds().map(|kind| (kind, 1_000_000)).collect());
-    PolicyProfile {
-        name: "everything".into(),
-        command_whitelist: Some(kinds().collect()),
-        command_blacklist: Some(Vec::new()),
-        protected_branches: (0..50).map(|n| format!("release/{n}")).collect(),
-        max_files_per_commit: Some(100),
-        require_tests_before_push: true,
-        filtered_tests_count: false,
-        require_approval_for_push: true,
-        allowed_work_item_transitions: Some(vec!["Open->Done".into()]),
-        limits: Some(RateLimits {
-            calls_per_minute: Some(60_000_000),
-            burst: Some(1_000_000),
-            per_command_caps: shared.then(caps),
-        }),
-    }
+    PolicyProfile::new("everything")
+        .with_command_whitelist(Some(kinds().collect()))
+        .with_command_blacklist(Vec::new())
+        .with_protected_branches((0..50).map(|n| format!("release/{n}")).collect::<Vec<_>>())
+        .with_max_files_per_commit(100)
+        .with_require_tests_before_push(true)
+        .with_require_approval_for_push(true)
+        .with_allowed_work_item_transitions(vec!["Open->Done".into()])
+        .with_limits(
+            RateLimits::new()
+                .with_calls_per_minute(60_000_000)
+                .with_burst(1_000_000)
+                .with_per_command_caps(shared.then(caps)),
+        )
 }
 
 fn session(annals: &Annals, shared: bool) -> SessionId {
     let session = SessionId(Uuid::now_v7());
-    let create = CreateSession {
-        config: SessionConfig {
-            session_id: session,
-            parent_session_id: None,
-            plan_node_id: None,
-            policy: policy(shared),
-            repo: repo(),
-            workspace: WorkspaceRef {
-                path: "/work".into(),
-            },
-            work_item: None,
-            agent_profile: "coder".into(),
-        },
-        approval_expiry_seconds: None,
-        pause_after_failures: None,
-    };
+    let create = CreateSession::new(SessionConfig::new(
+        session,
+        policy(shared),
+        repo(),
+        WorkspaceRef::new("/work"),
+        "coder",
+    ));
     block_on(annals.execute(Request::new(ActorRef::human("ada"), create))).unwrap();
     session
 }
 
 fn commit() -> AgentCommand {
-    AgentCommand {
-        id: CommandId(Uuid::now_v7()),
-        parent: None,
-        plan_node: None,
-        branch: Some("topic".into()),
-        files: Some(vec!["src/lib.rs".into(), "src/main.rs".into()]),
-        body: Commit {
-            repo: repo(),
-            message: "x".repeat(120),
-            include_paths: vec!["src/lib.rs".into(), "src/main.rs".into()],
-            amend: false,
-        }
-        .into(),
-    }
+    AgentCommand::new(
+        CommandId(Uuid::now_v7()),
+        Commit::new(
+            repo(),
+            "x".repeat(120),
+            vec!["src/lib.rs".into(), "src/main.rs".into()],
+        ),
+    )
+    .with_branch("topic".to_owned())
+    .with_files(vec!["src/lib.rs".into(), "src/main.rs".into()])
 }
 
 /// The time below which `percent` of the times are.

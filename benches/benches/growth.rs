@@ -23,7 +23,7 @@ use annals::domain::intent::{Risk, Source, SubmitIntent};
 use annals::domain::run::{CreateRun, FailRun, RecordToolInvocation, StartPatching, ToolStatus};
 use annals::domain::task::CreateTask;
 use annals::domain::{self, ActorRef, IntentId, Json, Kind, RunId, TaskId};
-use annals::projections::ListQuery;
+use annals::projections::{InboxQuery, ListQuery};
 use annals::{Annals, Request};
 use annals_benches::watched::{own_memory, watched, written_bytes};
 use annals_benches::{directory, median, ms, program, setting, typical};
@@ -66,44 +66,30 @@ fn by_agent(command: impl Into<domain::Command>) -> Request {
 }
 
 fn call(number: u64, n: usize) -> Request {
-    by_agent(RecordToolInvocation {
-        run: run(number),
-        id: None,
-        tool_name: "bash".into(),
-        io_footprint: None,
-        args: Json::parse(&format!(r#"{{"command":"cargo test case_{n}"}}"#)).ok(),
-        status: ToolStatus::Ok,
-        result_summary: Some(format!(
-            "test case_{n} ... ok, as change {number} expects it"
-        )),
-        artifacts: vec![],
-        output: vec![],
-        duration_ms: Some(12),
-    })
+    by_agent(
+        RecordToolInvocation::new(run(number), "bash", ToolStatus::Ok)
+            .with_args(Json::parse(&format!(r#"{{"command":"cargo test case_{n}"}}"#)).ok())
+            .with_result_summary(format!(
+                "test case_{n} ... ok, as change {number} expects it"
+            ))
+            .with_duration_ms(12),
+    )
 }
 
 /// What is done for one intent: batches of commands, one after the other.
 fn work(number: u64) -> Vec<Vec<Request>> {
     let waits = number.is_multiple_of(WAITS) && number / WAITS <= INBOX;
-    let submit = SubmitIntent {
-        id: Some(intent(number)),
-        risk: Some(if waits { Risk::High } else { Risk::Low }),
-        ..SubmitIntent::new(
-            Source::Human,
-            format!("Change number {number}\n\nIt is asked for by many."),
-        )
-    };
+    let submit = SubmitIntent::new(
+        format!("Change number {number}\n\nIt is asked for by many."),
+        Source::Human,
+    )
+    .with_id(intent(number))
+    .with_risk(if waits { Risk::High } else { Risk::Low });
     let mut batches = vec![vec![Request::new(ActorRef::human("ada"), submit)]];
     let task = TaskId(id(2, number));
-    let create_task = CreateTask {
-        id: Some(task),
-        ..CreateTask::new(format!("a part of change {number}"))
-    };
-    let create_run = CreateRun {
-        id: Some(run(number)),
-        ..CreateRun::new(task)
-    };
-    let start = StartPatching { run: run(number) };
+    let create_task = CreateTask::new(format!("a part of change {number}")).with_id(task);
+    let create_run = CreateRun::new(task).with_id(run(number));
+    let start = StartPatching::new(run(number));
     batches.push(vec![
         by_agent(create_task),
         by_agent(create_run),
@@ -116,10 +102,7 @@ fn work(number: u64) -> Vec<Vec<Request>> {
                 .collect(),
         );
     }
-    let fail = FailRun {
-        run: run(number),
-        error: "out of time".into(),
-    };
+    let fail = FailRun::new(run(number), "out of time");
     batches.push(vec![by_agent(fail)]);
     batches
 }
@@ -161,15 +144,18 @@ fn ask(annals: Annals, url: &str, runs: u64) -> (Annals, Asked) {
     let view = ms(typical(TIMES, || {
         drop(block_on(annals.view(any())).unwrap())
     }));
-    let query = ListQuery {
-        limit: 50,
-        ..ListQuery::new(Kind::Run)
-    };
+    let query = ListQuery::new(Kind::Run).with_limit(50);
     let list = ms(typical(TIMES, || {
-        assert!(!block_on(annals.list(&query)).unwrap().rows.is_empty())
+        assert!(
+            !block_on(annals.index().list(&query))
+                .unwrap()
+                .rows
+                .is_empty()
+        )
     }));
     let inbox = ms(typical(TIMES, || {
-        drop(block_on(annals.inbox(None, 20)).unwrap())
+        let query = InboxQuery::default().with_limit(20);
+        drop(block_on(annals.inbox().entries(&query)).unwrap())
     }));
     let stats = block_on(annals.stats()).unwrap();
     block_on(annals.close());

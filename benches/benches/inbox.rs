@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use annals::domain::ActorRef;
 use annals::domain::intent::{Risk, Source, SubmitIntent};
+use annals::projections::InboxQuery;
 use annals::{Annals, Request};
 use annals_benches::{directory, program, setting, timed, typical};
 use futures::executor::block_on;
@@ -39,11 +40,9 @@ fn intent(number: usize, every: usize) -> Request {
         false => Risk::Low,
     };
     let text = format!("Change number {number}\n\nIt is asked for by many of our users.");
-    let submit = SubmitIntent {
-        risk: Some(risk),
-        labels: vec!["ui".to_owned()],
-        ..SubmitIntent::new(Source::Human, text)
-    };
+    let submit = SubmitIntent::new(text, Source::Human)
+        .with_risk(risk)
+        .with_labels(vec!["ui".to_owned()]);
     Request::new(ActorRef::human("ada"), submit)
 }
 
@@ -66,7 +65,8 @@ fn measure(intents: usize) {
 
     let annals = block_on(Annals::open(&url)).unwrap();
     let ask = |limit| {
-        let inbox = block_on(annals.inbox(None, limit)).unwrap();
+        let query = InboxQuery::default().with_limit(limit);
+        let inbox = block_on(annals.inbox().entries(&query)).unwrap();
         assert_eq!(inbox.entries.len(), limit.min(WAITING));
         assert_eq!(inbox.total, WAITING as u64);
     };

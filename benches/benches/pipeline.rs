@@ -173,14 +173,9 @@ fn request(command: impl Into<annals::domain::Command>) -> Request {
 }
 
 fn frame(pipeline: PipelineId) -> Request {
-    request(PushFrame {
-        pipeline,
-        kind: FrameKind::ToolCall,
-        summary: "x".repeat(SUMMARY),
-        data: None,
-        content: None,
-        token_estimate: Some(50),
-    })
+    request(
+        PushFrame::new(pipeline, FrameKind::ToolCall, "x".repeat(SUMMARY)).with_token_estimate(50),
+    )
 }
 
 /// Bytes that the write-ahead log ever had, as far as its files were seen.
@@ -225,11 +220,7 @@ fn durable() {
     let path = directory.path().join("log");
     let annals = block_on(Annals::open(path.to_str().unwrap())).unwrap();
     let pipeline = PipelineId(Uuid::now_v7());
-    let create = CreatePipeline {
-        id: Some(pipeline),
-        max_frames: None,
-        policy: None,
-    };
+    let create = CreatePipeline::new().with_id(pipeline);
     block_on(annals.execute(request(create))).unwrap();
     let (first_bytes, first_time) = one_by_one(&annals, pipeline, &path);
     for _ in (500..LONG).step_by(250) {

@@ -258,32 +258,19 @@ fn busy_run(annals: &Annals) -> RunId {
     let task = TaskId(Uuid::now_v7());
     let run = RunId(Uuid::now_v7());
     block_on(async {
-        let create = CreateTask {
-            id: Some(task),
-            ..CreateTask::new("bench")
-        };
+        let create = CreateTask::new("bench").with_id(task);
         annals.execute(request(create)).await.unwrap();
-        let create = CreateRun {
-            id: Some(run),
-            ..CreateRun::new(task)
-        };
+        let create = CreateRun::new(task).with_id(run);
         annals.execute(request(create)).await.unwrap();
         annals
-            .execute(request(StartPatching { run }))
+            .execute(request(StartPatching::new(run)))
             .await
             .unwrap();
         for _ in (0..TOOLS).step_by(500) {
-            let tool = || RecordToolInvocation {
-                run,
-                id: None,
-                tool_name: "bash".into(),
-                io_footprint: None,
-                args: None,
-                status: ToolStatus::Ok,
-                duration_ms: Some(1_250),
-                result_summary: Some("x".repeat(200)),
-                artifacts: vec![],
-                output: vec![],
+            let tool = || {
+                RecordToolInvocation::new(run, "bash", ToolStatus::Ok)
+                    .with_duration_ms(1_250)
+                    .with_result_summary("x".repeat(200))
             };
             let batch = (0..500).map(|_| request(tool())).collect();
             annals.execute_batch(None, batch).await.unwrap();

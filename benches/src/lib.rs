@@ -157,10 +157,7 @@ pub fn log_with(
     directory: &TempDir,
     tree: bool,
 ) -> Result<RocksLog, annals_store_rocks::OpenError> {
-    let options = Options {
-        tree,
-        ..Options::default()
-    };
+    let options = Options::default().with_tree(tree);
     RocksLog::create(&directory.path().join("log"), &options)
 }
 

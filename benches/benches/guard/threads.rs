@@ -60,20 +60,15 @@ fn import(folder: &Path, times: usize) {
 
 /// Nothing is synced: the count is not one of what the disk does.
 fn options() -> Options {
-    Options {
-        sync: false,
-        log_id: Some(Uuid::from_u128(1)),
-        read_threads: 1,
-        ..Options::default()
-    }
+    Options::default()
+        .with_sync(false)
+        .with_log_id(Uuid::from_u128(1))
+        .with_read_threads(1)
 }
 
 /// Blocks are read and decompressed each time.
 fn without_cache() -> Options {
-    Options {
-        cache_bytes: 0,
-        ..options()
-    }
+    options().with_cache_bytes(0)
 }
 
 /// Batches of a thousand events.

@@ -14,7 +14,7 @@ use annals_wire::{EncodeError, stream_name};
 use uuid::Uuid;
 
 use crate::prepared::{Prepared, still_at};
-use crate::{Annals, ExecuteError, LoadError, ViewError};
+use crate::{ExecuteError, Imports, LoadError, ViewError};
 
 /// How often adopting objects is tried again when others come first.
 const ATTEMPTS: u32 = 16;
@@ -115,7 +115,7 @@ fn unfit(error: &EncodeError) -> String {
     format!("it is too large: {actual} {what} for one event, the limit is {limit}")
 }
 
-impl Annals {
+impl Imports<'_> {
     /// Adopts objects, in their order and together: all that can be are in the
     /// log when it answers, or none is. Each object may be in the list once.
     ///
@@ -123,13 +123,13 @@ impl Annals {
     /// [`ExecuteError`]; nothing is adopted then. What is wrong with one object
     /// is in its answer.
     #[tracing::instrument(level = "debug", skip_all, fields(objects = adoptees.len()))]
-    pub async fn adopt(&self, adoptees: &[ImportedObject]) -> Result<Vec<Adopted>, ExecuteError> {
+    pub async fn adopt(self, adoptees: &[ImportedObject]) -> Result<Vec<Adopted>, ExecuteError> {
         let ids = adoptees.iter().map(|adoptee| adoptee.id);
         let streams = adoptees
             .iter()
             .filter_map(stream_of)
             .map(|stream| stream.id);
-        let _turn = self.locks.turn(ids.chain(streams).collect()).await;
+        let _turn = self.annals.locks.turn(ids.chain(streams).collect()).await;
         let streams: BTreeSet<StreamRef> = adoptees.iter().filter_map(stream_of).collect();
         for _ in 0..ATTEMPTS {
             // In this order: what comes between is seen by the append.
@@ -142,9 +142,9 @@ impl Annals {
             if prepared.events.is_empty() {
                 return Ok(answers);
             }
-            match self.log.append(prepared.append(expectations)).await {
+            match self.annals.log.append(prepared.append(expectations)).await {
                 Ok(_) => {
-                    self.states.forget(streams);
+                    self.annals.states.forget(streams);
                     return Ok(answers);
                 }
                 Err(AppendError::Conflict { .. }) => {}
@@ -159,9 +159,9 @@ impl Annals {
     }
 
     /// What is to become of an object.
-    async fn judge(&self, adoptee: &ImportedObject) -> Result<Adopted, ExecuteError> {
+    async fn judge(self, adoptee: &ImportedObject) -> Result<Adopted, ExecuteError> {
         let (kind, id) = (adoptee.kind, adoptee.id);
-        let Some((found, holder)) = self.place(id).await? else {
+        let Some((found, holder)) = self.annals.index().place(id).await? else {
             return Ok(self.held_here(adoptee).await?.unwrap_or(Adopted::New));
         };
         if found != kind {
@@ -171,12 +171,17 @@ impl Annals {
             let refusal = AdoptRefusal::Elsewhere { kind, id, holder };
             return Ok(Adopted::Refused(refusal));
         }
-        let row = self.row(id).await.map_err(|error| match error {
-            ViewError::Load(error) => error,
-            error => LoadError::from(annals_event_log::ReadError::Corrupt {
-                reason: error.to_string(),
-            }),
-        })?;
+        let row = self
+            .annals
+            .index()
+            .row(id)
+            .await
+            .map_err(|error| match error {
+                ViewError::Load(error) => error,
+                error => LoadError::from(annals_event_log::ReadError::Corrupt {
+                    reason: error.to_string(),
+                }),
+            })?;
         Ok(match self.adopted_digest(row.last_position, id).await? {
             None => Adopted::Refused(AdoptRefusal::ChangedHere { kind, id }),
             Some(digest) if digest == adoptee.digest => Adopted::Unchanged,
@@ -186,7 +191,7 @@ impl Annals {
 
     /// Refuses an object whose stream is not one that came from where the object comes from, with
     /// nothing else in it: patch sets, decisions and the like are in their run's stream.
-    async fn held_here(&self, adoptee: &ImportedObject) -> Result<Option<Adopted>, LoadError> {
+    async fn held_here(self, adoptee: &ImportedObject) -> Result<Option<Adopted>, LoadError> {
         let Some(first) = adoptee.events.first() else {
             return Ok(None);
         };
@@ -203,13 +208,13 @@ impl Annals {
     /// its adoption happened to it. An adoption's events follow one another,
     /// so that it costs the same however much there is in the stream.
     async fn adopted_digest(
-        &self,
+        self,
         last: Position,
         id: Uuid,
     ) -> Result<Option<IntegrityHash>, LoadError> {
         let mut at = last;
         loop {
-            let Some(record) = self.record(at).await? else {
+            let Some(record) = self.annals.contents().record(at).await? else {
                 return Ok(None);
             };
             let decoded = annals_wire::decode(&record)?;
@@ -226,10 +231,10 @@ impl Annals {
     }
 
     /// The streams as they are now, as expectations.
-    async fn heads(&self, streams: &BTreeSet<StreamRef>) -> Result<Vec<Expectation>, LoadError> {
+    async fn heads(self, streams: &BTreeSet<StreamRef>) -> Result<Vec<Expectation>, LoadError> {
         let mut expectations = Vec::with_capacity(streams.len());
         for stream in streams {
-            let head = self.log.head(&stream_name(*stream)).await?;
+            let head = self.annals.log.head(&stream_name(*stream)).await?;
             expectations.push(still_at(*stream, head));
         }
         Ok(expectations)

@@ -10,8 +10,7 @@ use bytes::Bytes;
 use chrono::Utc;
 use uuid::Uuid;
 
-use crate::bulk::DecidedOutcome;
-use crate::{ExecuteError, Outcome, Request, gate};
+use crate::{DecidedOutcome, ExecuteError, Outcome, Request};
 
 /// A batch that was decided: the events of each command, and the world after.
 pub(crate) struct DecidedBatch {
@@ -211,8 +210,8 @@ pub(crate) fn canonical_request(requests: &[Request]) -> Result<Bytes, ExecuteEr
     let canonical: Vec<Canonical<'_>> = requests
         .iter()
         .map(|request| {
-            // A command has its verdict by its id, not by who repeats it.
-            let who = gate::given(request).is_none();
+            // What has a key of its own is the same by that, not by who repeats it.
+            let who = request.command.own_key().is_none();
             Canonical {
                 command: request.command.name(),
                 actor: who.then_some(&request.actor),

@@ -1,126 +1,96 @@
-//! The same for programs without an async runtime.
+//! The same for programs without `async`: every operation is a future, and [`Wait::wait`] in the place
+//! of `.await` blocks the calling thread until it is done. There is nothing else to learn.
+//!
+//! ```
+//! use annals::Annals;
+//! use annals::blocking::{Wait, WaitEach};
+//! use annals::domain::{ActorRef, Kind};
+//! use annals::event_log::Position;
+//! use annals::projections::{IntentView, ListQuery};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let annals = Annals::open("memory:").wait()?;
+//! let ada = ActorRef::human("ada");
+//! let intent = annals.by(&ada).submit("Add pagination").wait()?;
+//!
+//! let view: IntentView = annals.get(intent).wait()?;
+//! assert_eq!(view.prompt.as_str(), Some("Add pagination"));
+//! let listed = annals.index().list(&ListQuery::new(Kind::Intent)).wait()?;
+//! assert_eq!(listed.rows.len(), 1);
+//!
+//! // The iterator blocks at the end of the log until more comes.
+//! let mut records = annals.subscribe(Position::START).wait_each();
+//! let first = records.next().ok_or("the subscription ended")??;
+//! assert_eq!(first.event_type(), "intent.submitted");
+//! annals.close().wait();
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Do not wait in a task of an async runtime: it would hold up the other tasks of its thread. Write `.await`
+//! there. Where synchronous code is called from such a task, it belongs on a thread for blocking work,
+//! such as tokio's `spawn_blocking` has.
 
-use annals_domain::ActorRef;
-use annals_event_log::{Position, ReadError, Record, Stats};
-use annals_projections::{HistoryEntry, ObjectView, View};
-use futures::StreamExt;
 use futures::executor::{BlockingStream, block_on, block_on_stream};
-use futures::stream::BoxStream;
-use uuid::Uuid;
+use futures::stream::{BoxStream, Stream, StreamExt};
 
-use crate::{
-    At, BatchOutcome, ExecuteError, ObjectRef, OpenError, OpenOptions, Outcome, Request, ViewError,
-};
-
-/// A log whose operations block the calling thread. Do not call them from a
-/// task of an async runtime: use [`crate::Annals`] there.
-#[derive(Debug, Clone)]
-pub struct Annals {
-    inner: crate::Annals,
-}
-
-impl Annals {
-    /// As [`crate::Annals::open`].
+/// Waits for an operation of [`Annals`](crate::Annals), its handles or its writers; see the
+/// [module](self).
+pub trait Wait: Future + Sized {
+    /// Blocks the calling thread until the operation is done, and gives its result.
     ///
-    /// # Errors
-    /// [`OpenError`].
-    pub fn open(url: &str) -> Result<Annals, OpenError> {
-        OpenOptions::new().create(true).open(url).map(Annals::from)
-    }
-
-    /// The log behind it.
-    pub fn inner(&self) -> &crate::Annals {
-        &self.inner
-    }
-
-    /// As [`crate::Annals::execute`].
-    ///
-    /// # Errors
-    /// [`ExecuteError`].
-    pub fn execute(&self, request: Request) -> Result<Outcome, ExecuteError> {
-        block_on(self.inner.execute(request))
-    }
-
-    /// As [`crate::Annals::execute_batch`].
-    ///
-    /// # Errors
-    /// [`ExecuteError`].
-    pub fn execute_batch(
-        &self,
-        key: Option<Uuid>,
-        requests: Vec<Request>,
-    ) -> Result<BatchOutcome, ExecuteError> {
-        block_on(self.inner.execute_batch(key, requests))
-    }
-
-    /// Runs any of the flow's helpers: `annals.by(&actor, |me| me.submit("..."))`
-    /// has no blocking variant; this waits for its future.
-    pub fn wait<T>(&self, future: impl Future<Output = T>) -> T {
-        block_on(future)
-    }
-
-    /// The flow's helpers, to be waited for with [`Annals::wait`].
-    pub fn by<'a>(&'a self, actor: &'a ActorRef) -> crate::As<'a> {
-        self.inner.by(actor)
-    }
-
-    /// As [`crate::Annals::resolve`].
-    ///
-    /// # Errors
-    /// [`ViewError`].
-    pub fn resolve(&self, id: &str) -> Result<ObjectRef, ViewError> {
-        block_on(self.inner.resolve(id))
-    }
-
-    /// As [`crate::Annals::view_at`].
-    ///
-    /// # Errors
-    /// [`ViewError`].
-    pub fn view_at(&self, id: impl Into<Uuid>, at: At) -> Result<ObjectView, ViewError> {
-        block_on(self.inner.view_at(id, at))
-    }
-
-    /// As [`crate::Annals::get_at`].
-    ///
-    /// # Errors
-    /// [`ViewError`].
-    pub fn get_at<V: View>(&self, id: V::Id, at: At) -> Result<V, ViewError> {
-        block_on(self.inner.get_at(id, at))
-    }
-
-    /// As [`crate::Annals::history`].
-    ///
-    /// # Errors
-    /// [`ViewError`].
-    pub fn history(&self, id: impl Into<Uuid>) -> Result<Vec<HistoryEntry>, ViewError> {
-        block_on(self.inner.history(id))
-    }
-
-    /// As [`crate::Annals::subscribe`]; the iterator blocks at the end of the
-    /// log until more comes.
-    pub fn subscribe(
-        &self,
-        after: Position,
-    ) -> BlockingStream<BoxStream<'static, Result<Record, ReadError>>> {
-        block_on_stream(self.inner.subscribe(after).boxed())
-    }
-
-    /// As [`crate::Annals::stats`].
-    ///
-    /// # Errors
-    /// [`ReadError`].
-    pub fn stats(&self) -> Result<Stats, ReadError> {
-        block_on(self.inner.stats())
-    }
-
-    /// As [`crate::Annals::close`].
-    pub fn close(&self) {
-        block_on(self.inner.close());
+    /// # Panics
+    /// Where this thread runs a future by `futures::executor` already.
+    fn wait(self) -> Self::Output {
+        block_on(self)
     }
 }
 
-impl From<crate::Annals> for Annals {
-    fn from(inner: crate::Annals) -> Annals {
-        Annals { inner }
+impl<F: Future> Wait for F {}
+
+/// Waits for each item of a subscription; see the [module](self).
+pub trait WaitEach: Stream + Sized {
+    /// The items as an iterator, which blocks the calling thread until there is a next one.
+    ///
+    /// # Panics
+    /// As [`Wait::wait`].
+    fn wait_each<'a>(self) -> BlockingStream<BoxStream<'a, Self::Item>>
+    where
+        Self: Send + 'a,
+    {
+        block_on_stream(self.boxed())
+    }
+}
+
+impl<S: Stream> WaitEach for S {}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::thread;
+
+    use annals_domain::ActorRef;
+    use annals_event_log::{Position, ReadError};
+
+    use super::{Wait, WaitEach};
+    use crate::Annals;
+
+    #[test]
+    fn an_iterator_waits_for_what_comes_and_for_the_end() {
+        let annals = Annals::open("memory:").wait().unwrap();
+        let mut records = annals.subscribe(Position::START).wait_each();
+        let writer = annals.clone();
+        let writing = thread::spawn(move || {
+            let ada = ActorRef::human("ada");
+            writer.by(&ada).submit("Add pagination").wait().unwrap()
+        });
+        let first = records.next().unwrap().unwrap();
+        let intent = writing.join().unwrap();
+        let place = annals.index().place(intent).wait().unwrap();
+        let (_, stream) = place.unwrap();
+        assert_eq!(first.stream(), annals_wire::stream_name(stream).as_str());
+        annals.close().wait();
+        assert!(matches!(records.next(), Some(Err(ReadError::Closed))));
     }
 }

@@ -18,6 +18,7 @@
 mod again;
 mod ahead;
 mod answer;
+mod given;
 mod line;
 
 use std::collections::VecDeque;
@@ -25,7 +26,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
-use annals_domain::{Command, StreamRef};
+use annals_domain::StreamRef;
 use annals_event_log::{AppendError, Appended, BatchStatus, Link, Position, ReadError};
 use uuid::Uuid;
 
@@ -33,7 +34,8 @@ use crate::batch::{Batch, canonical_request, located};
 use crate::{Annals, BatchOutcome, ExecuteError, Request};
 
 pub(crate) use self::ahead::{Ahead, Supplied};
-pub use self::answer::{BulkError, Decided, DecidedOutcome, KnownKey};
+pub use self::answer::{BulkError, Decided, KnownKey};
+use self::given::Given;
 use self::line::{Answer, HandedOver, Line, OnItsWay, hand_over};
 
 /// Events after which the catalogue's rows are brought on.
@@ -52,19 +54,12 @@ impl Annals {
     /// let annals = Annals::open("memory:").await?;
     /// let pipeline = PipelineId(Uuid::now_v7());
     /// let agent = ActorRef::agent("importer");
-    /// let create = CreatePipeline { id: Some(pipeline), max_frames: None, policy: None };
+    /// let create = CreatePipeline::new().with_id(pipeline);
     ///
     /// let mut bulk = annals.bulk();
     /// bulk.execute(None, vec![Request::new(agent.clone(), create)]).await?;
     /// for line in 1..=1_000_u128 {
-    ///     let push = PushFrame {
-    ///         pipeline,
-    ///         kind: FrameKind::StepSummary,
-    ///         summary: format!("line {line}"),
-    ///         data: None,
-    ///         content: None,
-    ///         token_estimate: None,
-    ///     };
+    ///     let push = PushFrame::new(pipeline, FrameKind::StepSummary, format!("line {line}"));
     ///     // The key makes it safe to begin again where an import was interrupted.
     ///     let key = Uuid::from_u128(line);
     ///     if bulk.knows(key).await?.is_none() {
@@ -137,21 +132,6 @@ enum NotAhead {
     Failed(ExecuteError),
 }
 
-/// A batch that was given, and where its outcome is written to.
-struct Given {
-    batch: Batch,
-    appended: Arc<OnceLock<BatchOutcome>>,
-}
-
-impl Given {
-    fn has_arrived(&self, outcome: impl FnOnce(&Batch) -> BatchOutcome) {
-        // It is not needed where its caller has dropped it.
-        if Arc::strong_count(&self.appended) > 1 {
-            let _ = self.appended.set(outcome(&self.batch));
-        }
-    }
-}
-
 impl BulkWriter<'_> {
     /// Decides a batch and sends it on its way, behind all that were given before. `key` makes it safe to repeat.
     ///
@@ -167,9 +147,9 @@ impl BulkWriter<'_> {
     ) -> Result<Decided, BulkError> {
         self.make_room().await?;
         let is_asked = key.is_some() && self.unknown.take() == key;
-        let given = |request: &Request| matches!(request.command, Command::SubmitCommand(_));
-        // A verdict is given on what is in the log, and when it is there.
-        if requests.is_empty() || requests.iter().any(given) {
+        let is_alone = |request: &Request| request.command.must_be_alone().is_some();
+        // What is a batch by itself is decided on what is in the log, and answered when it is there.
+        if requests.is_empty() || requests.iter().any(is_alone) {
             return self.ordinarily(key, requests).await;
         }
         let canonical = canonical_request(&requests)?;

@@ -6,7 +6,7 @@ use annals_domain::{Adoption, AnyEvent, Dialect, StreamRef};
 use annals_event_log::{Query, Version};
 use annals_wire::stream_name;
 
-use crate::{Annals, LoadError};
+use crate::{Imports, LoadError};
 
 /// Where what happens in a stream came from, by the stream's first event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,14 +20,14 @@ pub enum CameFrom {
     Adopted(Dialect),
 }
 
-impl Annals {
+impl Imports<'_> {
     /// Where what happens in a stream came from. It costs the same however much is in the stream.
     ///
     /// # Errors
     /// [`LoadError`].
-    pub async fn came_from(&self, stream: StreamRef) -> Result<CameFrom, LoadError> {
+    pub async fn came_from(self, stream: StreamRef) -> Result<CameFrom, LoadError> {
         let query = Query::stream(stream_name(stream), Version(1)).limit(1);
-        let page = self.log.read(query).await?;
+        let page = self.annals.log.read(query).await?;
         let Some(first) = page.records.first() else {
             return Ok(CameFrom::Absent);
         };
@@ -43,7 +43,7 @@ impl Annals {
     /// Whether objects of a format may be written into a stream: it has nothing yet, or it came from
     /// there and nothing but that happened in it.
     pub(crate) async fn is_open_to(
-        &self,
+        self,
         stream: StreamRef,
         dialect: Dialect,
     ) -> Result<bool, LoadError> {
@@ -53,8 +53,12 @@ impl Annals {
             CameFrom::Adopted(_) | CameFrom::Commands => return Ok(false),
         }
         let name = stream_name(stream);
-        let head = self.log.head(&name).await?;
-        let page = self.log.read(Query::stream(name, head).limit(1)).await?;
+        let head = self.annals.log.head(&name).await?;
+        let page = self
+            .annals
+            .log
+            .read(Query::stream(name, head).limit(1))
+            .await?;
         let Some(last) = page.records.first() else {
             return Ok(true);
         };

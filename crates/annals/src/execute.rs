@@ -1,6 +1,8 @@
 //! Executing commands: load, decide, append; again on a conflict.
 
-use annals_domain::{DecideError, Dependence, Loaded, Need, Origin, StreamKind, StreamRef, World};
+use annals_domain::{
+    DecideError, Dependence, Loaded, Need, Origin, SecondFold, StreamKind, StreamRef, World,
+};
 use annals_event_log::{AppendError, Appended, BatchStatus, Expectation};
 use annals_wire::stream_name;
 use bytes::Bytes;
@@ -9,7 +11,8 @@ use uuid::Uuid;
 use crate::batch::{Batch, DecidedBatch, canonical_request, locks_of, principal};
 use crate::bulk::{Ahead, Supplied};
 use crate::keyed_locks::Turn;
-use crate::{Annals, BatchOutcome, ExecuteError, LoadError, Outcome, Request, gate};
+use crate::own_key::{KnownBy, demand_alone, with_own_key};
+use crate::{Annals, BatchOutcome, ExecuteError, LoadError, Outcome, Request};
 
 /// How often a command is decided again when others come first.
 const ATTEMPTS: u32 = 16;
@@ -57,11 +60,10 @@ impl Annals {
         key: Option<Uuid>,
         requests: Vec<Request>,
     ) -> Result<BatchOutcome, ExecuteError> {
-        gate::alone(&requests)?;
-        // What the caller knows the request by.
-        let known_by = (requests.first().and_then(gate::given), key);
+        demand_alone(&requests)?;
+        let known_by = KnownBy::of(key, &requests);
         let requests = match <[Request; 1]>::try_from(requests) {
-            Ok([request]) => vec![gate::keyed(Request { key, ..request })],
+            Ok([request]) => vec![with_own_key(Request { key, ..request })],
             Err(requests) => requests,
         };
         let key = match requests.as_slice() {
@@ -72,7 +74,7 @@ impl Annals {
         let done = self
             .execute_guarded(key, canonical, requests, Vec::new())
             .await;
-        done.map_err(|error| gate::explained(known_by, error))
+        done.map_err(|error| known_by.explain(error))
     }
 
     /// The same, made only if further expectations hold. `canonical` is the request that the
@@ -209,7 +211,11 @@ impl Annals {
 
     /// The outcome of a batch of one command, from its first event.
     async fn first_outcome(&self, appended: Appended) -> Result<Outcome, ExecuteError> {
-        let first = self.record(appended.first).await.map_err(LoadError::from)?;
+        let first = self
+            .contents()
+            .record(appended.first)
+            .await
+            .map_err(LoadError::from)?;
         let events = usize::try_from(appended.last.0 - appended.first.0 + 1).unwrap_or(usize::MAX);
         let mut outcome = Outcome {
             id: None,
@@ -426,7 +432,7 @@ impl Annals {
                 world.insert_state(stream, self.loaded(stream, batch).await?);
             }
             Need::Place(id) => {
-                world.insert_place(id, self.place(id).await?);
+                world.insert_place(id, self.index().place(id).await?);
             }
             Need::Naming { field, target } => {
                 // Nothing names what gets its id here.
@@ -439,24 +445,46 @@ impl Annals {
                 }
                 world.insert_naming(field, target, naming);
             }
-            Need::AliasStream(alias) => {
-                let stream = self.alias_stream(&alias).await?;
-                world.insert_alias_stream(alias, stream);
+            Need::NamedStream { kind, name } => {
+                let stream = self.named_stream(kind, &name).await?;
+                world.insert_named_stream(kind, name, stream);
             }
-            Need::BucketStream(name) => {
-                let stream = self.bucket_stream(&name).await?;
-                world.insert_bucket_stream(name, stream);
-            }
-            Need::Window { stream, version } => {
-                let log = self.log.as_ref();
-                let window = self.windows.load(log, stream, version).await?;
-                world.insert_window(stream, window);
-            }
-            Need::TaskText { stream, version } => {
-                let text = self.task_text(stream, version).await?;
-                world.insert_task_text(stream, text);
+            Need::SecondFold { stream, version } => {
+                if let Some(fold) = self.second_fold(stream, version).await? {
+                    world.insert_second_fold(stream, fold);
+                }
             }
         }
         Ok(())
+    }
+
+    /// The stream that a name is of.
+    pub(crate) async fn named_stream(
+        &self,
+        kind: StreamKind,
+        name: &str,
+    ) -> Result<StreamRef, LoadError> {
+        match kind {
+            StreamKind::Alias => self.index().alias_stream(name).await,
+            _ => self.bucket_stream(name).await,
+        }
+    }
+
+    /// The second fold of a stream that has one, as the events up to a version left it.
+    async fn second_fold(
+        &self,
+        stream: StreamRef,
+        version: u64,
+    ) -> Result<Option<SecondFold>, LoadError> {
+        Ok(match SecondFold::empty(stream.kind) {
+            None => None,
+            Some(SecondFold::Window(_)) => {
+                let window = self.windows.load(self.log.as_ref(), stream, version);
+                Some(SecondFold::Window(window.await?))
+            }
+            Some(SecondFold::TaskText(_)) => {
+                Some(SecondFold::TaskText(self.task_text(stream, version).await?))
+            }
+        })
     }
 }

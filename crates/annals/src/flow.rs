@@ -57,35 +57,20 @@ impl As<'_> {
 
     /// Steps 1 and 2: records a request as a Draft intent.
     pub async fn submit(&self, prompt: impl Into<String>) -> Done<IntentId> {
-        self.create(CreateIntent {
-            id: None,
-            prompt: prompt.into(),
-            parent: None,
-        })
-        .await
+        self.create(CreateIntent::new(prompt)).await
     }
 
     /// Step 2: records a request that refines an earlier intent.
     pub async fn refine(&self, parent: IntentId, prompt: impl Into<String>) -> Done<IntentId> {
-        self.create(CreateIntent {
-            id: None,
-            prompt: prompt.into(),
-            parent: Some(parent),
-        })
-        .await
+        self.create(CreateIntent::new(prompt).with_parent(parent))
+            .await
     }
 
     /// Step 2: records the interpretation and lets work begin (Draft -> Active).
     pub async fn analyze(&self, intent: IntentId, content: impl Into<String>) -> Done<()> {
         let commands = [
-            Command::from(AnalyzeIntent {
-                intent,
-                content: content.into(),
-            }),
-            Command::from(ActivateIntent {
-                intent,
-                reason: None,
-            }),
+            Command::from(AnalyzeIntent::new(intent, content)),
+            Command::from(ActivateIntent::new(intent)),
         ];
         let requests = commands.map(|command| Request::new(self.actor.clone(), command));
         self.annals
@@ -140,19 +125,8 @@ impl As<'_> {
     /// A pipeline and its first frame, or neither.
     async fn seeded(&self, analysis: String, policy: EvictionPolicy) -> Done<PipelineId> {
         let pipeline = PipelineId(Uuid::now_v7());
-        let create = CreatePipeline {
-            id: Some(pipeline),
-            max_frames: None,
-            policy: Some(policy),
-        };
-        let seed = PushFrame {
-            pipeline,
-            kind: FrameKind::IntentAnalysis,
-            summary: analysis,
-            data: None,
-            content: None,
-            token_estimate: None,
-        };
+        let create = CreatePipeline::new().with_id(pipeline).with_policy(policy);
+        let seed = PushFrame::new(pipeline, FrameKind::IntentAnalysis, analysis);
         let requests = [Command::from(create), Command::from(seed)]
             .map(|command| Request::new(self.actor.clone(), command));
         self.annals
@@ -169,14 +143,7 @@ impl As<'_> {
         summary: impl Into<String>,
     ) -> Done<FrameId> {
         let summary = summary.into();
-        let push = PushFrame {
-            pipeline,
-            kind,
-            summary,
-            data: None,
-            content: None,
-            token_estimate: None,
-        };
+        let push = PushFrame::new(pipeline, kind, summary);
         let outcome = self.run_command(push).await?;
         outcome.frame_id.ok_or(ExecuteError::Empty)
     }
@@ -197,26 +164,19 @@ impl As<'_> {
         previous: Option<PlanId>,
         steps: impl IntoIterator<Item = S>,
     ) -> Done<PlanId> {
-        let steps = steps
-            .into_iter()
-            .map(|description| NewStep::new(description))
-            .collect();
-        let draft = CreatePlan {
-            intent: Some(intent),
-            previous,
-            steps,
-            ..CreatePlan::default()
-        };
+        let steps = steps.into_iter();
+        let steps: Vec<_> = steps.map(|description| NewStep::new(description)).collect();
+        let draft = CreatePlan::default()
+            .with_intent(intent)
+            .with_previous(previous)
+            .with_steps(steps);
         self.create(draft).await
     }
 
     /// Step 4: defines a task of an intent.
     pub async fn task(&self, intent: IntentId, title: impl Into<String>) -> Done<TaskId> {
-        self.create(CreateTask {
-            intent: Some(intent),
-            ..CreateTask::new(title)
-        })
-        .await
+        self.create(CreateTask::new(title).with_intent(intent))
+            .await
     }
 
     /// Step 5: begins a run of a task, on this machine, and lets it patch.
@@ -227,15 +187,15 @@ impl As<'_> {
         commit: Option<GitOid>,
     ) -> Done<RunId> {
         let run = RunId(Uuid::now_v7());
-        let environment = Some(environment());
-        let create = CreateRun {
-            id: Some(run),
-            plan,
-            commit,
-            environment,
-            ..CreateRun::new(task)
-        };
-        let commands = [Command::from(create), Command::from(StartPatching { run })];
+        let create = CreateRun::new(task)
+            .with_id(run)
+            .with_plan(plan)
+            .with_commit(commit)
+            .with_environment(environment());
+        let commands = [
+            Command::from(create),
+            Command::from(StartPatching::new(run)),
+        ];
         let requests = commands.map(|command| Request::new(self.actor.clone(), command));
         self.annals
             .execute_batch(None, requests.into())
@@ -260,7 +220,9 @@ impl As<'_> {
 
     /// Step 8: lets a run validate (Patching -> Validating).
     pub async fn validate(&self, run: RunId) -> Done<()> {
-        self.run_command(StartValidation { run }).await.map(|_| ())
+        self.run_command(StartValidation::new(run))
+            .await
+            .map(|_| ())
     }
 
     /// Step 8: records a validation step.
@@ -280,31 +242,23 @@ impl As<'_> {
         patch_set: PatchSetId,
         commit: Option<GitOid>,
     ) -> Done<DecisionId> {
-        self.decide(Decide {
-            chosen_patchset_id: Some(patch_set),
-            result_commit_sha: commit,
-            ..Decide::new(run, DecisionType::Commit)
-        })
+        self.decide(
+            Decide::new(run, DecisionType::Commit)
+                .with_chosen_patchset_id(patch_set)
+                .with_result_commit_sha(commit),
+        )
         .await
     }
 
     /// Step 9: ends a run that could not go on.
     pub async fn fail_run(&self, run: RunId, error: impl Into<String>) -> Done<()> {
-        self.run_command(FailRun {
-            run,
-            error: error.into(),
-        })
-        .await
-        .map(|_| ())
+        self.run_command(FailRun::new(run, error)).await.map(|_| ())
     }
 
     /// Step 10: completes an intent, of which nothing is open any more.
     pub async fn complete(&self, intent: IntentId, reason: impl Into<String>) -> Done<()> {
-        self.run_command(CompleteIntent {
-            reason: Some(reason.into()),
-            ..CompleteIntent::new(intent)
-        })
-        .await
-        .map(|_| ())
+        self.run_command(CompleteIntent::new(intent).with_reason(Some(reason.into())))
+            .await
+            .map(|_| ())
     }
 }

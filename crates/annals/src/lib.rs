@@ -1,10 +1,18 @@
 //! A flight recorder for coding agents: what they do becomes immutable events in a durable log.
 //!
-//! [`Annals`] is an open log. A service gives it commands; each is decided by the rules of the object
-//! that it is about, and becomes events that are on disk when the call returns. Objects are views that
-//! are folded from events, as they are now or as they were at any moment.
+//! A service opens a log, [`Annals`], and gives it *commands*: submit an intent, start a run, propose a patch set.
+//! Each is decided by the rules of the object that it is about. It is refused, or it becomes *events*, which are on disk
+//! when the call returns. Objects are *views*, folded from events, as they are now or as they were at any moment.
+//!
+//! ```toml
+//! [dependencies]
+//! annals = { path = "annals/crates/annals" }
+//! futures = "0.3" # for `block_on`; tokio or any other executor will do
+//! ```
 //!
 //! # Record, and look back
+//!
+//! [`Annals::by`] has a method for each step of an agent's work, in the name of an actor:
 //!
 //! ```
 //! use annals::domain::ActorRef;
@@ -20,7 +28,7 @@
 //! let intent = me.submit("Add pagination to the user list").await?;
 //! me.analyze(intent, "GET /users takes offset and limit").await?;
 //! let task = me.task(intent, "Paginate GET /users").await?;
-//! let run = me.start_run(task, None, None).await?;
+//! let run = me.start_run(task, None, None).await?; // of no plan, from no commit
 //! let diff = ProposePatchSet::new(run, DiffFormat::Unified);
 //! let patch_set = me.propose(diff).await?;
 //! let before = annals.position();
@@ -29,7 +37,11 @@
 //!
 //! let now: RunView = annals.get(run).await?;
 //! let then: RunView = annals.get_at(run, At::Position(before)).await?;
-//! assert_eq!((now.status, then.status), (Status::Completed, Status::Patching));
+//! assert_eq!((now.status(), then.status()), (Status::Completed, Status::Patching));
+//! for entry in annals.history(run).await? {
+//!     println!("{} {}", entry.position, entry.summary);
+//! }
+//! annals.close().await;
 //! # Ok(())
 //! # })
 //! # }
@@ -37,42 +49,111 @@
 //!
 //! # Where to find what
 //!
+//! [`Annals`] itself has what every service needs:
+//!
 //! | To | Use |
 //! | --- | --- |
-//! | open or create a log | [`Annals::open`], [`OpenOptions`]; [`Annals::over`] for another store |
-//! | record the steps of an agent's work | [`Annals::by`], which has a method for each |
-//! | give any other command, or several that belong together | [`Annals::execute`], [`Annals::execute_batch`] with a [`Request`]; [`domain`] has all commands |
+//! | open or create a log | [`Annals::open`]; [`OpenOptions`] has more to choose from; [`Annals::over`] for a store that is open |
+//! | record the steps of an agent's work | [`Annals::by`] |
+//! | give any other command, or several that belong together | [`Annals::execute`], [`Annals::execute_batch`], with a [`Request`] |
 //! | record very many | [`Annals::bulk`]: many batches share a sync |
-//! | ask a policy first | [`Annals::gate`]: the verdict is on disk when it is answered |
-//! | see an object, now or then | [`Annals::get`], [`Annals::get_at`], [`Annals::view`], [`Annals::history`] |
-//! | find objects | [`Annals::list`], [`Annals::refs`], [`Annals::tree`], [`Annals::resolve`] |
-//! | see what a model had in its window | [`Annals::seen_window`]; [`Annals::replay`] tries other eviction policies |
-//! | follow what comes | [`Annals::subscribe`], [`Annals::session_events`] |
-//! | prove what is in the log | [`proof`] |
-//! | remove content for good | [`Annals::redact`] |
-//! | do all this without `async` | [`blocking`] |
+//! | see an object, now or then | [`Annals::get`] for a known kind, [`Annals::view`] for any; [`Annals::get_at`], [`Annals::view_at`] |
+//! | see what happened to it | [`Annals::history`], [`Annals::history_at`] |
+//! | find it by an alias or the end of its id | [`Annals::resolve`] |
+//! | follow what comes | [`Annals::subscribe`], [`Annals::subscribe_to`] |
+//! | read what another process wrote | [`Annals::at_least`], with the position of its [`Outcome`] |
+//!
+//! The rest is in handles. They borrow the log, cost nothing and can be copied:
+//!
+//! | Handle | It has |
+//! | --- | --- |
+//! | [`annals.index()`](Index) | lists, look-ups, links and trees of objects; the index rebuilt and verified |
+//! | [`annals.inbox()`](Inbox) | what waits for people: approvals, questions, observations; what can be begun |
+//! | [`annals.sessions()`](Sessions) | the gate that judges agents' commands, and judges recorded ones again under another policy |
+//! | [`annals.pipelines()`](Pipelines) | the window that a model had before it, and other eviction policies tried on it |
+//! | [`annals.proofs()`](Proofs) | checkpoints, proofs, seals; [`proof`] checks them without a log |
+//! | [`annals.contents()`](Contents) | records and their content, and its removal for good |
+//! | [`annals.imports()`](Imports) | what comes from other systems |
+//!
+//! And these are beside it:
+//!
+//! | Module | It has |
+//! | --- | --- |
+//! | [`domain`] | ids, events, and every [`Command`](domain::Command) with its fields |
+//! | [`projections`] | the views, queries and rows that are answered |
+//! | [`event_log`] | records and positions, and the ports behind which a store is; [`store_rocks`] is the embedded one |
+//! | [`wire`] | events to bytes and back |
+//! | [`blocking`] | all of this for programs without `async` |
+//!
+//! # Any command
+//!
+//! A [`Request`] is a command with the actor who gives it. With a key it is safe to repeat: it is recorded once, however
+//! often it is sent, and the answer is the same. This is how a service gets over a lost answer.
+//!
+//! ```
+//! use annals::domain::ActorRef;
+//! use annals::domain::task::CreateTask;
+//! use annals::{Annals, Classified, Request};
+//! use uuid::Uuid;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # futures::executor::block_on(async {
+//! # let annals = Annals::open("memory:").await?;
+//! let ada = ActorRef::human("ada");
+//! let request = Request::new(ada, CreateTask::new("Paginate GET /users")).key(Uuid::now_v7());
+//! let outcome = loop {
+//!     match annals.execute(request.clone()).await {
+//!         Ok(outcome) => break outcome,
+//!         Err(error) if error.is_retryable() => continue, // after a pause
+//!         Err(error) => return Err(error.into()),
+//!     }
+//! };
+//! let again = annals.execute(request).await?;
+//! assert_eq!((again.id, again.position), (outcome.id, outcome.position));
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
+//! Commands are also read from JSON, as other processes send them:
+//! [`Command::from_json`](domain::Command::from_json) takes a name and fields, and
+//! [`Command::NAMES`](domain::Command::NAMES) has all names.
+//!
+//! # Errors
+//!
+//! Each operation has an error of its own, such as [`ExecuteError`] and [`ViewError`], and every one of them is
+//! [`Classified`]:
+//!
+//! - its [`class`](Classified::class) says what helps: [another request](ErrorClass::Invalid),
+//!   [the same one again](ErrorClass::Contended), [a restored backup](ErrorClass::Corrupt);
+//! - its [`code`](Classified::code) is one word for programs, which keeps its meaning;
+//! - [`is_retryable`](Classified::is_retryable) says whether the same call may succeed later.
+//!
+//! A command that is refused has recorded nothing. What became of one that failed with the class
+//! [`Unavailable`](ErrorClass::Unavailable), or whose future was dropped, is unknown: repeat it with its key.
 //!
 //! # What is promised
 //!
 //! - **Durable.** When a call that records returns, its events are on disk; readers never see events that
 //!   could still be lost.
-//! - **All or nothing.** A batch is recorded as a whole, over any number of objects. A refused command
-//!   records nothing.
+//! - **All or nothing.** A batch is recorded as a whole, over any number of objects.
 //! - **Repeatable.** A request with a key is recorded once, however often it is sent.
 //! - **Verifiable.** Every record is a leaf of a Merkle tree: a checkpoint that is kept elsewhere shows any
 //!   later change.
 //!
-//! # Errors
-//!
-//! Every error of an operation is [`Classified`]: its [`class`](Classified::class) says what helps (another
-//! request, the same one later, a restored backup), its [`code`](Classified::code) is one word that keeps
-//! its meaning, and [`is_retryable`](Classified::is_retryable) says whether to try again.
-//!
 //! # Threads and runtimes
 //!
 //! [`Annals`] is cheap to clone, and can be used from any thread. Its futures run on any executor, as the
-//! store has threads of its own. One process at a time opens a log for writing; any number can open it
-//! with [`OpenOptions::read_only`] meanwhile.
+//! store has threads of its own. Programs without one write `.wait()` in place of `.await`: see [`blocking`].
+//! Any number of processes have one log open: the first to open it for writing owns it, and writes for the others
+//! too ([`OpenOptions::exclusive`] keeps it for one process). [`OpenOptions::read_only`] opens it without writing.
+//!
+//! # Testing
+//!
+//! `Annals::open("memory:")` is a log in memory, with the same rules and the same errors as one on disk. Ids and times are
+//! made where a request has none, so a test that wants the same ones each time sets the command's `id` and
+//! [`Request::at`]. [`domain::testing::Given`] tries commands against given events, without a log. The
+//! crate `annals-testkit` has random histories, stores that fail, and checks for projections and stores of your own.
 
 mod adopt;
 mod batch;
@@ -80,26 +161,35 @@ pub mod blocking;
 mod bulk;
 mod came_from;
 mod catalogue;
+mod contents;
 mod deadline;
 mod environment;
 mod execute;
 mod flow;
 mod follow;
 mod gate;
-mod intake;
+mod imports;
+mod inbox;
+mod index;
 mod keyed_locks;
 mod observations;
 mod open;
+mod own_key;
+mod pipelines;
 mod prepared;
 pub mod proof;
+mod proofs;
 mod read;
 mod ready;
 mod recorded;
 mod redaction;
 mod request;
 mod seal;
+mod sessions;
+mod state_at;
 mod state_snapshots;
 mod states;
+mod stream_events;
 mod subscribe;
 mod sync;
 mod window;
@@ -111,6 +201,7 @@ use std::sync::Arc;
 use annals_event_log::{Position, ReadError, Stats, Store};
 use annals_projections::Catalogue;
 use annals_store_rocks::RocksLog;
+use annals_store_shared::SharedLog;
 use futures::lock::Mutex;
 
 pub use adopt::{AdoptRefusal, Adopted, ImportedObject};
@@ -120,30 +211,39 @@ pub use annals_event_log::{Classification, Classified, ErrorClass};
 pub use annals_projections as projections;
 pub use annals_store_rocks as store_rocks;
 pub use annals_wire as wire;
-pub use bulk::{BulkError, BulkWriter, Decided, DecidedOutcome, KnownKey};
+pub use bulk::{BulkError, BulkWriter, Decided, KnownKey};
 pub use came_from::CameFrom;
+pub use contents::Contents;
 pub use environment::environment;
 pub use flow::As;
 pub use gate::Gated;
-pub use intake::InboxDetails;
+pub use imports::Imports;
+pub use inbox::{Inbox, InboxDetails};
+pub use index::Index;
 pub use observations::{ObservationEntry, Observations, ObservationsQuery};
 pub use open::{LogUrl, OpenError, OpenOptions};
+pub use pipelines::Pipelines;
+pub use proofs::Proofs;
 pub use read::{At, InvalidAt, ObjectRef, ViewError};
 pub use recorded::RecordedEvent;
 pub use redaction::{
     Found, RedactReport, RedactRequest, RedactionError, RedactionNote, SealOf, Stays, Target,
 };
-pub use request::{BatchOutcome, ExecuteError, LoadError, Outcome, Request};
+pub use request::{BatchOutcome, DecidedOutcome, ExecuteError, LoadError, Outcome, Request};
 pub use seal::SealError;
+pub use sessions::Sessions;
 pub use state_snapshots::{StateFault, StatesReport};
 pub use window::{FrameWas, SeenWindow, StepFrame};
 
 /// An open log. Cloning it is cheap and gives the same log; it can be used
 /// from any thread and any async runtime, and a process can have many.
+///
+/// Here is what every service needs. The rest is in handles that borrow it: [`Index`], [`Inbox`], [`Sessions`],
+/// [`Pipelines`], [`Proofs`], [`Contents`] and [`Imports`].
 #[derive(Clone)]
 pub struct Annals {
     log: Arc<dyn Store>,
-    rocks: Option<Arc<RocksLog>>,
+    files: Files,
     catalogue: Arc<Catalogue>,
     floor: catalogue::Floor,
     states: Arc<states::States>,
@@ -153,6 +253,15 @@ pub struct Annals {
     /// Held while an object is sealed, and while content is removed: no seal is made of content
     /// that is just going.
     sealing: Arc<Mutex<()>>,
+}
+
+/// The files of a log that is in a folder.
+#[derive(Clone)]
+pub(crate) enum Files {
+    None,
+    /// For this process alone, or for reading only.
+    Alone(Arc<RocksLog>),
+    Shared(SharedLog),
 }
 
 impl Annals {
@@ -167,13 +276,13 @@ impl Annals {
 
     /// Works on a log that is open already: another store, or a test's.
     pub fn over(log: Arc<dyn Store>) -> Annals {
-        Annals::with_rocks(log, None)
+        Annals::with_files(log, Files::None)
     }
 
-    pub(crate) fn with_rocks(log: Arc<dyn Store>, rocks: Option<Arc<RocksLog>>) -> Annals {
+    pub(crate) fn with_files(log: Arc<dyn Store>, files: Files) -> Annals {
         Annals {
             log,
-            rocks,
+            files,
             catalogue: Arc::new(Catalogue::new()),
             floor: catalogue::Floor::default(),
             states: Arc::new(states::States::new()),
@@ -189,9 +298,22 @@ impl Annals {
         &self.log
     }
 
-    /// The embedded store, where the log is one: backups, verification.
-    pub fn rocks(&self) -> Option<&Arc<RocksLog>> {
-        self.rocks.as_ref()
+    /// The embedded store, where the log is one: backups, verification. Where another process owns the log, it
+    /// is a reader beside it.
+    pub fn rocks(&self) -> Option<Arc<RocksLog>> {
+        match &self.files {
+            Files::None => None,
+            Files::Alone(rocks) => Some(Arc::clone(rocks)),
+            Files::Shared(shared) => Some(shared.rocks()),
+        }
+    }
+
+    /// The id of the process that owns the log, where processes share it: it writes for all of them.
+    pub fn owner(&self) -> Option<u32> {
+        match &self.files {
+            Files::None | Files::Alone(_) => None,
+            Files::Shared(shared) => Some(shared.owner()),
+        }
     }
 
     /// Up to where the log is durable.

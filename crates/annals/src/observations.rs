@@ -6,16 +6,20 @@ use annals_domain::observation::{ObservationKind, ProcessObservation, RecordObse
 use annals_domain::{IntentId, Kind, ObservationId, Refusal};
 use annals_event_log::Position;
 use annals_projections::{CatalogueRow, ListQuery, ObservationView, Status, Text};
+use derive_setters::Setters;
 
-use crate::{Annals, As, ExecuteError, ViewError};
+use crate::{As, ExecuteError, Inbox, ViewError};
 
 /// Which observations to list: the oldest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct ObservationsQuery {
     /// Those that are processed, too.
     pub all: bool,
     /// Only those behind the one that was recorded at this position; a list's
     /// `next` goes on where it ended.
+    #[setters(into)]
     pub after: Option<Position>,
     /// At most so many; 0 counts as 1.
     pub limit: usize,
@@ -52,24 +56,26 @@ pub struct ObservationEntry {
     pub view: ObservationView,
 }
 
-impl Annals {
+impl Inbox<'_> {
     /// What agents noticed, the oldest first: what is open, or all of it.
     ///
     /// # Errors
     /// [`ViewError`].
-    pub async fn observations(&self, query: &ObservationsQuery) -> Result<Observations, ViewError> {
+    pub async fn observations(self, query: &ObservationsQuery) -> Result<Observations, ViewError> {
         let listed = self
-            .list(&ListQuery {
-                status: (!query.all).then_some(Status::Open),
-                oldest_first: true,
-                after: query.after,
-                limit: query.limit,
-                ..ListQuery::new(Kind::Observation)
-            })
+            .annals
+            .index()
+            .list(
+                &ListQuery::new(Kind::Observation)
+                    .with_status((!query.all).then_some(Status::Open))
+                    .with_oldest_first(true)
+                    .with_after(query.after)
+                    .with_limit(query.limit),
+            )
             .await?;
         let mut entries = Vec::with_capacity(listed.rows.len());
         for row in listed.rows {
-            let view = self.get(ObservationId(row.id)).await?;
+            let view = self.annals.get(ObservationId(row.id)).await?;
             entries.push(ObservationEntry { row, view });
         }
         let next = listed.next;
@@ -78,13 +84,13 @@ impl Annals {
 
     /// The proposal of an intent that an observation is the cause of. Its source is
     /// the observation's kind, and its text the observation's, unless one is given.
-    /// Whether the observation is open is for [`Annals::execute`] to say.
+    /// Whether the observation is open is for [`execute`](crate::Annals::execute) to say.
     ///
     /// # Errors
     /// [`ExecuteError::Refused`] where there is no such observation, or its text was
     /// removed and none is given, and [`ExecuteError::Load`].
     pub async fn intent_from(
-        &self,
+        self,
         observation: ObservationId,
         prompt: Option<String>,
     ) -> Result<SubmitIntent, ExecuteError> {
@@ -93,7 +99,7 @@ impl Annals {
             command: "submit_intent",
             refusal,
         };
-        let view: ObservationView = match self.get(observation).await {
+        let view: ObservationView = match self.annals.get(observation).await {
             Ok(view) => view,
             Err(ViewError::Load(error)) => return Err(error.into()),
             Err(_) => {
@@ -108,10 +114,7 @@ impl Annals {
                 return Err(refused(Refusal::invalid("prompt", reason)));
             }
         };
-        Ok(SubmitIntent {
-            observation: Some(observation),
-            ..SubmitIntent::new(view.kind.source(), prompt)
-        })
+        Ok(SubmitIntent::new(prompt, view.kind.source()).with_observation(observation))
     }
 }
 
@@ -126,11 +129,8 @@ impl As<'_> {
         text: impl Into<String>,
         evidence: Vec<String>,
     ) -> Result<ObservationId, ExecuteError> {
-        self.create(RecordObservation {
-            evidence,
-            ..RecordObservation::new(kind, text)
-        })
-        .await
+        self.create(RecordObservation::new(kind, text).with_evidence(evidence))
+            .await
     }
 
     /// Proposes an intent because of an open observation, which is processed then.
@@ -143,7 +143,11 @@ impl As<'_> {
         observation: ObservationId,
         prompt: Option<String>,
     ) -> Result<IntentId, ExecuteError> {
-        let command = self.annals().intent_from(observation, prompt).await?;
+        let command = self
+            .annals()
+            .inbox()
+            .intent_from(observation, prompt)
+            .await?;
         self.create(command).await
     }
 
@@ -156,10 +160,7 @@ impl As<'_> {
         observation: ObservationId,
         reason: Option<String>,
     ) -> Result<(), ExecuteError> {
-        let command = ProcessObservation {
-            observation,
-            reason,
-        };
+        let command = ProcessObservation::new(observation).with_reason(reason);
         self.run_command(command).await.map(|_| ())
     }
 }

@@ -1,15 +1,16 @@
 //! Opening a log by its URL.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use annals_event_log::memory::MemoryLog;
 use annals_event_log::{Classification, Classified, ErrorClass, Store};
-use annals_store_rocks::RocksLog;
+use annals_store_rocks::{Options, RocksLog};
+use annals_store_shared::{ShareError, SharedLog};
 use uuid::Uuid;
 
-use crate::Annals;
+use crate::{Annals, Files};
 
 /// Where a log is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +39,9 @@ pub enum OpenError {
     /// The embedded store could not be opened.
     #[error(transparent)]
     Rocks(#[from] annals_store_rocks::OpenError),
+    /// The process that owns the log cannot be worked with.
+    #[error(transparent)]
+    Owner(ShareError),
 }
 
 impl Classified for OpenError {
@@ -46,6 +50,16 @@ impl Classified for OpenError {
         match self {
             OpenError::UnknownScheme { .. } | OpenError::Empty => Invalid.code("invalid_log_url"),
             OpenError::Rocks(error) => error.classify(),
+            OpenError::Owner(error) => error.classify(),
+        }
+    }
+}
+
+impl From<ShareError> for OpenError {
+    fn from(error: ShareError) -> OpenError {
+        match error {
+            ShareError::Open(error) => OpenError::Rocks(error),
+            error => OpenError::Owner(error),
         }
     }
 }
@@ -76,8 +90,9 @@ pub struct OpenOptions {
     create: bool,
     create_new: bool,
     read_only: bool,
+    exclusive: bool,
     log_id: Option<Uuid>,
-    store: annals_store_rocks::Options,
+    store: Options,
 }
 
 impl OpenOptions {
@@ -104,6 +119,13 @@ impl OpenOptions {
         self
     }
 
+    /// Has the log for this process alone. Left out, it is shared: one process owns it, and others that open it
+    /// for writing send it what they append; the next one takes its place when it goes.
+    pub fn exclusive(mut self, exclusive: bool) -> OpenOptions {
+        self.exclusive = exclusive;
+        self
+    }
+
     /// The id for a log that is created; left out, it gets a new one.
     pub fn log_id(mut self, log_id: Uuid) -> OpenOptions {
         self.log_id = Some(log_id);
@@ -111,7 +133,7 @@ impl OpenOptions {
     }
 
     /// Settings of the embedded store.
-    pub fn store(mut self, store: annals_store_rocks::Options) -> OpenOptions {
+    pub fn store(mut self, store: Options) -> OpenOptions {
         self.store = store;
         self
     }
@@ -127,24 +149,41 @@ impl OpenOptions {
                 Ok(Annals::over(Arc::new(MemoryLog::new(log_id))))
             }
             LogUrl::Rocks(path) => {
-                let mut store = self.store;
+                let mut store = self.store.clone();
                 store.log_id = self.log_id.or(store.log_id);
-                let log = if self.read_only {
-                    RocksLog::open_reader(&path, &store)?
-                } else if self.create_new {
-                    RocksLog::create(&path, &store)?
-                } else if self.create {
-                    RocksLog::open_or_create(&path, &store)?
-                } else {
-                    RocksLog::open(&path, &store)?
-                };
-                let log = Arc::new(log);
-                Ok(Annals::with_rocks(
-                    Arc::clone(&log) as Arc<dyn Store>,
-                    Some(log),
-                ))
+                match self.exclusive || self.read_only {
+                    true => self.alone(&path, &store),
+                    false => self.shared(&path, &store),
+                }
             }
         }
+    }
+
+    fn alone(&self, path: &Path, store: &Options) -> Result<Annals, OpenError> {
+        let log = if self.read_only {
+            RocksLog::open_reader(path, store)?
+        } else if self.create_new {
+            RocksLog::create(path, store)?
+        } else if self.create {
+            RocksLog::open_or_create(path, store)?
+        } else {
+            RocksLog::open(path, store)?
+        };
+        let log = Arc::new(log);
+        let port = Arc::clone(&log) as Arc<dyn Store>;
+        Ok(Annals::with_files(port, Files::Alone(log)))
+    }
+
+    fn shared(&self, path: &Path, store: &Options) -> Result<Annals, OpenError> {
+        let log = if self.create_new {
+            SharedLog::create(path, store)?
+        } else if self.create {
+            SharedLog::open_or_create(path, store)?
+        } else {
+            SharedLog::open(path, store)?
+        };
+        let port = Arc::new(log.clone()) as Arc<dyn Store>;
+        Ok(Annals::with_files(port, Files::Shared(log)))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Proofs: what a log can show to a person who does not trust it.
 //!
 //! A [`Checkpoint`] is the head of the log's Merkle tree at some size, as a signed
-//! note. With one that is kept outside the log, every later change of what it
-//! covers, and that records are missing at the end ([`Annals::check_against`],
-//! [`Annals::check_since`]). A [`Proof`] is a small file: that events are in the log
+//! note. One that is kept outside the log shows every later change of what it
+//! covers, and that records are missing at the end ([`Proofs::check`],
+//! [`Proofs::check_since`]). A [`Proof`] is a small file: that events are in the log
 //! of a checkpoint, or that one checkpoint's log is the beginning of another's. It is
 //! checked without the log. `docs/proof-format.md` describes the file.
 //!
@@ -18,10 +18,11 @@
 //! # let actor = ActorRef::human("ada");
 //! # annals.by(&actor).submit("Add a cache").await?;
 //! let key = SigningKey::generate("example.org/log")?;
-//! let mut checkpoint = annals.checkpoint(None).await?;
+//! let mut checkpoint = annals.proofs().checkpoint(None).await?;
 //! checkpoint.sign(&key)?;
 //! let proof = annals
-//!     .prove_event(Position(1), checkpoint.head(), Detail::Records)
+//!     .proofs()
+//!     .event(Position(1), checkpoint.head(), Detail::Records)
 //!     .await?;
 //! let file = proof.to_json()?;
 //!
@@ -34,8 +35,8 @@
 //! # }
 //! ```
 //!
-//! [`Annals::check_against`]: crate::Annals::check_against
-//! [`Annals::check_since`]: crate::Annals::check_since
+//! [`Proofs::check`]: crate::Proofs::check
+//! [`Proofs::check_since`]: crate::Proofs::check_since
 
 mod check;
 mod checkpoint;
@@ -49,6 +50,7 @@ mod inclusion;
 mod keeper;
 mod keys;
 mod mismatch;
+mod parts;
 mod since;
 mod write;
 
@@ -57,13 +59,13 @@ mod tests;
 
 pub use checkpoint::{Checkpoint, CheckpointError, Signatures, Signer};
 pub use checkpoint_file::{CheckpointFile, KeepError};
-pub use consistency::ConsistencyProof;
 pub use error::ProofError;
-pub use file::{Proof, ProofFileError};
+pub use file::ProofFileError;
 pub use head::TreeHead;
-pub use inclusion::{Detail, EventProof, InclusionProof};
+pub use inclusion::Detail;
 pub use keeper::KeepCheckpoints;
 pub use keys::{KeyError, PublicKey, SigningKey};
 pub use mismatch::ProofMismatch;
+pub use parts::{ConsistencyProof, EventProof, InclusionProof, Proof};
 pub use since::{Fault, Finding, SinceReport};
 pub use write::{log_around, replace_file};

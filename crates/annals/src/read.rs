@@ -1,21 +1,18 @@
 //! Views, histories and ids: everything that is answered from the log.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
 use annals_domain::{AnyEvent, Kind, StreamRef, Timestamp, alias};
 use annals_event_log::{
-    Classification, Classified, Content, Digest, ErrorClass, Expectation, Expected, Position,
-    Query, ReadError, Record, Store, Version, record_at,
+    Classification, Classified, Content, ErrorClass, Expectation, Expected, Position, Query,
+    Record, Version,
 };
-use annals_projections::{
-    Entry, EntryError, Fold, HistoryEntry, ObjectView, View, history_entry, is_about,
-};
+use annals_projections::{Entry, Fold, HistoryEntry, ObjectView, View, history_entry, is_about};
 use annals_wire::stream_name;
-use bytes::Bytes;
 use uuid::Uuid;
 
+use crate::contents::fetch;
 use crate::{Annals, LoadError};
 
 /// Records read at once while a view is folded.
@@ -230,7 +227,7 @@ impl Annals {
                 id: name.chars().take(64).collect(),
             });
         }
-        let stream = stream_name(self.alias_stream(name).await?);
+        let stream = stream_name(self.index().alias_stream(name).await?);
         let page = self.log.read(Query::stream(stream, Version(1)).limit(1));
         let page = page.await.map_err(LoadError::from)?;
         let reserved = match page.records.first() {
@@ -259,7 +256,7 @@ impl Annals {
     }
 
     pub(crate) async fn locate(&self, id: Uuid) -> Result<(Kind, StreamRef), ViewError> {
-        let place = self.place(id).await?;
+        let place = self.index().place(id).await?;
         place.ok_or_else(|| ViewError::NotFound { id: id.to_string() })
     }
 
@@ -394,53 +391,6 @@ impl Annals {
         }
         Ok(last)
     }
-
-    /// The record at a position, unless the log ends before it.
-    ///
-    /// # Errors
-    /// [`ReadError`].
-    pub async fn record(&self, position: Position) -> Result<Option<Record>, ReadError> {
-        record_at(self.log.as_ref(), position).await
-    }
-
-    /// Content by its digest: a diff, a report.
-    ///
-    /// # Errors
-    /// [`ReadError`].
-    pub async fn content(&self, digest: Digest) -> Result<Option<Bytes>, ReadError> {
-        self.log.blob(digest).await
-    }
-
-    /// A record with its content fetched.
-    ///
-    /// # Errors
-    /// [`LoadError`].
-    pub async fn entry(&self, record: &Record) -> Result<Entry, LoadError> {
-        let log = self.log.as_ref();
-        let blobs = fetch(log, record).await?;
-        match Entry::new(record, &blobs) {
-            Err(error @ EntryError::MissingBlob { .. }) => {
-                // Content may have been removed since the record was read.
-                let again = self.record(record.position()).await?;
-                match again.filter(|again| again != record) {
-                    Some(again) => Ok(Entry::new(&again, &fetch(log, &again).await?)?),
-                    None => Err(error.into()),
-                }
-            }
-            entry => Ok(entry?),
-        }
-    }
-}
-
-/// The content of a record that is not in it.
-async fn fetch(log: &dyn Store, record: &Record) -> Result<HashMap<Digest, Bytes>, ReadError> {
-    let mut blobs = HashMap::new();
-    for digest in Entry::wanted(record) {
-        if let Some(bytes) = log.blob(digest).await? {
-            blobs.insert(digest, bytes);
-        }
-    }
-    Ok(blobs)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use annals_event_log::{AppendError, Position, Version};
 use uuid::Uuid;
 
 use crate::prepared::{Prepared, still_at};
-use crate::{Annals, ExecuteError};
+use crate::{ExecuteError, Imports};
 
 /// One event that another system says happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +20,7 @@ pub struct RecordedEvent {
     pub emitted: Emitted,
 }
 
-impl Annals {
+impl Imports<'_> {
     /// Appends events to streams that another system kept, in their order and
     /// together, if nothing else was appended to these streams meanwhile: `after`
     /// has the version of each that the caller knows.
@@ -28,14 +28,15 @@ impl Annals {
     /// # Errors
     /// [`ExecuteError::Contended`] if something came between, and what the log
     /// says. Nothing is recorded then.
-    pub async fn record_events(
-        &self,
+    pub async fn record(
+        self,
         after: &[(StreamRef, Version)],
         actor: &ActorRef,
         recorded: &[RecordedEvent],
     ) -> Result<Position, ExecuteError> {
         let streams = || after.iter().map(|(stream, _)| *stream);
         let _turn = self
+            .annals
             .locks
             .turn(streams().map(|stream| stream.id).collect())
             .await;
@@ -47,11 +48,11 @@ impl Annals {
             .iter()
             .map(|(stream, version)| still_at(*stream, *version));
         let append = prepared.append(expectations.collect());
-        let appended = self.log.append(append).await;
-        self.states.forget(streams());
+        let appended = self.annals.log.append(append).await;
+        self.annals.states.forget(streams());
         match appended {
             Ok(appended) => {
-                self.keep_up().await;
+                self.annals.keep_up().await;
                 Ok(appended.last)
             }
             Err(AppendError::Conflict { .. }) => Err(ExecuteError::Contended { attempts: 1 }),

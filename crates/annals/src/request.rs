@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 /// One command with who gives it, when, and how it hangs together with others.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Request {
     /// What to do.
     pub command: Command,
@@ -83,6 +84,18 @@ pub struct BatchOutcome {
     pub repeated: bool,
 }
 
+/// What became of a command, except for its position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DecidedOutcome {
+    /// The object that was created or changed; `None` only for a command that changed nothing and
+    /// names no object.
+    pub id: Option<Uuid>,
+    /// The frame that was pushed.
+    pub frame_id: Option<FrameId>,
+    /// How many events there were.
+    pub events: usize,
+}
+
 /// Why a command was not executed. Nothing of it was stored, except after
 /// [`AppendError::Unavailable`], where that is unknown.
 #[derive(Debug, thiserror::Error)]
@@ -109,7 +122,7 @@ pub enum ExecuteError {
     #[error(
         "the key {key} was used before, for positions {first} to {last}, and its request is not stored any more \
          (content was removed, or it was imported), so that this one cannot be shown to be the same; \
-         `annals log --from {first}` says what was done; use a new key for a new request"
+         `annals log --since {first}` says what was done; use a new key for a new request"
     )]
     KeyUnverifiable {
         /// The key.
@@ -199,11 +212,20 @@ impl ExecuteError {
     }
 }
 
+/// What kind of cause a decider's refusal has, by the rule of [`ErrorClass`].
+fn of_refusal(refusal: &Refusal) -> ErrorClass {
+    match refusal {
+        Refusal::NotFound { .. } | Refusal::Unknown { .. } => ErrorClass::NotFound,
+        Refusal::Invalid { .. } => ErrorClass::Invalid,
+        _ => ErrorClass::Refused,
+    }
+}
+
 impl Classified for ExecuteError {
     fn classify(&self) -> Classification {
         use ErrorClass::{Contended, Invalid, Refused};
         match self {
-            ExecuteError::Refused { refusal, .. } => Refused.code(refusal.code()),
+            ExecuteError::Refused { refusal, .. } => of_refusal(refusal).code(refusal.code()),
             ExecuteError::KeyReused { .. } => Refused.code("key_reused"),
             ExecuteError::KeyUnverifiable { .. } => Refused.code("key_unverifiable"),
             ExecuteError::Contended { .. } => Contended.code("contended"),

@@ -8,7 +8,7 @@ use chrono::Utc;
 use uuid::Uuid;
 
 use crate::batch::canonical_request;
-use crate::{Annals, At, ExecuteError, LoadError, Outcome, Request, ViewError};
+use crate::{At, ExecuteError, LoadError, Outcome, Proofs, Request, ViewError};
 
 /// How often an object is viewed again when events come between.
 const ATTEMPTS: u32 = 8;
@@ -34,7 +34,7 @@ impl Classified for SealError {
     }
 }
 
-impl Annals {
+impl Proofs<'_> {
     /// Seals an object: computes the canonical hash of its JSON as it is
     /// after this very event, and records it. Any later event on the object
     /// breaks the seal. A redaction of content in the same stream removes the checksum, too.
@@ -47,7 +47,7 @@ impl Annals {
     /// [`SealError`].
     #[tracing::instrument(level = "debug", skip_all)]
     pub async fn seal(
-        &self,
+        self,
         object: impl Into<Uuid>,
         request: Request,
     ) -> Result<Outcome, SealError> {
@@ -55,15 +55,12 @@ impl Annals {
         let at = request.at.unwrap_or_else(|| Timestamp::from(Utc::now()));
         // The key identifies what was requested, not the checksum that it led to.
         let canonical = canonical_request(std::slice::from_ref(&request))?;
-        let _sealing = self.sealing.lock().await;
+        let _sealing = self.annals.sealing.lock().await;
         for _ in 0..ATTEMPTS {
-            let (view, seen) = self.view_and_place(object, At::Now).await?;
+            let (view, seen) = self.annals.view_and_place(object, At::Now).await?;
             let hashed = seal_hash(&view, at);
             let checksum = hashed.map_err(|error| ViewError::from(LoadError::Render(error)))?;
-            let command = Command::from(Seal {
-                object,
-                checksum: Some(checksum),
-            });
+            let command = Command::from(Seal::new(object).with_checksum(checksum));
             let sealing = Request {
                 command,
                 at: Some(at),
@@ -71,6 +68,7 @@ impl Annals {
             };
             // Made only if nothing has happened to the object since it was viewed.
             let sealed = self
+                .annals
                 .execute_guarded(request.key, canonical.clone(), vec![sealing], vec![seen])
                 .await;
             match sealed {

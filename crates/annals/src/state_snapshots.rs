@@ -8,7 +8,7 @@
 //! Snapshots are rows of the read model [`MODEL`], whose name has the version of their layout: rows of another
 //! layout are another model. They save time, and are never trusted over the log: one
 //! that was made by another version of the folds, that does not fit the record at its version, or that is not
-//! what was written is not taken; a redaction drops all of them; [`Annals::verify_states`] folds each state again
+//! what was written is not taken; a redaction drops all of them; [`Index::verify_states`] folds each state again
 //! from the log and compares.
 
 use std::ops::ControlFlow;
@@ -22,8 +22,8 @@ use annals_wire::{decode_row, encode_row, stream_name};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::states::each_event;
-use crate::{Annals, LoadError};
+use crate::stream_events::each_event;
+use crate::{Index, LoadError};
 
 /// The read model: for each long stream, by its name, the state of its aggregate. The number is the version of
 /// [`Snapshot`] as it is stored: another layout is another model, and this one's name goes to [`OLDER`].
@@ -249,7 +249,7 @@ async fn drop_older(log: &dyn Store) -> Result<(), CommitError> {
     Ok(())
 }
 
-/// What [`Annals::verify_states`] found.
+/// What [`Index::verify_states`] found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatesReport {
@@ -288,29 +288,29 @@ impl StatesReport {
     }
 }
 
-impl Annals {
+impl Index<'_> {
     /// Folds each aggregate of which a snapshot is kept again from the log, and compares. While a redaction
     /// goes on, nothing is compared: it drops all snapshots at its end.
     ///
     /// # Errors
     /// [`LoadError`]. What is wrong with a snapshot is a finding of the report, not an error.
-    pub async fn verify_states(&self) -> Result<StatesReport, LoadError> {
-        let log = self.log.as_ref();
+    pub async fn verify_states(self) -> Result<StatesReport, LoadError> {
+        let log = self.annals.log.as_ref();
         let epoch = log.checkpoint(MODEL).await?.epoch;
-        if self.unfinished_redaction()?.is_some() {
+        if self.annals.contents().unfinished_redaction()?.is_some() {
             return Ok(StatesReport::default());
         }
         let report = self.compare_states(log).await?;
         // Content that went meanwhile explains what differs; the snapshots have gone with it, or will.
-        let is_over =
-            self.unfinished_redaction()?.is_none() && log.checkpoint(MODEL).await?.epoch == epoch;
+        let is_over = self.annals.contents().unfinished_redaction()?.is_none()
+            && log.checkpoint(MODEL).await?.epoch == epoch;
         match report.is_sound() || is_over {
             true => Ok(report),
             false => Ok(StatesReport::default()),
         }
     }
 
-    async fn compare_states(&self, log: &dyn Store) -> Result<StatesReport, LoadError> {
+    async fn compare_states(self, log: &dyn Store) -> Result<StatesReport, LoadError> {
         let (mut report, mut after) = (StatesReport::default(), None::<Bytes>);
         loop {
             let rows = match log.scan(MODEL, &[], after.as_deref(), ROWS).await {

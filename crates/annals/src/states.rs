@@ -8,11 +8,11 @@ use std::ops::ControlFlow;
 
 use annals_domain::pipeline::{Window, evolve_window};
 use annals_domain::{AnyEvent, Loaded, StreamRef};
-use annals_event_log::{Query, Record, Store, Version};
-use annals_wire::stream_name;
+use annals_event_log::Store;
 use lru::LruCache;
 use uuid::Uuid;
 
+use crate::stream_events::each_event;
 use crate::sync::{Mutex, MutexGuard, PoisonError};
 use crate::{LoadError, state_snapshots};
 
@@ -22,9 +22,6 @@ const CACHED: NonZeroUsize = match NonZeroUsize::new(16_384) {
     Some(cached) => cached,
     None => NonZeroUsize::MIN,
 };
-
-/// Records read at once while a state is folded.
-const PAGE: usize = 1_000;
 
 #[derive(Debug)]
 pub(crate) struct States {
@@ -188,30 +185,6 @@ impl Windows {
         self.lock().put(stream, (version, window.clone()));
         Ok(window)
     }
-}
-
-/// Gives the events of a stream to `each` from a version on, until it has
-/// enough.
-pub(crate) async fn each_event(
-    log: &dyn Store,
-    stream: StreamRef,
-    first: u64,
-    mut each: impl FnMut(&Record, &AnyEvent) -> ControlFlow<()>,
-) -> Result<(), LoadError> {
-    let name = stream_name(stream);
-    let mut next = Some(first);
-    while let Some(from) = next {
-        let page = log
-            .read(Query::stream(name.clone(), Version(from)).limit(PAGE))
-            .await?;
-        for record in &page.records {
-            if each(record, &annals_wire::decode(record)?.event).is_break() {
-                return Ok(());
-            }
-        }
-        next = page.next;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annals_domain::{SessionId, StreamRef};
+use annals_domain::StreamRef;
 use annals_event_log::{Position, ReadError, Record, Version};
 use annals_wire::stream_name;
 use futures::Stream;
@@ -33,14 +33,5 @@ impl Annals {
         after: Version,
     ) -> impl Stream<Item = Result<Record, ReadError>> + Send + use<> {
         follow::stream(Arc::clone(&self.log), stream_name(stream), after)
-    }
-
-    /// Every record of a session, first what is there, then what comes: see
-    /// [`Annals::subscribe_to`].
-    pub fn session_events(
-        &self,
-        session: SessionId,
-    ) -> impl Stream<Item = Result<Record, ReadError>> + Send + use<> {
-        self.subscribe_to(session.stream(), Version::NONE)
     }
 }

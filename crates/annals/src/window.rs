@@ -7,13 +7,12 @@ use annals_domain::pipeline::{self, Window};
 use annals_domain::plan::{self, StepStatus};
 use annals_domain::{AnyEvent, FrameId, Kind, PipelineId, PlanId, RunId, StreamKind, StreamRef};
 use annals_event_log::Position;
-use annals_projections::replay::{Candidate, PipelineReplay, ReplayError, ReplayOptions};
 use annals_projections::{ContextPipelineView, ObjectView, PlanView, RunView, WindowView};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-use crate::states::each_event;
-use crate::{Annals, At, LoadError, ObjectRef, ViewError};
+use crate::stream_events::each_event;
+use crate::{At, LoadError, ObjectRef, Pipelines, ViewError};
 
 /// The window in force at an object's position, and what the object had to do
 /// with it.
@@ -98,7 +97,7 @@ struct Place {
     position: Position,
 }
 
-impl Annals {
+impl Pipelines<'_> {
     /// The window that a model had before it when something was recorded: a run
     /// or anything in it, a plan (when it was drafted), or one of its steps (when
     /// it began, or else was added). A pipeline has its window of now. Another
@@ -106,8 +105,8 @@ impl Annals {
     ///
     /// # Errors
     /// [`ViewError::NoWindow`] where nothing says which pipeline it was.
-    pub async fn seen_window(
-        &self,
+    pub async fn window(
+        self,
         object: ObjectRef,
         step: Option<u32>,
         at: At,
@@ -122,7 +121,7 @@ impl Annals {
         } else {
             at
         };
-        let view: ContextPipelineView = self.get_at(place.pipeline, moment).await?;
+        let view: ContextPipelineView = self.annals.get_at(place.pipeline, moment).await?;
         let mut step_frames = match &place.plan {
             Some(plan) => {
                 let plan = PlanId(plan.header.object_id);
@@ -147,8 +146,8 @@ impl Annals {
     }
 
     /// Demands that an object existed at a moment, and a plan's step.
-    async fn existed(&self, object: ObjectRef, step: Option<u32>, at: At) -> Result<(), ViewError> {
-        let view = self.view_at(object.id, at).await?;
+    async fn existed(self, object: ObjectRef, step: Option<u32>, at: At) -> Result<(), ViewError> {
+        let view = self.annals.view_at(object.id, at).await?;
         if let (ObjectView::Plan(plan), Some(step)) = (&view, step)
             && plan.step(step).is_none()
         {
@@ -158,7 +157,7 @@ impl Annals {
     }
 
     async fn place_of_window(
-        &self,
+        self,
         object: ObjectRef,
         step: Option<u32>,
     ) -> Result<Place, ViewError> {
@@ -174,7 +173,7 @@ impl Annals {
                 return Ok(Place {
                     pipeline: PipelineId(object.id),
                     plan: None,
-                    position: self.log.watermark(),
+                    position: self.annals.log.watermark(),
                 });
             }
             Kind::Plan => return self.place_of_plan(object, step).await,
@@ -192,9 +191,9 @@ impl Annals {
             | Kind::Evidence
             | Kind::Decision
             | Kind::Provenance
-            | Kind::ToolInvocation => self.locate(object.id).await?.1.id,
+            | Kind::ToolInvocation => self.annals.locate(object.id).await?.1.id,
         };
-        let run: RunView = match self.get(RunId(run)).await {
+        let run: RunView = match self.annals.get(RunId(run)).await {
             Err(ViewError::NotFound { .. } | ViewError::NotYet { .. }) => {
                 return Err(no_window("the run that it belongs to is not in the log"));
             }
@@ -203,7 +202,7 @@ impl Annals {
         let plan = run
             .plan
             .ok_or_else(|| no_window("its run has no plan, and so no pipeline"))?;
-        let pipeline = match self.get::<PlanView>(plan).await {
+        let pipeline = match self.annals.get::<PlanView>(plan).await {
             Err(ViewError::NotFound { .. }) => {
                 return Err(no_window("the plan of its run is not in the log"));
             }
@@ -212,17 +211,13 @@ impl Annals {
         Ok(Place {
             pipeline: pipeline.ok_or_else(|| no_window("the plan of its run has no pipeline"))?,
             plan: None,
-            position: self.row(object.id).await?.first_position,
+            position: self.annals.index().row(object.id).await?.first_position,
         })
     }
 
-    async fn place_of_plan(
-        &self,
-        object: ObjectRef,
-        step: Option<u32>,
-    ) -> Result<Place, ViewError> {
+    async fn place_of_plan(self, object: ObjectRef, step: Option<u32>) -> Result<Place, ViewError> {
         let no_window = |reason: String| ViewError::NoWindow { object, reason };
-        let plan: PlanView = self.get(PlanId(object.id)).await?;
+        let plan: PlanView = self.annals.get(PlanId(object.id)).await?;
         let pipeline = plan
             .pipeline
             .ok_or_else(|| no_window("it has no pipeline".to_owned()))?;
@@ -237,12 +232,12 @@ impl Annals {
 
     /// Where a step began, or else was added; where a plan was drafted.
     async fn step_position(
-        &self,
+        self,
         plan: StreamRef,
         step: Option<u32>,
     ) -> Result<Option<Position>, LoadError> {
         let (mut steps, mut found) = (0, None);
-        each_event(self.log.as_ref(), plan, 1, |record, event| {
+        each_event(self.annals.log.as_ref(), plan, 1, |record, event| {
             if let AnyEvent::Plan(event) = event {
                 let begins = matches!(event, plan::Event::Drafted(_))
                     || matches!(event, plan::Event::Adopted(event) if event.object.is_some());
@@ -269,8 +264,8 @@ impl Annals {
     ///
     /// # Errors
     /// [`ViewError`].
-    pub async fn step_frames(&self, plan: PlanId, at: At) -> Result<Vec<StepFrame>, ViewError> {
-        let view: PlanView = self.get_at(plan, at).await?;
+    pub async fn step_frames(self, plan: PlanId, at: At) -> Result<Vec<StepFrame>, ViewError> {
+        let view: PlanView = self.annals.get_at(plan, at).await?;
         match view.pipeline {
             Some(pipeline) => Ok(self.linked_frames(plan, pipeline, at).await?),
             None => Ok(Vec::new()),
@@ -279,14 +274,14 @@ impl Annals {
 
     /// The frames of a pipeline that a plan's steps were linked to.
     async fn linked_frames(
-        &self,
+        self,
         plan: PlanId,
         pipeline: PipelineId,
         at: At,
     ) -> Result<Vec<StepFrame>, LoadError> {
         let mut linked = Vec::new();
         let plan = plan_stream(plan.0);
-        each_event(self.log.as_ref(), plan, 1, |record, event| {
+        each_event(self.annals.log.as_ref(), plan, 1, |record, event| {
             if let AnyEvent::Plan(event) = event
                 && at.has_happened(record)
             {
@@ -300,7 +295,7 @@ impl Annals {
         }
         let mut marks = Marks::new(linked);
         let pipeline = pipeline.stream();
-        each_event(self.log.as_ref(), pipeline, 1, |record, event| {
+        each_event(self.annals.log.as_ref(), pipeline, 1, |record, event| {
             if let AnyEvent::Pipeline(event) = event {
                 marks.fold(record.position(), event);
             }
@@ -308,20 +303,6 @@ impl Annals {
         })
         .await?;
         Ok(marks.finish())
-    }
-
-    /// The recorded pushes and uses of a pipeline under other policies; see
-    /// [`annals_projections::replay`]. Nothing is written to the log.
-    ///
-    /// # Errors
-    /// [`ReplayError`].
-    pub async fn replay(
-        &self,
-        pipeline: PipelineId,
-        candidates: &[Candidate<'_>],
-        options: ReplayOptions<'_>,
-    ) -> Result<PipelineReplay, ReplayError> {
-        annals_projections::replay::replay(self.log.as_ref(), pipeline, candidates, options).await
     }
 }
 

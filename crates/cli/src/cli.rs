@@ -1,5 +1,7 @@
 //! The command line: commands, options and their help.
 
+#[cfg(test)]
+mod advised;
 mod contracts;
 mod exchange;
 mod forge;
@@ -88,6 +90,9 @@ pub(crate) struct Global {
         value_name = "PATH|URL"
     )]
     pub(crate) log: String,
+    /// Write only if no other process has the log open for writing; left out, processes share it
+    #[arg(long, global = true)]
+    pub(crate) exclusive: bool,
     /// Print JSON: one object, or one object a line; errors too, on standard error
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -115,7 +120,7 @@ pub(crate) enum Command {
     Apply(Apply),
     /// Print the JSON Schema of the commands that `apply` takes
     Commands(Commands),
-    /// Print the documentation of all events
+    /// Print the documentation of all events, or their JSON Schemas
     Events(Events),
     /// Read foreign history into the log: recordings of agents, repositories, other systems' files
     Import(ImportAnything),
@@ -232,7 +237,7 @@ the line safe: what it stored is not stored again), \"correlation\" and \"causat
 Each line is answered by one line, in order:
 
   {\"ok\":true,\"id\":\"...\",\"position\":1}
-  {\"ok\":false,\"line\":2,\"error\":{\"code\":\"transition\",\"message\":\"...\"}}
+  {\"ok\":false,\"line\":2,\"error\":{\"code\":\"transition\",\"class\":\"refused\",\"retryable\":false,...}}
 
 A refused line stores nothing, and the next one is read. The exit status is then 1.
 
@@ -267,8 +272,17 @@ pub(crate) struct Commands {
 #[command(after_help = "\
 Examples:
   annals events > events.md
-  annals events --json            one event type a line")]
-pub(crate) struct Events {}
+  annals events --json            one event type a line
+  annals events task.created      the JSON Schema of one, as `annals history --json` shows it
+  annals events --schema          the JSON Schemas of all")]
+pub(crate) struct Events {
+    /// The JSON Schema of this event type alone
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// The JSON Schemas of all event types, in one document
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) schema: bool,
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -59,7 +59,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Init(args) => init::run(&args, context).await,
         Command::Apply(args) => apply::run(&args, context).await,
         Command::Commands(args) => commands_schema::run(&args, context),
-        Command::Events(_) => events::run(context),
+        Command::Events(args) => events::run(&args, context),
         Command::Import(args) => import::run(args, context).await,
         Command::Watch(Watch::Forge(args)) => forge::watch(&args, context).await,
         Command::Export(Export::Forge(args)) => forge::export(&args, context).await,

@@ -19,6 +19,8 @@ pub(crate) struct Context {
     pub(crate) log: String,
     /// Whether more output was requested: `--verbose`.
     pub(crate) is_verbose: bool,
+    /// Whether the log is to be open for writing here alone: `--exclusive`.
+    pub(crate) is_exclusive: bool,
     pub(crate) output: Output,
 }
 
@@ -41,10 +43,16 @@ impl Context {
         Ok(annals)
     }
 
-    /// Opens the log for writing.
+    /// Opens the log for writing; other processes may have it open for that too.
     pub(crate) fn writer(&self) -> Result<Annals, CliError> {
         self.own_files();
         self.open(OpenOptions::new())
+    }
+
+    /// Opens the log for writing by this process alone: to work on its files.
+    pub(crate) fn alone(&self) -> Result<Annals, CliError> {
+        self.own_files();
+        self.open(OpenOptions::new().exclusive(true))
     }
 
     /// From here on this process creates files that are as open as the log's folder is, and those of
@@ -60,6 +68,10 @@ impl Context {
     }
 
     pub(crate) fn open(&self, options: OpenOptions) -> Result<Annals, CliError> {
+        let options = match self.is_exclusive {
+            true => options.exclusive(true),
+            false => options,
+        };
         options
             .open(&self.log)
             .map_err(|error| CliError::open(&self.log, error))
@@ -68,10 +80,7 @@ impl Context {
 
 /// How a reading command opens the embedded store.
 pub(crate) fn reader_options() -> annals::store_rocks::Options {
-    annals::store_rocks::Options {
-        cache_bytes: READER_CACHE,
-        ..annals::store_rocks::Options::default()
-    }
+    annals::store_rocks::Options::default().with_cache_bytes(READER_CACHE)
 }
 
 /// Refuses a position that the log has not reached: what is there now would not

@@ -11,6 +11,7 @@ use annals::OpenError;
 use annals::domain::cut;
 use annals::event_log::{Classification, Classified, Position};
 use annals::store_rocks::RebuildError;
+use serde::Serialize;
 
 pub(crate) use self::keeping::KeepingError;
 pub(crate) use annals::event_log::ErrorClass;
@@ -25,6 +26,25 @@ pub(crate) struct CliError {
     source: Source,
     /// What to do about it, where the source does not say it.
     hint: Option<String>,
+}
+
+/// What programs read of an error.
+#[derive(Debug, Serialize)]
+pub(crate) struct SaidError {
+    code: &'static str,
+    class: &'static str,
+    retryable: bool,
+    message: String,
+    /// Where in a line of input it is, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+}
+
+impl SaidError {
+    /// The same with its place in a line, if that is known.
+    pub(crate) fn at(self, column: Option<usize>) -> SaidError {
+        SaidError { column, ..self }
+    }
 }
 
 /// A cause with what was done when it came up.
@@ -136,17 +156,17 @@ impl CliError {
 
     /// Something could not be written as JSON.
     pub(crate) fn json(source: serde_json::Error) -> CliError {
-        CliError::failed("failed", "cannot write as JSON", source)
+        CliError::failed("unencodable", "cannot write as JSON", source)
     }
 
     /// The program could not be started.
     pub(crate) fn runtime(source: io::Error) -> CliError {
-        CliError::failed("failed", "cannot start", source)
+        CliError::failed("not_started", "cannot start", source)
     }
 
     /// It cannot be known when the program is interrupted.
     pub(crate) fn signal(source: io::Error) -> CliError {
-        CliError::failed("failed", "cannot wait for an interrupt", source)
+        CliError::failed("no_signals", "cannot wait for an interrupt", source)
     }
 
     /// A log could not be opened.
@@ -198,7 +218,7 @@ impl CliError {
 
     /// A check found something wrong.
     pub(crate) fn findings(findings: u64, remedy: &str) -> CliError {
-        let findings = crate::output::counted(findings, "finding", "findings");
+        let findings = crate::counted::counted(findings, "finding", "findings");
         let message = format!("verification failed: {findings}; {remedy}");
         CliError::new(ErrorClass::Corrupt, "verification_failed", message)
     }
@@ -240,12 +260,18 @@ impl CliError {
 
     /// The error as `--json` prints it.
     pub(crate) fn to_json(&self) -> serde_json::Value {
-        serde_json::json!({ "error": {
-            "code": self.code,
-            "class": self.class.as_str(),
-            "retryable": self.class.is_retryable(),
-            "message": self.message(),
-        } })
+        serde_json::json!({ "error": self.said() })
+    }
+
+    /// The error as JSON has it, alone or in the answer to one of several requests.
+    pub(crate) fn said(&self) -> SaidError {
+        SaidError {
+            code: self.code,
+            class: self.class.as_str(),
+            retryable: self.class.is_retryable(),
+            message: self.message(),
+            column: None,
+        }
     }
 
     /// What went wrong. Messages of libraries can quote a foreign file at length.

@@ -3,9 +3,12 @@
 //!
 //! It is a library so that its parsers can be fuzzed; nothing else is public.
 
+#![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
+
 mod cli;
 mod commands;
 mod context;
+mod counted;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -28,7 +31,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::cli::{Cli, Color, groups};
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 use crate::output::Output;
 
 /// Runs the program with the arguments of the process.
@@ -86,8 +89,7 @@ fn refuse_arguments(error: clap::Error) -> ExitCode {
         let message = error.render().to_string();
         let message = message.split("\n\n").next().unwrap_or_default();
         let message = message.trim().trim_start_matches("error: ");
-        let error = serde_json::json!({ "error": { "code": "usage", "message": message } });
-        output::say_json(&error.to_string());
+        complain(&CliError::new(ErrorClass::Usage, "usage", message), json);
     } else if error.use_stderr() {
         let error = error.render().to_string();
         let _ = write!(std::io::stderr(), "{}", annals_terminal::lines(&error));
@@ -106,6 +108,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
     let output = Output::new(cli.global.json, styled(cli.global.color));
     let mut context = Context {
         is_verbose: cli.global.verbose > 0,
+        is_exclusive: cli.global.exclusive,
         log: cli.global.log,
         output,
     };

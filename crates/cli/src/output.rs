@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
+pub(crate) use crate::counted::counted;
 use crate::error::CliError;
 
 /// Characters of a cell; the rest is in the JSON.
@@ -315,11 +316,6 @@ pub(crate) fn who(actor: &ActorRef) -> String {
 /// A number of bytes for people, and exactly.
 pub(crate) fn bytes(n: u64) -> String {
     format!("{} ({n} bytes)", indicatif::BinaryBytes(n))
-}
-
-/// So many things.
-pub(crate) fn counted(n: u64, one: &str, more: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { more })
 }
 
 /// A large number as people read it: three digits and a prefix. `--json` has all of them.

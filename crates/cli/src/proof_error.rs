@@ -7,7 +7,7 @@ use annals::event_log::{Classification, Classified, ErrorClass, Position};
 use annals::proof::{CheckpointError, KeyError, ProofError, ProofFileError, ProofMismatch};
 use annals::{ObjectRef, ViewError};
 
-use crate::output::counted;
+use crate::counted::counted;
 
 /// Why a command about proofs did not do what it was asked.
 #[derive(Debug, thiserror::Error)]

@@ -11,6 +11,85 @@ pub(crate) struct WriteBatch {
     pub(crate) last: Position,
 }
 
+pub(crate) mod disk {
+    //! The disk that the writer writes to.
+
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use annals_event_log::{BatchId, Position};
+
+    use super::WriteBatch;
+    use super::error::StoreFailure;
+    use crate::sync::{Mutex, MutexGuard, point, thread};
+
+    /// What a disk does, once.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub(crate) enum Fault {
+        /// It refuses the write.
+        Refuse,
+        /// It writes, and says that it failed.
+        WriteAndFail,
+        /// It takes the writer's thread with it.
+        LoseThread,
+    }
+
+    /// What came to the disk.
+    #[derive(Debug, Default)]
+    pub(crate) struct Disk(Mutex<Written>);
+
+    #[derive(Debug, Default)]
+    pub(crate) struct Written {
+        pub(crate) batches: Vec<BatchId>,
+        /// Up to where a write has returned.
+        pub(crate) last: Position,
+        pub(crate) failed: bool,
+    }
+
+    impl Disk {
+        pub(crate) fn lock(&self) -> MutexGuard<'_, Written> {
+            self.0.lock().unwrap_or_else(|poison| poison.into_inner())
+        }
+
+        pub(crate) fn write(
+            &self,
+            write: WriteBatch,
+            fault: Option<Fault>,
+        ) -> Result<(), StoreFailure> {
+            point();
+            assert!(!self.lock().failed, "a write behind one that failed");
+            if fault == Some(Fault::LoseThread) {
+                self.lock().failed = true;
+                thread::lose();
+            }
+            if fault != Some(Fault::Refuse) {
+                self.lock().batches.extend(&write.batches);
+            }
+            point();
+            let mut written = self.lock();
+            if fault.is_some() {
+                written.failed = true;
+                return Err(StoreFailure::Rocks {
+                    path: Arc::from(Path::new("log")),
+                    detail: "it is to fail".into(),
+                });
+            }
+            written.last = written.last.max(write.last);
+            Ok(())
+        }
+
+        /// What is published must have been written, and the write must have returned.
+        pub(crate) fn check_published(&self, position: Position) {
+            let written = self.lock();
+            assert!(
+                position <= written.last,
+                "{position} is published, and the disk has {}",
+                written.last
+            );
+        }
+    }
+}
+
 pub(crate) mod db {
     //! The database.
 
@@ -233,7 +312,7 @@ pub(crate) mod watermark_file {
 
     use annals_event_log::Position;
 
-    use crate::models::writer::Disk;
+    use super::disk::Disk;
     use crate::sync::point;
 
     /// The file. It may be written when the disk has what it says.

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::pages::{first, page};
 use crate::retention::RetentionError;
 use crate::retention::blobs::may_have_artifacts;
-use crate::retention::content::Unreadable;
+use crate::retention::error::Unreadable;
 use crate::retention::reading::{FoundBlob, GitBlobs, ReadBlob};
 
 /// Artifacts of one answer that are named; the rest is counted.
@@ -104,7 +104,7 @@ pub async fn check_artifacts(
         let records;
         (records, next) = page(annals, from, end).await?;
         for record in records.iter().filter(|it| has_artifacts(it.event_type())) {
-            checker.see(&annals.entry(record).await?).await?;
+            checker.see(&annals.contents().entry(record).await?).await?;
         }
     }
     Ok(checker.report)
@@ -260,7 +260,7 @@ impl Checker<'_> {
 
     /// Content of the log; or what is to be said, if it is there and cannot be read.
     async fn content(&self, digest: Digest) -> Result<Option<Bytes>, Verdict> {
-        let content = self.annals.content(digest).await;
+        let content = self.annals.contents().get(digest).await;
         content
             .map_err(|error| Verdict::Broken(format!("the log's content cannot be read: {error}")))
     }

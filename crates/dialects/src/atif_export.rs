@@ -17,14 +17,14 @@ use annals::{Annals, LoadError, ObjectRef, ViewError};
 use annals_domain::pipeline::{Event as PipelineEvent, FramePushed};
 use annals_domain::run::{Event as RunEvent, ToolInvoked, ToolStatus, UsageRecorded};
 use annals_domain::{AnyEvent, IntentId, Kind, RunId, Slot, TaskId, Timestamp};
-use annals_event_log::Store;
+use annals_event_log::{Classification, Classified, ErrorClass, Store};
 use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
 use crate::transcript::commands::NO_PROMPT;
-use crate::transcript::tool::NO_RESULT;
+use crate::transcript::texts::NO_RESULT;
 use written::{
     ContextManagement, FinalMetrics, Metrics, ResultExtra, SCHEMA_VERSION, StepExtra, Trajectory,
     TrajectoryAgent, TrajectoryStep, WrittenCall, WrittenResult,
@@ -36,21 +36,54 @@ const SUB_AGENTS: (usize, usize) = (10_000, 16);
 /// What stands for a version that is not recorded.
 const NO_VERSION: &str = "unknown";
 
+/// Why there is no trajectory.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AtifExportError {
+    /// Nothing was run for it yet.
+    #[error(
+        "{object} has no run, and a trajectory is one of a run; `annals list runs` shows the log's"
+    )]
+    NoRun {
+        /// The task or the intent.
+        object: ObjectRef,
+    },
+    /// The log could not be read, or the object is of a kind without runs.
+    #[error(transparent)]
+    View(#[from] ViewError),
+}
+
+impl From<LoadError> for AtifExportError {
+    fn from(error: LoadError) -> AtifExportError {
+        AtifExportError::View(error.into())
+    }
+}
+
+impl Classified for AtifExportError {
+    fn classify(&self) -> Classification {
+        match self {
+            AtifExportError::NoRun { .. } => ErrorClass::NotFound.code("no_run"),
+            AtifExportError::View(error) => error.classify(),
+        }
+    }
+}
+
 /// The run that an object is about: the newest one of a task, or of the task of an intent or of what
 /// it refines; or the run itself.
 ///
 /// # Errors
-/// [`ViewError`].
-pub async fn run_of(annals: &Annals, object: ObjectRef) -> Result<RunId, ViewError> {
-    let none = || ViewError::NotFound {
-        id: format!("run of {object}"),
-    };
+/// [`AtifExportError`].
+pub async fn run_of(annals: &Annals, object: ObjectRef) -> Result<RunId, AtifExportError> {
+    let none = || AtifExportError::NoRun { object };
     let task = match object.kind {
         Kind::Task => object.id,
         Kind::Intent => {
-            let chain = annals.refinements(IntentId(object.id)).await?;
+            let chain = annals.index().refinements(IntentId(object.id)).await?;
             let first = chain.last().map_or(object.id, |row| row.id);
-            let tasks = annals.naming(first, Relation::TaskIntent, 1).await?;
+            let tasks = annals
+                .index()
+                .naming(first, Relation::TaskIntent, 1)
+                .await?;
             *tasks.first().ok_or_else(none)?
         }
         _ => {
@@ -84,7 +117,9 @@ fn trajectory<'a>(
         let story = story(annals, run, &view, &task).await?;
         let mut inner = Vec::new();
         if depth < SUB_AGENTS.1 {
-            let parts = annals.naming(view.task, Relation::TaskParent, SUB_AGENTS.0);
+            let parts = annals
+                .index()
+                .naming(view.task, Relation::TaskParent, SUB_AGENTS.0);
             for part in parts.await? {
                 let part: TaskView = annals.get(TaskId(part)).await?;
                 for run in part.runs {
@@ -152,7 +187,11 @@ async fn story(
         ..Teller::default()
     };
     while let Some(record) = merged.next().await.map_err(read)? {
-        let entry = annals.entry(&record).await.map_err(ViewError::from)?;
+        let entry = annals
+            .contents()
+            .entry(&record)
+            .await
+            .map_err(ViewError::from)?;
         teller.tell(&entry);
     }
     teller.end(task);
@@ -167,7 +206,7 @@ async fn prompts(annals: &Annals, task: &TaskView) -> Result<HashMap<String, Str
     let Some(intent) = asked else {
         return Ok(prompts);
     };
-    for row in annals.refinements(intent).await? {
+    for row in annals.index().refinements(intent).await? {
         let intent: IntentView = annals.get(IntentId(row.id)).await?;
         if let Some(line) = external(&intent.header.external_ids, ".line") {
             prompts.insert(line, intent.prompt.to_string());

@@ -31,30 +31,172 @@
 mod fields;
 mod line;
 mod program;
+/// Types of lines that hold nothing a log has a place for: titles, settings,
+/// backups of files, what the program shows while it works.
+const WITHOUT_PLACE: [&str; 15] = [
+    "agent-color",
+    "agent-name",
+    "agent-setting",
+    "ai-title",
+    "attribution-snapshot",
+    "bridge-session",
+    "content-replacement",
+    "custom-title",
+    "file-history-snapshot",
+    "last-prompt",
+    "mode",
+    "speculation-accept",
+    "tag",
+    "task-summary",
+    "worktree-state",
+];
+
+/// Reads a line, which is called by a secret of the log if it has no name; the error says what is
+/// wrong with it.
+fn parse(
+    text: RedactedText,
+    secret: Option<&IdSecret>,
+    program: &mut Program,
+) -> Result<Read, BadLine> {
+    #[derive(Deserialize)]
+    struct Head {
+        #[serde(default, rename = "type")]
+        kind: Option<String>,
+    }
+    let text = text.whole_characters();
+    let line = text.as_str();
+    // serde would read a list as an object's fields in their order.
+    if !line.trim_start().starts_with('{') {
+        // What is no JSON at all is better called so.
+        serde_json::from_str::<serde::de::IgnoredAny>(line)?;
+        return Err(BadLine::NotAnObject);
+    }
+    // Most lines belong to a session, and are read once.
+    let read = serde_json::from_str::<Box<Talk>>(line);
+    let kind = match &read {
+        Ok(talk) => talk.kind.clone(),
+        Err(_) => serde_json::from_str::<Head>(line)?.kind,
+    };
+    let speaker = match kind.as_deref() {
+        Some("user") => Speaker::User,
+        Some("assistant") => Speaker::Model,
+        Some("system" | "attachment") => Speaker::Program,
+        Some("summary") => return summary(line, secret),
+        Some("progress") => return progress(read?, text.into_string(), secret),
+        Some("queue-operation") => return program.queue(line, secret),
+        Some("permission-mode") => return program.aside("permission_mode", line, secret),
+        Some("pr-link") => return program.aside("pr_link", line, secret),
+        Some(kind) if WITHOUT_PLACE.contains(&kind) => {
+            let kind = kind.to_owned();
+            let text = text.into_string();
+            return Ok(Read::Skipped { kind, text });
+        }
+        kind => {
+            let kind = kind.unwrap_or("(none)").to_owned();
+            let text = text.into_string();
+            return Ok(Read::Unknown { kind, text });
+        }
+    };
+    let (talk, blocks) = named(read?, line, secret)?;
+    program.saw(
+        talk.session_id.as_deref(),
+        talk.uuid.as_deref().unwrap_or_default(),
+    );
+    Ok(entry(text.into_string(), *talk, blocks, speaker))
+}
+
+/// What the program tells of its progress: what a sub-agent says, and which hooks run.
+fn progress(talk: Box<Talk>, text: String, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Data {
+        #[serde(default, rename = "type")]
+        kind: Option<String>,
+        #[serde(default)]
+        hook_name: Option<String>,
+        #[serde(default)]
+        command: Option<String>,
+    }
+    let (mut talk, _) = named(talk, &text, secret)?;
+    let Some(raw) = talk.data.take() else {
+        let kind = "progress".to_owned();
+        return Ok(Read::Skipped { kind, text });
+    };
+    let data: Data = BadLine::within("data", &raw)?;
+    let kind = data.kind.unwrap_or_default();
+    match kind.as_str() {
+        "agent_progress" => agent_progress(*talk, &raw, text, secret),
+        "hook_progress" => {
+            let item = hook(data.hook_name.unwrap_or_default(), data.command, &raw);
+            Ok(beside(text, *talk, item, fields::HOOK))
+        }
+        _ => Ok(Read::Skipped {
+            kind: format!("progress/{kind}"),
+            text,
+        }),
+    }
+}
+
+/// A line of the program that is no part of the conversation.
+fn beside(text: String, talk: Talk, item: Item, table: Table) -> Read {
+    let Read::Entry(mut entry) = entry(text, talk, Vec::new(), Speaker::User) else {
+        return Read::Skipped {
+            kind: "progress".to_owned(),
+            text: String::new(),
+        };
+    };
+    entry.speaker = Speaker::Program;
+    // What a session was begun with, its first message says.
+    entry.setting = None;
+    entry.table = table;
+    entry.items = vec![item];
+    Read::Entry(entry)
+}
+
+fn summary(line: &str, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct RawSummary {
+        #[serde(default)]
+        summary: Option<String>,
+        #[serde(default)]
+        leaf_uuid: Option<String>,
+    }
+    let raw: RawSummary = serde_json::from_str(line)?;
+    let mut counted = Fields::default();
+    count(line, "", fields::SUMMARY, &[], &mut counted);
+    Ok(Read::Summary(Summary {
+        name: ids().anonymous(line.as_bytes(), secret),
+        summary: raw.summary.unwrap_or_default(),
+        leaf: raw.leaf_uuid,
+        fields: counted,
+    }))
+}
+
 #[cfg(test)]
 mod tests;
 mod tools;
 mod written;
 
-use std::path::Path;
-
-use annals::Annals;
 use annals_event_log::IdSecret;
+use serde::Deserialize;
 
 use crate::import::bad_line::BadLine;
-use crate::import::formats::{Head, Kind};
+use crate::import::fields::{Table, count};
+use crate::import::format::{Format, Head, Kind};
 use crate::import::redacted::RedactedText;
-use crate::import::{self, Format};
-pub use crate::import::{ImportError as ClaudeImportError, ImportOptions as ClaudeOptions};
+pub use crate::import::{
+    ImportError as ClaudeImportError, ImportOptions as ClaudeOptions, claude_code as import,
+};
+use crate::report::Fields;
 pub use crate::report::{ImportReport, Progress};
-use crate::transcript::item::Read;
+use crate::transcript::item::{Item, Read, Speaker, Summary};
 pub use crate::transcript::{ChainIds, Ids, ToolIds};
+use line::{Talk, entry, named};
+use program::{Program, agent_progress, hook};
 use tools::AGENT;
 
-/// The ids of what is imported.
-pub fn ids() -> Ids {
-    Ids::of(AGENT.key)
-}
+pub use tools::ids;
 
 /// Claude Code's recordings.
 pub(crate) static KIND: Kind = Kind {
@@ -78,32 +220,11 @@ fn recognizes(head: &Head<'_>) -> bool {
 
 #[derive(Default)]
 struct Claude {
-    program: program::Program,
+    program: Program,
 }
 
 impl Format for Claude {
     fn line(&mut self, text: RedactedText, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {
-        Ok(vec![line::parse(text, names, &mut self.program)?])
+        Ok(vec![parse(text, names, &mut self.program)?])
     }
-}
-
-/// Imports the recording at `path`, or all `*.jsonl` files in that folder and
-/// below, in time order; what else is there is named in the report. `progress`
-/// is called after each line, in bytes.
-///
-/// It reads on threads of its own: one takes secrets out of what comes next and parses it, one counts
-/// its tokens, while what came before is recorded; it needs no particular async runtime.
-/// Dropping the future stops it between two batches; what was imported stays,
-/// and the next import goes on from there. Lines that cannot be read are named
-/// in the report, and the others are read.
-///
-/// # Errors
-/// [`ClaudeImportError`].
-pub async fn import(
-    annals: &Annals,
-    path: &Path,
-    options: &ClaudeOptions,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<ImportReport, ClaudeImportError> {
-    import::import(annals, path, &KIND, None, options, progress).await
 }

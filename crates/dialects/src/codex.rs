@@ -22,20 +22,15 @@ use lru::LruCache;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use crate::import::Format;
 use crate::import::bad_line::BadLine;
-use crate::import::formats::{Head, Kind};
+use crate::import::format::{Format, Head, Kind};
 use crate::import::members::{Members, without};
 use crate::import::redacted::RedactedText;
-use crate::transcript::Ids;
 use crate::transcript::item::{Course, Entry, Item, Read, Said, Setting, Speaker, Usage, What};
 use line::{Line, Role, Spoken};
 use tools::AGENT;
 
-/// The ids of what is imported.
-pub fn ids() -> Ids {
-    Ids::of(AGENT.key)
-}
+pub use tools::ids;
 
 /// Codex's recordings.
 pub(crate) static KIND: Kind = Kind {
@@ -77,67 +72,6 @@ fn recognizes(head: &Head<'_>) -> bool {
     let first = head.text.lines().next().unwrap_or_default();
     let begins = !head.is_all && first.contains("\"type\":\"session_meta\"");
     head.objects().take(50).any(is_own) || (begins && first.contains("\"payload\":"))
-}
-
-/// Elements that the program puts into a user's message.
-const ELEMENTS: [&str; 15] = [
-    "INSTRUCTIONS",
-    "codex_internal_context",
-    "collaboration_mode",
-    "environment_context",
-    "environments_instructions",
-    "goal_context",
-    "hook_prompt",
-    "permissions instructions",
-    "recommended_plugins",
-    "skill",
-    "subagent_notification",
-    "turn_aborted",
-    "user_action",
-    "user_instructions",
-    "user_shell_command",
-];
-
-/// How other texts begin that it puts there.
-const BEGINNINGS: [&str; 4] = [
-    "# AGENTS.md instructions",
-    SUMMARY,
-    "Warning: The maximum number of unified exec processes",
-    "Warning: apply_patch was requested via ",
-];
-
-/// How the summary begins that a compaction leaves there.
-const SUMMARY: &str = "Another language model started to solve this problem";
-
-fn is_by_program(text: &str) -> bool {
-    let is_element = |name: &&str| {
-        let behind = text
-            .strip_prefix('<')
-            .and_then(|rest| rest.strip_prefix(*name));
-        let is_begun = behind.is_some_and(|behind| behind.starts_with(['>', ' ']));
-        is_begun && text.contains(&format!("</{name}>"))
-    };
-    // Marks around a picture.
-    let is_mark = text.starts_with("<image name=") && text.ends_with('>');
-    let is_mark = is_mark || matches!(text, "<image>" | "</image>");
-    let begins = |start: &&str| text.starts_with(*start);
-    is_mark || ELEMENTS.iter().any(is_element) || BEGINNINGS.iter().any(begins)
-}
-
-/// What an editor puts between its context and the person's words.
-const REQUEST: &str = "## My request for Codex:\n";
-
-/// What of a text in a user's message a person asked for; nothing where the program wrote all of it.
-fn asked(text: &str) -> Option<&str> {
-    let trimmed = text.trim();
-    if is_by_program(trimmed) {
-        return None;
-    }
-    let asked = match trimmed.starts_with("# Context from my IDE setup:") {
-        true => text.split_once(REQUEST).map_or("", |(_, asked)| asked),
-        false => text,
-    };
-    (!asked.trim().is_empty()).then_some(asked)
 }
 
 /// So many lines, texts and ends of calls are remembered.
@@ -298,7 +232,7 @@ fn thread(line: &Line) -> Option<Thread> {
         id,
         begun: begun
             .as_deref()
-            .and_then(crate::import::files::time)
+            .and_then(crate::import::format::time)
             .or(line.at),
     })
 }
@@ -718,6 +652,7 @@ fn time_of(id: &str) -> Option<Timestamp> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use super::tools::asked;
     use super::*;
 
     #[test]

@@ -19,20 +19,15 @@ use lru::LruCache;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use crate::import::Format;
 use crate::import::bad_line::BadLine;
-use crate::import::formats::{Head, Kind};
+use crate::import::format::{Format, Head, Kind};
 use crate::import::members::Members;
 use crate::import::redacted::RedactedText;
-use crate::transcript::Ids;
 use crate::transcript::item::{Course, Entry, Read, Said, Setting, Speaker, Usage};
 use line::{Event, Spoken};
 use tools::AGENT;
 
-/// The ids of what is imported.
-pub fn ids() -> Ids {
-    Ids::of(AGENT.key)
-}
+pub use tools::ids;
 
 /// Copilot CLI's recordings.
 pub(crate) static KIND: Kind = Kind {

@@ -12,18 +12,13 @@ use annals_event_log::IdSecret;
 
 use crate::import::bad_line::BadLine;
 use crate::import::document::Document;
-use crate::import::formats::{Head, Kind};
+use crate::import::format::{Format, Head, Kind, Numbered};
 use crate::import::redacted::RedactedText;
-use crate::import::{Format, Numbered};
-use crate::transcript::Ids;
 use crate::transcript::item::Read;
 use line::Session;
 use tools::AGENT;
 
-/// The ids of what is imported.
-pub fn ids() -> Ids {
-    Ids::of(AGENT.key)
-}
+pub use tools::ids;
 
 /// Gemini CLI's recordings.
 pub(crate) static KIND: Kind = Kind {

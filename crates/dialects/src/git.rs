@@ -35,6 +35,7 @@ mod read;
 mod remark;
 mod shown;
 mod stand_in;
+mod tally;
 mod under_way;
 mod walk;
 
@@ -49,20 +50,10 @@ pub use crate::report::{FieldCount, ImportReport, Progress};
 pub use error::GitImportError;
 pub use map::CommitIds;
 pub use person::person;
+pub use read::GitOptions;
 
-use crate::secrets::Secrets;
-use commit::Tally;
 use read::{Prepared, ReadEvent};
-
-/// What to import of a repository.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GitOptions {
-    /// At most so many commits, the newest; all of them by default.
-    pub limit: Option<usize>,
-    /// What is taken out of messages, authors, paths and texts; the standard set by
-    /// default.
-    pub secrets: Secrets,
-}
+use tally::Tally;
 
 /// Imports the history of the repository at `path`, or in the nearest folder
 /// above it, oldest commit first. `progress` is called after each commit.

@@ -6,6 +6,7 @@
 //! wrote comes back byte for byte, so that [`object_hash`] agrees; what others
 //! wrote is written in the canonical form and is stable from then on.
 
+mod both;
 mod circle;
 mod context;
 mod error;

@@ -7,8 +7,10 @@ pub(crate) mod document;
 pub(crate) mod error;
 pub(crate) mod fields;
 pub(crate) mod files;
+pub(crate) mod format;
 pub(crate) mod formats;
 pub(crate) mod members;
+mod options;
 pub(crate) mod outline;
 pub(crate) mod raw;
 pub(crate) mod redacted;
@@ -19,88 +21,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use annals::Annals;
-use annals_event_log::IdSecret;
 use futures::StreamExt;
 
+use crate::claude;
 use crate::reading;
 use crate::report::{ImportReport, Progress};
-use crate::secrets::Secrets;
 use crate::transcript::importer::Importer;
-use crate::transcript::item::Read;
-use bad_line::BadLine;
-use database::{Row, Tables};
 pub use error::ImportError;
-use formats::{Head, Kind};
-use redacted::RedactedText;
+use format::Kind;
+pub use options::ImportOptions;
 use source::{Found, Kept, ReadEvent, Reader};
-
-/// How to import recordings.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ImportOptions {
-    /// The sessions are over: record the tool calls that wait for a result,
-    /// as errors. They stay errors; of a result that is read later there is a
-    /// frame.
-    pub ended: bool,
-    /// What is taken out of the lines before they are read; the standard set by
-    /// default.
-    pub secrets: Secrets,
-    /// Keep the text of the recordings, too, without its secrets: [`crate::raw::export`] gives it back.
-    pub keep_raw: bool,
-}
-
-/// A format of recordings: from what a file has to entries. It may remember what it read before.
-pub(crate) trait Format: Send {
-    /// The sessions are over: what a program left open is as it will be.
-    fn ended(&mut self) {}
-
-    /// A file begins that lies in `folders`, the innermost one last. It is told before [`Self::begin`].
-    fn within(&mut self, folders: &[String]) {
-        let _ = folders;
-    }
-
-    /// A file begins, whose name without its ending is `stem`.
-    fn begin(&mut self, stem: &str) {
-        let _ = stem;
-    }
-
-    /// Whether a file is one document. Otherwise it has lines.
-    fn is_document(&self, head: &Head<'_>) -> bool {
-        let _ = head;
-        false
-    }
-
-    /// What a line says. A line without a name gets one that follows from `names`.
-    fn line(&mut self, text: RedactedText, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine>;
-
-    /// What a document says: the number of each message from 1, and what it is.
-    fn document(
-        &mut self,
-        text: RedactedText,
-        names: Option<&IdSecret>,
-    ) -> Result<Vec<Numbered>, BadLine> {
-        let reads = self.line(text, names)?;
-        Ok(reads.into_iter().map(|read| (1, Ok(read))).collect())
-    }
-
-    /// The tables of its databases; none if its files are none.
-    fn tables(&self) -> Option<&'static Tables> {
-        None
-    }
-
-    /// What a row of a database says.
-    fn row(&mut self, row: Row, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {
-        let _ = (row, names);
-        Ok(Vec::new())
-    }
-
-    /// What was held until the file ended.
-    fn end(&mut self) -> Vec<Read> {
-        Vec::new()
-    }
-}
-
-/// A message of a document by its number from 1, or what is wrong with it.
-pub(crate) type Numbered = (u64, Result<Read, BadLine>);
 
 /// Imports recordings at `path`: the file, or all in that folder and below, in time order. `agent`
 /// is one of [`agents`]; without it, what each file says decides whose recording it is. There is a
@@ -126,6 +56,7 @@ pub async fn recordings(
         Some(key) => {
             let kind = formats::by_key(key).ok_or_else(|| ImportError::UnknownAgent {
                 agent: key.to_owned(),
+                known: agents().map(|(key, _)| key).collect::<Vec<_>>().join(", "),
             })?;
             vec![(kind, None)]
         }
@@ -139,6 +70,27 @@ pub async fn recordings(
         reports.push(import(annals, path, kind, found, options, progress).await?);
     }
     Ok(reports)
+}
+
+/// Imports the recording of Claude Code at `path`, or all `*.jsonl` files in that folder and
+/// below, in time order; what else is there is named in the report. `progress`
+/// is called after each line, in bytes.
+///
+/// It reads on threads of its own: one takes secrets out of what comes next and parses it, one counts
+/// its tokens, while what came before is recorded; it needs no particular async runtime.
+/// Dropping the future stops it between two batches; what was imported stays,
+/// and the next import goes on from there. Lines that cannot be read are named
+/// in the report, and the others are read.
+///
+/// # Errors
+/// [`ImportError`].
+pub async fn claude_code(
+    annals: &Annals,
+    path: &Path,
+    options: &ImportOptions,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<ImportReport, ImportError> {
+    import(annals, path, &claude::KIND, None, options, progress).await
 }
 
 /// The agents whose recordings are imported: the key of each, and its name for people.

@@ -5,6 +5,8 @@
 //! Ids follow from the source's own identity, so that repeating an import
 //! appends nothing.
 
+#![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
+
 pub mod artifacts;
 pub mod atif;
 pub mod atif_export;

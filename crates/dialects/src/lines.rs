@@ -7,6 +7,10 @@
 use std::io::{self, BufRead, Read as _};
 
 use annals_event_log::{Classification, Classified, ErrorClass};
+
+/// The most bytes of a recording's line. What a line holds must fit into a batch.
+pub(crate) const LINE_LIMIT: usize = 64 * 1024 * 1024;
+
 /// What some editors put before a text.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 

@@ -10,20 +10,15 @@ mod tools;
 
 use annals_event_log::IdSecret;
 
-use crate::import::Format;
 use crate::import::bad_line::BadLine;
 use crate::import::database::{self, Row, TableOf, Tables};
-use crate::import::formats::{Head, Kind};
+use crate::import::format::{Format, Head, Kind};
 use crate::import::redacted::RedactedText;
-use crate::transcript::Ids;
 use crate::transcript::item::Read;
 use row::Sessions;
 use tools::AGENT;
 
-/// The ids of what is imported.
-pub fn ids() -> Ids {
-    Ids::of(AGENT.key)
-}
+pub use tools::ids;
 
 /// OpenCode's databases.
 pub(crate) static KIND: Kind = Kind {

@@ -5,6 +5,7 @@
 //! state where the recording begins with it; elsewhere the first event's name stands for it, so that a copy
 //! under another file's name is the same conversation.
 
+mod event;
 mod tools;
 mod v0;
 mod v1;
@@ -12,25 +13,17 @@ mod v1;
 use std::collections::HashMap;
 
 use annals_event_log::IdSecret;
-use serde_json::value::RawValue;
 
 use crate::import::bad_line::BadLine;
-use crate::import::fields::Table;
-use crate::import::files;
-use crate::import::formats::{Head, Kind};
+use crate::import::format::{Format, Head, Kind, Numbered};
 use crate::import::members::{Members, elements};
 use crate::import::outline::Outline;
 use crate::import::redacted::RedactedText;
-use crate::import::{Format, Numbered};
-use crate::transcript::Ids;
-use crate::transcript::item::{Entry, Item, Read, Said, Source, Speaker, What};
-use annals_domain::Timestamp;
+use crate::transcript::item::Read;
+use event::Event;
 use tools::AGENT;
 
-/// The ids of what is imported.
-pub fn ids() -> Ids {
-    Ids::of(AGENT.key)
-}
+pub use tools::ids;
 
 /// The recordings of OpenHands.
 pub(crate) static KIND: Kind = Kind {
@@ -183,81 +176,4 @@ fn plain(name: &str) -> Option<String> {
     let digits: String = name.chars().filter(|c| *c != '-').collect();
     let is_hex = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_hex.then(|| digits.to_ascii_lowercase())
-}
-
-/// An event, of either version.
-struct Event<'a> {
-    text: &'a str,
-    members: Members<'a>,
-    session: &'a str,
-    names: Option<&'a IdSecret>,
-}
-
-impl<'a> Event<'a> {
-    /// A name that only the session tells from those of others.
-    fn own(&self, name: &str) -> String {
-        format!("{}/{name}", self.session)
-    }
-
-    /// The name of an event that has none.
-    fn anonymous(&self) -> String {
-        let said = format!("{}\u{1f}{}", self.session, self.text);
-        ids().anonymous(said.as_bytes(), self.names)
-    }
-
-    /// When it was written. A time without a zone is UTC.
-    fn at(&self) -> Option<Timestamp> {
-        let text = self.members.text("timestamp")?;
-        files::time(&text).or_else(|| files::time(&format!("{}Z", text.replacen(' ', "T", 1))))
-    }
-
-    /// Its entry, without tokens.
-    fn entry(&self, name: String, speaker: Speaker, table: Table, items: Vec<Item>) -> Entry {
-        Entry {
-            session: Some(self.session.to_owned()),
-            at: self.at(),
-            items: numbered(items),
-            ..Entry::new(self.text.to_owned(), table, name, speaker, self.said())
-        }
-    }
-
-    /// All that it says but its name and its time.
-    fn said(&self) -> Said {
-        let mut parts = Vec::new();
-        for (name, raw) in self.members.iter() {
-            if !["id", "timestamp"].contains(&name) {
-                parts.extend([Some(name), Some(raw.get())]);
-            }
-        }
-        Said::of(&parts, None)
-    }
-}
-
-/// The frames of an entry are numbered in its items' order.
-fn numbered(mut items: Vec<Item>) -> Vec<Item> {
-    for (frame, item) in items.iter_mut().enumerate() {
-        item.frame = frame;
-    }
-    items
-}
-
-/// An item whose fields the entry's table counts.
-fn item(path: &'static str, what: What) -> Item {
-    Item::new(0, path, Vec::new(), what)
-}
-
-/// An item with a value that counts by itself: it is lost where it is too long.
-fn item_of(table: Table, raw: Option<&RawValue>, what: What) -> Item {
-    let path = table.first().map_or("", |(path, _)| *path);
-    let source = |raw: &RawValue| Source::of(path, raw, table);
-    Item {
-        sources: raw.map(source).into_iter().collect(),
-        ..item(path, what)
-    }
-}
-
-/// A text of some of a message's parts; none where it would be blank.
-fn joined(texts: Vec<String>) -> Option<String> {
-    let text = texts.join("\n");
-    (!text.trim().is_empty()).then_some(text)
 }

@@ -124,11 +124,11 @@ impl RawError {
 
 impl Classified for RawError {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Failed, Unavailable};
+        use ErrorClass::Failed;
         match self {
             RawError::View(error) => error.classify().of("export_failed"),
             RawError::Read(error) => error.classify().of("export_failed"),
-            RawError::Write { .. } => Unavailable.code("export_failed"),
+            RawError::Write { source, .. } => ErrorClass::of_file(source).code("export_failed"),
             RawError::Malformed { .. } | RawError::Removed { .. } | RawError::Different { .. } => {
                 Failed.code("export_failed")
             }
@@ -162,7 +162,7 @@ pub async fn kept(annals: &Annals, agent: Option<&str>) -> Result<KeptRecordings
     query.limit = PAGE;
     let mut all = KeptRecordings::default();
     loop {
-        let listed = annals.list(&query).await?;
+        let listed = annals.index().list(&query).await?;
         for row in listed.rows {
             match recording(annals, SnapshotId(row.id), row.first_position).await {
                 Ok(kept) if agent.is_none_or(|agent| agent == kept.agent) => {
@@ -210,7 +210,7 @@ async fn content(annals: &Annals, snapshot: SnapshotId) -> Result<Option<Bytes>,
     let view: ContextSnapshotView = annals.get(snapshot).await?;
     match view.items.into_iter().next().and_then(|item| item.content) {
         Some(PieceValue::Bytes(bytes)) => Ok(Some(bytes)),
-        Some(PieceValue::Attachment { digest, .. }) => Ok(annals.content(digest).await?),
+        Some(PieceValue::Attachment { digest, .. }) => Ok(annals.contents().get(digest).await?),
         Some(PieceValue::Removed) | None => Ok(None),
     }
 }

@@ -7,7 +7,7 @@
 pub(crate) mod blobs;
 pub(crate) mod content;
 mod custom_gc;
-mod error;
+pub(crate) mod error;
 mod format;
 mod keep_pack;
 mod large_pack;
@@ -16,6 +16,7 @@ mod orphan;
 mod packed_refs;
 pub(crate) mod reading;
 mod refs;
+mod report;
 mod repository;
 mod scope;
 
@@ -27,113 +28,40 @@ use std::thread;
 use annals::Annals;
 use annals_domain::GitOid;
 use annals_event_log::Store;
+use derive_new::new;
+use derive_setters::Setters;
 use futures::channel::oneshot;
-use gix::ObjectId;
-use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 pub use blobs::{NamedBlob, Place};
 pub use error::RetentionError;
+pub use report::{MissingBlob, RetentionReport, Strategy};
 
 use repository::{Held, Repository, Unread};
 
-/// How blobs are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Strategy {
-    /// A ref for each blob, `refs/ai/blobs/<id>`.
-    Refs,
-    /// One commit without a parent, `refs/ai/uploads`, whose tree has all of them.
-    Orphan,
-    /// Packs of their own, each with a `.keep` file.
-    KeepPack,
-    /// Nothing is held: the ids are given to a gc that asks for them.
-    CustomGc,
-}
-
-impl Strategy {
-    /// The word that commands take.
-    pub fn name(self) -> &'static str {
-        match self {
-            Strategy::Refs => "refs",
-            Strategy::Orphan => "orphan",
-            Strategy::KeepPack => "keep-pack",
-            Strategy::CustomGc => "custom-gc",
-        }
-    }
-}
-
 /// What to do.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, new, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct RetentionRequest {
     /// The repository's top folder, or its own folder (`.git`, or a bare one).
+    #[new(into)]
+    #[setters(skip)]
     pub repository: PathBuf,
     /// How.
+    #[setters(skip)]
     pub strategy: Strategy,
     /// The objects whose blobs are meant: intents, tasks, runs, snapshots, ...; all of the log if
     /// there are none.
+    #[new(default)]
     pub objects: Vec<Uuid>,
     /// Whether to let them go. What others keep there, such as another log, stays.
+    #[new(default)]
     pub release: bool,
     /// With [`Strategy::CustomGc`]: whether each is stored as an object of its own that is new, so
     /// that no gc removes it unasked.
+    #[new(default)]
     pub protect: bool,
-}
-
-/// What was done.
-#[derive(Debug, Clone, Serialize)]
-pub struct RetentionReport {
-    /// How.
-    pub strategy: Strategy,
-    /// Whether blobs were let go.
-    pub release: bool,
-    /// The blobs that the objects name.
-    pub named: usize,
-    /// How many of them are kept now that were not, or are let go.
-    pub changed: usize,
-    /// How many were kept already; of a release, how many were not kept.
-    pub unchanged: usize,
-    /// Blobs whose content only the log had, and that were written into the repository.
-    pub written: usize,
-    /// Blobs that are kept under an id of the repository's own hash, as the log has the other one.
-    pub other_hash: usize,
-    /// Of a release: blobs that stay since other objects of the log name them.
-    pub shared: Vec<GitOid>,
-    /// Blobs that are not kept, since their content was removed from the log. What keeps them from
-    /// before is removed by a release.
-    pub removed: Vec<GitOid>,
-    /// Blobs that neither the repository nor the log has, or that cannot be read.
-    pub missing: Vec<MissingBlob>,
-    /// What holds them now: a commit, or a pack; where it changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub holder: Option<String>,
-    /// The ids, in the repository, that a custom gc must keep.
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "hex_ids")]
-    pub ids: Vec<ObjectId>,
-}
-
-fn hex_ids<S: Serializer>(ids: &[ObjectId], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(ids.iter().map(ToString::to_string))
-}
-
-/// A blob that is nowhere, or that cannot be read.
-#[derive(Debug, Clone, Serialize)]
-pub struct MissingBlob {
-    /// Its id.
-    pub blob: GitOid,
-    /// An object that names it.
-    pub named_by: Place,
-    /// What was found instead.
-    pub reason: String,
-}
-
-/// What a strategy did.
-#[derive(Debug, Default)]
-struct Done {
-    changed: usize,
-    holder: Option<String>,
-    /// What cannot be read, and is not kept.
-    unread: Vec<Unread>,
 }
 
 /// Keeps the blobs that objects of the log name, or lets them go.

@@ -49,7 +49,7 @@ const HINT_BYTES: usize = 16 * 1024 * 1024;
 const ESCAPED: &str = r"\\u00[2-7]";
 
 static STANDARD_SET: LazyLock<Secrets> =
-    LazyLock::new(|| Secrets::of(rules::patterns().unwrap_or_default()));
+    LazyLock::new(|| Secrets::of(pattern::standard().unwrap_or_default()));
 
 /// A secret that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -257,17 +257,10 @@ impl Secrets {
         }
     }
 
-    /// Takes the secrets out of the strings and keys of a JSON text, as they are
-    /// without escapes. From the first byte that is not JSON on, the text is left as it is.
-    pub fn redact_json<'t>(&self, text: &'t str) -> Redacted<Cow<'t, str>> {
-        match self.candidates_in_json(text.as_bytes()) {
-            candidates if candidates.is_empty() && !veiled::may_be(text.as_bytes()) => {
-                untouched(Cow::Borrowed(text))
-            }
-            candidates => {
-                until_nothing_is_found(text, |text| json::redact(self, &candidates, text))
-            }
-        }
+    /// Which pattern finds private keys, if one does.
+    fn key_pattern(&self) -> Option<usize> {
+        let mut patterns = self.0.patterns.iter();
+        patterns.position(|pattern| pattern.finds_keys())
     }
 
     fn marker(&self, pattern: usize) -> &str {

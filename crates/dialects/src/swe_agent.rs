@@ -11,18 +11,13 @@ mod tools;
 use annals_event_log::IdSecret;
 
 use crate::import::bad_line::BadLine;
-use crate::import::formats::{Head, Kind};
+use crate::import::format::{Format, Head, Kind, Numbered};
 use crate::import::outline::Outline;
 use crate::import::redacted::RedactedText;
-use crate::import::{Format, Numbered};
-use crate::transcript::Ids;
 use crate::transcript::item::Read;
 use tools::AGENT;
 
-/// The ids of what is imported.
-pub fn ids() -> Ids {
-    Ids::of(AGENT.key)
-}
+pub use tools::ids;
 
 /// The recordings of SWE-agent and mini-swe-agent.
 pub(crate) static KIND: Kind = Kind {

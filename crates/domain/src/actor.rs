@@ -1,5 +1,7 @@
 //! Who acts.
 
+use derive_new::new;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,32 +24,29 @@ open_enum! {
 }
 
 /// Who created or triggered something (docs/spec/git-internal.md, ActorRef).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ActorRef {
     /// What the actor is.
+    #[setters(skip)]
     pub kind: ActorKind,
     /// The actor's id within its kind; not blank, at most 1,024 bytes.
+    #[new(into)]
+    #[setters(skip)]
     pub id: String,
     /// A name to show to people.
+    #[new(default)]
     #[serde(default)]
     pub display_name: Option<String>,
     /// How the actor was authenticated.
+    #[new(default)]
     #[serde(default)]
     pub auth_context: Option<String>,
 }
 
 impl ActorRef {
-    /// An actor of any kind.
-    pub fn new(kind: ActorKind, id: impl Into<String>) -> ActorRef {
-        ActorRef {
-            kind,
-            id: id.into(),
-            display_name: None,
-            auth_context: None,
-        }
-    }
-
     /// A person.
     pub fn human(id: impl Into<String>) -> ActorRef {
         ActorRef::new(ActorKind::Human, id)
@@ -90,11 +89,13 @@ impl ActorRef {
 }
 
 /// An actor inside an event's structure; the texts are content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "actor")]
 pub struct StoredActor {
     /// What the actor is.
     pub kind: ActorKind,
     /// The actor's id within its kind.
+    #[schemars(extend("x-part" = "structure"))]
     pub id: String,
     /// A name to show to people.
     pub display_name: Option<Slot>,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::{Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
@@ -89,6 +90,19 @@ macro_rules! aggregates {
                 match kind {
                     $(StreamKind::$variant => <$module::Event as EventSet>::deserialize_structure(event_type, deserializer)
                         .map(|read| read.map(AnyEvent::$variant)),)+
+                }
+            }
+
+            /// The JSON Schema of an event type's fields in the current version of its shape, as
+            /// events are shown: with content in its place. Of a generator of schemas for
+            /// `Serialize`, every field is required, in the order in which they are stored.
+            pub fn schema(
+                kind: StreamKind,
+                event_type: &str,
+                generator: &mut SchemaGenerator,
+            ) -> Option<Schema> {
+                match kind {
+                    $(StreamKind::$variant => $module::Event::schema(event_type, generator),)+
                 }
             }
 

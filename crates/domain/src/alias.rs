@@ -14,3 +14,23 @@ pub use command::ReserveAlias;
 pub use decide::{MAX_LENGTH, check, stream_of};
 pub use event::{Event, Reserved};
 pub use evolve::{State, evolve};
+
+use std::sync::Arc;
+
+use crate::world::not_found;
+use crate::{AnyState, DecideError, Dependence, StreamKind, StreamRef, World};
+
+impl World {
+    /// The stream that has an alias, or the one that it would get, and its state, whether it is
+    /// in use or not.
+    ///
+    /// # Errors
+    /// [`DecideError::Needs`] one of them.
+    pub fn alias(&mut self, alias: &str) -> Result<(StreamRef, Arc<State>), DecideError> {
+        let stream = self.named_stream(StreamKind::Alias, alias)?;
+        match &self.depend(stream, Dependence::State)?.state {
+            AnyState::Alias(state) => Ok((stream, Arc::clone(state))),
+            _ => Err(not_found(stream)),
+        }
+    }
+}

@@ -1,29 +1,41 @@
 //! References to content outside the objects (docs/spec/git-internal.md, ArtifactRef).
 
+use derive_new::new;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::pieces::{Pieces, Slot};
+use crate::pieces::{BytesPiece, Pieces, Slot};
 use crate::{ContentPart, IntegrityHash, Refusal, Timestamp};
 
 /// Where external content is and how to tell that it is the right content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ArtifactRef {
     /// The storage backend: `local`, `s3`, ...; not blank.
+    #[new(into)]
+    #[setters(skip)]
     pub store: String,
     /// The key or path in that store; not blank.
+    #[new(into)]
+    #[setters(skip)]
     pub key: String,
     /// The MIME type.
+    #[new(default)]
     #[serde(default)]
     pub content_type: Option<String>,
     /// The size in bytes.
+    #[new(default)]
     #[serde(default)]
     pub size_bytes: Option<u64>,
     /// The SHA-256 of the content.
+    #[new(default)]
     #[serde(default)]
     pub hash: Option<IntegrityHash>,
     /// When the store may forget it.
+    #[new(default)]
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
 }
@@ -44,10 +56,9 @@ impl ArtifactRef {
     ///
     /// ```
     /// use annals_domain::{ArtifactRef, Integrity, IntegrityHash};
-    /// let artifact = ArtifactRef {
-    ///     store: "local".into(), key: "build.log".into(), content_type: None,
-    ///     size_bytes: Some(2), hash: Some(IntegrityHash::of(b"ok")), expires_at: None,
-    /// };
+    /// let artifact = ArtifactRef::new("local", "build.log")
+    ///     .with_size_bytes(2)
+    ///     .with_hash(IntegrityHash::of(b"ok"));
     /// assert_eq!(artifact.verify_integrity(b"ok"), Integrity::Verified);
     /// assert_eq!(artifact.verify_integrity(b"no"), Integrity::Broken);
     /// ```
@@ -92,22 +103,26 @@ impl ArtifactRef {
 }
 
 /// An artifact inside an event's structure; the texts are content.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "artifact")]
 pub struct StoredArtifact {
-    /// The storage backend.
+    /// The storage backend; `annals` is this log.
     pub store: Slot,
-    /// The key in that store; where it is the slot of the content, the key is that content's SHA-256.
+    /// The key in that store; of content in this log, the number of the content itself, whose
+    /// SHA-256 the key is (older events: that SHA-256).
     pub key: Slot,
     /// The MIME type.
     pub content_type: Option<Slot>,
-    /// The size in bytes, of content that is elsewhere.
+    /// The size in bytes; absent for content in this log, which has its own size (except in older
+    /// events).
     pub size_bytes: Option<u64>,
-    /// The SHA-256 of the content, of content that is elsewhere. Older events have both of
-    /// content that this log holds, too.
+    /// The hash of the content; absent for content in this log, which has its own hash (except in
+    /// older events).
     pub hash: Option<IntegrityHash>,
     /// When the store may forget it.
     pub expires_at: Option<Timestamp>,
-    /// The content itself, where this log holds it.
+    /// The content itself, where this log holds it; an attachment.
+    #[schemars(with = "Option<BytesPiece>")]
     pub content: Option<Slot>,
 }
 

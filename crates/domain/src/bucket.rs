@@ -11,35 +11,21 @@
 
 mod event;
 mod evolve;
+mod in_world;
 mod level;
+mod names;
 
 pub use event::{Event, Taken};
 pub use evolve::{State, evolve};
 pub use level::{Level, Limit, latest};
+pub use names::{name_of, names_of};
 
 use uuid::Uuid;
 
-use crate::session::{CommandKind, PolicyProfile, cap};
 use crate::{StreamKind, StreamRef};
 
-/// What a cap's bucket is known by: the kind, and the name and the limits of the profile. All
-/// sessions share it whose profiles have the same.
-pub fn name_of(profile: &PolicyProfile, kind: CommandKind) -> String {
-    format!("{kind}\n{}", description(profile))
-}
-
-/// The names of the buckets of all kinds that a profile has a cap on.
-pub fn names_of(profile: &PolicyProfile) -> Vec<(CommandKind, String)> {
-    let capped = CommandKind::ALL
-        .iter()
-        .filter(|kind| cap(profile, **kind).is_some());
-    capped
-        .map(|kind| (*kind, name_of(profile, *kind)))
-        .collect()
-}
-
 /// The stream of a bucket where the log has no secret of its own: its id is a UUID of version 5
-/// over the name. Elsewhere it follows from that secret ([`crate::Need::BucketStream`]), so that a
+/// over the name. Elsewhere it follows from that secret ([`crate::Need::NamedStream`]), so that a
 /// profile's name cannot be found by trying.
 pub fn stream_of(name: &str) -> StreamRef {
     let namespace = Uuid::new_v5(&Uuid::NAMESPACE_DNS, b"bucket.annals");
@@ -47,21 +33,6 @@ pub fn stream_of(name: &str) -> StreamRef {
         kind: StreamKind::Bucket,
         id: Uuid::new_v5(&namespace, name.as_bytes()),
     }
-}
-
-/// What makes a profile's buckets its own: its name and its limits.
-fn description(profile: &PolicyProfile) -> String {
-    let limits = profile.limits.clone().unwrap_or_default();
-    let mut caps = limits.per_command_caps.unwrap_or_default().0;
-    caps.sort();
-    let mut text = format!(
-        "{:?}\n{:?}\n{:?}\n",
-        profile.name, limits.calls_per_minute, limits.burst
-    );
-    for (kind, cap) in caps {
-        text.push_str(&format!("{kind:?}={cap}\n"));
-    }
-    text
 }
 
 #[cfg(test)]

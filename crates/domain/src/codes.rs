@@ -3,20 +3,26 @@
 //! A stored enum must not depend on the order of its variants in the source,
 //! so each variant names its number. In text formats the same enum is its
 //! snake_case word, which is what git-internal write.
+//!
+//! What an enum and each of its words mean is said by their doc comments alone: the schemas of
+//! events have them from there.
+
+use schemars::{Schema, json_schema};
 
 /// Declares an enum whose variants are all known.
 ///
-/// In binary formats it is its u16 code, in text formats its word.
+/// In binary formats it is its u16 code, in text formats its word. Messages call it by the words of its name,
+/// or as it is `called`.
 macro_rules! coded_enum {
     (
-        $(#[$meta:meta])*
-        pub enum $name:ident {
-            $($(#[$vmeta:meta])* $variant:ident = $code:literal => $word:literal,)+
+        $(#[doc = $doc:literal])+
+        pub enum $name:ident $(called $called:literal)? {
+            $($(#[doc = $meaning:literal])+ $variant:ident = $code:literal => $word:literal,)+
         }
     ) => {
-        $(#[$meta])*
+        $(#[doc = $doc])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$vmeta])* $variant,)+ }
+        pub enum $name { $($(#[doc = $meaning])+ $variant,)+ }
 
         impl $name {
             /// Every variant, in the order of the source.
@@ -53,7 +59,7 @@ macro_rules! coded_enum {
             fn from_str(word: &str) -> Result<Self, Self::Err> {
                 Self::from_word(word).ok_or_else(|| $crate::codes::UnknownWord {
                     word: word.to_owned(),
-                    what: stringify!($name),
+                    what: $crate::codes::called!($name $($called)?),
                     known: &[$($word,)+],
                 })
             }
@@ -89,8 +95,12 @@ macro_rules! coded_enum {
                 stringify!($name).into()
             }
 
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "string", "enum": [$($word,)+] })
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                if generator.contract().is_deserialize() {
+                    return schemars::json_schema!({ "type": "string", "enum": [$($word,)+] });
+                }
+                let words = [$(($code, $word, concat!($($meaning),+)),)+];
+                $crate::codes::described(concat!($($doc),+), &words, None)
             }
         }
     };
@@ -104,15 +114,15 @@ macro_rules! coded_enum {
 /// word, which is empty unless the code is 0.
 macro_rules! open_enum {
     (
-        $(#[$meta:meta])*
+        $(#[doc = $doc:literal])+
         pub enum $name:ident as $form:ident {
-            $($(#[$vmeta:meta])* $variant:ident = $code:literal => $word:literal,)+
+            $($(#[doc = $meaning:literal])+ $variant:ident = $code:literal => $word:literal,)+
         }
     ) => {
-        $(#[$meta])*
+        $(#[doc = $doc])+
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum $name {
-            $($(#[$vmeta])* $variant,)+
+            $($(#[doc = $meaning])+ $variant,)+
             /// A word that is not listed here.
             Other(String),
         }
@@ -214,25 +224,64 @@ macro_rules! open_enum {
                 stringify!($name).into()
             }
 
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                $crate::codes::$form::schema(&[$($word,)+])
+            fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                if generator.contract().is_deserialize() {
+                    return $crate::codes::$form::schema(&[$($word,)+]);
+                }
+                let words = [$(($code, $word, concat!($($meaning),+)),)+];
+                let other = $crate::codes::$form::other();
+                $crate::codes::described(concat!($($doc),+), &words, Some(other))
             }
         }
     };
 }
 
-pub(crate) use {coded_enum, open_enum};
+/// What messages call an enum.
+macro_rules! called {
+    ($name:ident) => {
+        stringify!($name)
+    };
+    ($name:ident $called:literal) => {
+        $called
+    };
+}
+
+pub(crate) use {called, coded_enum, open_enum};
+
+/// The schema of an enum in events: each word with its meaning and, as `x-number`, the number that
+/// is stored for it; and what another word looks like, where others are allowed.
+pub(crate) fn described(
+    meaning: &str,
+    words: &[(u16, &str, &str)],
+    other: Option<Schema>,
+) -> Schema {
+    let word = |(number, word, meaning): &(u16, &str, &str)| json_schema!({ "const": word, "description": meaning.trim(), "x-number": number });
+    let forms: Vec<Schema> = words.iter().map(word).chain(other).collect();
+    json_schema!({ "description": meaning.trim(), "anyOf": forms })
+}
 
 /// A word that an enum does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown {what} {word:?}: expected one of {}", known.join(", "))]
+#[error("unknown {} {word:?}: expected one of {}", words_of(what), known.join(", "))]
 pub struct UnknownWord {
     /// The word that was read.
     pub word: String,
-    /// The enum that was asked.
+    /// The name of the enum that was asked, or what messages call it.
     pub what: &'static str,
     /// The words that it has.
     pub known: &'static [&'static str],
+}
+
+/// A type's name as a sentence has it: `ApprovalStatus` is "approval status".
+fn words_of(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 2);
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    words
 }
 
 /// Open enums whose other words are written as they are.
@@ -254,6 +303,10 @@ pub(crate) mod bare {
 
     pub(crate) fn schema(words: &[&str]) -> Schema {
         json_schema!({ "type": "string", "examples": words })
+    }
+
+    pub(crate) fn other() -> Schema {
+        json_schema!({ "type": "string", "description": "Any other word." })
     }
 }
 
@@ -305,16 +358,24 @@ pub(crate) mod tagged {
               "required": ["other"], "additionalProperties": false },
         ] })
     }
+
+    pub(crate) fn other() -> Schema {
+        json_schema!({ "type": "object", "description": "Any other word.",
+            "properties": { "other": { "type": "string" } },
+            "required": ["other"], "additionalProperties": false })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use crate::ActorKind;
+    use crate::intent::{ApprovalStatus, ListedType};
     use crate::pipeline::FrameKind;
     use crate::run::DecisionType;
+    use crate::settings::Setting;
     use crate::task::GoalType;
+    use crate::{ActorKind, Kind, UnknownWord};
 
     #[test]
     fn a_listed_word_in_other_letters_is_a_slip() {
@@ -338,5 +399,27 @@ mod tests {
         assert_eq!(FrameKind::Checkpoint.to_string(), "checkpoint");
         let plain = FrameKind::Other("escalate".into());
         assert_eq!(plain.to_string(), "escalate");
+    }
+
+    #[test]
+    fn a_message_names_an_enum_in_words() {
+        let messages: [(UnknownWord, &str); 4] = [
+            (
+                "x".parse::<ApprovalStatus>().unwrap_err(),
+                "unknown approval status \"x\": ",
+            ),
+            (
+                "x".parse::<Setting>().unwrap_err(),
+                "unknown setting \"x\": ",
+            ),
+            (
+                "x".parse::<ListedType>().unwrap_err(),
+                "unknown type \"x\": ",
+            ),
+            ("x".parse::<Kind>().unwrap_err(), "unknown kind \"x\": "),
+        ];
+        for (message, begins) in messages {
+            assert!(message.to_string().starts_with(begins), "{message}");
+        }
     }
 }

@@ -77,9 +77,30 @@ fn did_you_mean(name: &str) -> String {
     }
 }
 
+/// What makes a command the same one whenever it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnKey {
+    /// The id that its caller gave it, or that it got.
+    pub id: Uuid,
+    /// The idempotency key of its batch, which follows from that id.
+    pub key: Uuid,
+}
+
 macro_rules! commands {
-    ($($variant:ident($type:path) = $name:literal, $decide:path, |$c:ident| $lock_id:expr $(, new $new:expr)?;)+) => {
-        /// Any command.
+    ($($variant:ident($type:path) = $name:literal, $decide:path, |$c:ident| $lock_id:expr
+        $(, new $new:expr)? $(, alone $alone:literal)? $(, key $key:path, named $name_it:path)?;)+) => {
+        /// Any command. Each is made by its `new`, from what it needs, and by `with_` methods for
+        /// the rest, which take a value or an `Option` of one.
+        ///
+        /// ```
+        /// use annals_domain::task::{CreateTask, GoalType};
+        /// use annals_domain::{Command, TaskId};
+        /// let parent: Option<TaskId> = None;
+        /// let create = CreateTask::new("Mend the parser").with_goal(GoalType::Bugfix).with_parent(parent);
+        /// let read = Command::from_json("create_task", r#"{"title": "Mend the parser", "goal": "bugfix"}"#)?;
+        /// assert_eq!(Command::from(create), read);
+        /// # Ok::<(), annals_domain::CommandError>(())
+        /// ```
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(untagged)]
         pub enum Command {
@@ -146,6 +167,36 @@ macro_rules! commands {
                 }
             }
 
+            /// Why it must be the only command of its batch, if it must.
+            pub fn must_be_alone(&self) -> Option<&'static str> {
+                match self {
+                    $(Command::$variant(_) => None::<&'static str>$(.or(Some($alone)))?,)+
+                }
+            }
+
+            /// The idempotency key that follows from the command itself, where it has one: given again,
+            /// with any key, it is answered as the first time. It has one once it is
+            /// [`Command::named`].
+            pub fn own_key(&self) -> Option<OwnKey> {
+                match self {
+                    $(Command::$variant($c) => {
+                        let _ = $c;
+                        None::<OwnKey>$(.or($key($c)))?
+                    })+
+                }
+            }
+
+            /// The command with a name of its own, if its key follows from one and it has none yet:
+            /// one that follows from the caller's key, or else a new id.
+            pub fn named(self, key: Option<Uuid>, new_id: impl FnOnce() -> Uuid) -> Command {
+                match self {
+                    $(Command::$variant($c) => Command::$variant({
+                        $(let $c = $name_it($c, key, new_id);)?
+                        $c
+                    }),)+
+                }
+            }
+
             /// Decides what happens: a pure function of the world, the command
             /// and what comes with it.
             ///
@@ -159,6 +210,9 @@ macro_rules! commands {
     };
 }
 
+// The columns: the command, its name, its decider, the object that it is mostly about; and where it has them, the
+// id that it asks for (`new`), why it must be `alone` in its batch, and its own `key` with what gives it the name
+// that this follows from.
 commands! {
     CreateIntent(intent::CreateIntent) = "create_intent", intent::decide::create, |c| c.id.map(Uuid::from), new c.id;
     AnalyzeIntent(intent::AnalyzeIntent) = "analyze_intent", intent::decide::analyze, |c| Some(c.intent.0);
@@ -218,7 +272,9 @@ commands! {
     SetEvictionPolicy(pipeline::SetEvictionPolicy) = "set_eviction_policy", pipeline::decide::set_eviction_policy, |c| Some(c.pipeline.0);
     SetGlobalSummary(pipeline::SetGlobalSummary) = "set_global_summary", pipeline::decide::set_global_summary, |c| Some(c.pipeline.0);
     CreateSession(session::CreateSession) = "create_session", session::decide::create, |c| Some(c.config.session_id.0), new Some(c.config.session_id);
-    SubmitCommand(session::SubmitCommand) = "submit_command", session::decide::submit, |c| Some(c.session.0);
+    SubmitCommand(session::SubmitCommand) = "submit_command", session::decide::submit, |c| Some(c.session.0),
+        alone "its verdict is looked up by its id",
+        key session::SubmitCommand::own_key, named session::SubmitCommand::named;
     ApproveSession(session::ApproveSession) = "approve_session", session::decide::approve, |c| Some(c.session.0);
     DenySession(session::DenySession) = "deny_session", session::decide::deny, |c| Some(c.session.0);
     ExpireApprovals(session::ExpireApprovals) = "expire_approvals", session::decide::expire, |c| Some(c.session.0);
@@ -239,3 +295,6 @@ commands! {
     Seal(metadata::Seal) = "seal", metadata::seal, |c| Some(c.object);
     ReserveAlias(alias::ReserveAlias) = "reserve_alias", alias::decide::reserve, |c| Some(alias::stream_of(&c.alias).id);
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -96,16 +97,20 @@ impl JsonSchema for Payload {
 }
 
 /// One part of a report or of a tool's output, to be kept in this log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ContentPart {
     /// What it is called among the parts of its object: `stdout`, `junit.xml`; not blank.
+    #[setters(skip)]
     pub name: String,
     /// The MIME type, without a `name`; left out, `text/plain; charset=utf-8` for UTF-8 and
     /// `application/octet-stream` for other bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
     /// The content: a text, or `{"base64": "..."}`.
+    #[setters(skip)]
     pub content: Payload,
 }
 

@@ -1,23 +1,34 @@
 //! The machine that a run is executed on (docs/spec/git-internal.md, Environment).
 
+use derive_new::new;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::pieces::{Json, Pieces, Slot};
+use crate::pieces::{Json, JsonPiece, Pieces, Slot};
 use crate::{Ordered, Refusal};
 
 /// Operating system, architecture and working directory, and anything else
 /// is worth knowing. It is captured by the caller: this crate does no I/O.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Environment {
     /// The operating system, for example `linux`.
+    #[new(into)]
+    #[setters(skip)]
     pub os: String,
     /// The processor architecture, for example `x86_64`.
+    #[new(into)]
+    #[setters(skip)]
     pub arch: String,
     /// The working directory.
+    #[new(into)]
+    #[setters(skip)]
     pub cwd: String,
     /// More, by name, in the order given.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Ordered::is_empty")]
     pub extra: Ordered<Json>,
 }
@@ -41,7 +52,8 @@ impl Environment {
 }
 
 /// An environment inside an event's structure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "environment")]
 pub struct StoredEnvironment {
     /// The operating system.
     pub os: Slot,
@@ -49,7 +61,8 @@ pub struct StoredEnvironment {
     pub arch: Slot,
     /// The working directory.
     pub cwd: Slot,
-    /// More: names and JSON.
+    /// More, by name, in the order given.
+    #[schemars(with = "Vec<(Slot, JsonPiece)>")]
     pub extra: Vec<(Slot, Slot)>,
 }
 

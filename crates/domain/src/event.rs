@@ -46,19 +46,25 @@ pub trait EventSet: Sized {
     fn touches(&self, stream_id: Uuid) -> Touched;
 }
 
-/// Lists an aggregate's events. Each name is a struct in scope.
+/// Lists an aggregate's events. Each name is a struct in scope, whose doc comments say what the
+/// event and its fields mean: the documentation of the events is made of them.
 macro_rules! events {
     (
         $(#[$meta:meta])*
         pub enum Event {
-            $($(#[$vmeta:meta])* $name:ident = $event_type:literal v $version:literal,)+
+            $($name:ident = $event_type:literal v $version:literal,)+
         }
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq)]
         // An event is made once and passed on, so its size matters little.
         #[allow(clippy::large_enum_variant)]
-        pub enum Event { $($(#[$vmeta])* $name($name),)+ }
+        pub enum Event {
+            $(
+                #[doc = concat!("`", $event_type, "`: see the struct.")]
+                $name($name),
+            )+
+        }
 
         $(
             impl From<$name> for Event {
@@ -67,6 +73,20 @@ macro_rules! events {
                 }
             }
         )+
+
+        impl Event {
+            /// The JSON Schema of the event type with this name, as events are shown: with content
+            /// in its place. What it says of fields is said by their doc comments.
+            pub fn schema(
+                event_type: &str,
+                generator: &mut schemars::SchemaGenerator,
+            ) -> Option<schemars::Schema> {
+                match event_type {
+                    $($event_type => Some(generator.subschema_for::<$name>()),)+
+                    _ => None,
+                }
+            }
+        }
 
         impl $crate::event::EventSet for Event {
             const TYPES: &'static [(&'static str, u16)] = &[$(($event_type, $version),)+];

@@ -16,6 +16,7 @@ mod open_work;
 mod parts;
 pub(crate) mod rerun;
 mod rings;
+mod shared;
 mod tasks;
 
 #[cfg(test)]

@@ -157,10 +157,10 @@ impl FromStr for Kind {
 }
 
 macro_rules! stream_kinds {
-    ($($(#[$meta:meta])* $variant:ident => $word:literal, $kind:expr;)+) => {
+    ($($(#[doc = $meaning:literal])+ $variant:ident => $word:literal, $kind:expr;)+) => {
         /// The kinds of aggregates, each with a stream per instance.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum StreamKind { $($(#[$meta])* $variant,)+ }
+        pub enum StreamKind { $($(#[doc = $meaning])+ $variant,)+ }
 
         impl StreamKind {
             /// All of them.
@@ -169,6 +169,11 @@ macro_rules! stream_kinds {
             /// What a stream's name begins with.
             pub fn as_str(self) -> &'static str {
                 match self { $(StreamKind::$variant => $word,)+ }
+            }
+
+            /// What the streams of this kind are about, in sentences.
+            pub fn meaning(self) -> &'static str {
+                match self { $(StreamKind::$variant => concat!($($meaning),+).trim_ascii(),)+ }
             }
 
             /// The object that the aggregate itself is, if it is one.
@@ -180,27 +185,34 @@ macro_rules! stream_kinds {
 }
 
 stream_kinds! {
-    /// An intent.
+    /// A request with its interpretation: the entry point of every workflow.
     Intent => "intent", Some(Kind::Intent);
-    /// A plan.
+    /// A sequence of steps derived from an intent. Each revision is a separate plan.
     Plan => "plan", Some(Kind::Plan);
-    /// A task.
+    /// A unit of work, stable across retries.
     Task => "task", Some(Kind::Task);
-    /// A run and all that happens in it.
+    /// One attempt at a task, with all that happens in it: tool invocations, patch sets, evidence,
+    /// provenance and the decision.
     Run => "run", Some(Kind::Run);
-    /// A context snapshot.
+    /// What an agent observed when a run began.
     Snapshot => "snapshot", Some(Kind::ContextSnapshot);
-    /// A context pipeline.
+    /// Context frames that accumulate throughout the work. Evictions are not events: the window
+    /// follows from the frames and the limit in force.
     Pipeline => "pipeline", Some(Kind::ContextPipeline);
-    /// A name for people. Its id follows from the name.
+    /// A name for people, which refers to an object. The UUID follows from the name and the log's
+    /// secret of that time.
     Alias => "alias", None;
-    /// An agent's work under a policy.
+    /// An agent's work under a policy: the commands that it gave, the gate's verdicts, approvals,
+    /// results and plans. A command and its verdict are two events of one append.
     Session => "session", Some(Kind::Session);
-    /// A token bucket that sessions share. Its id follows from their policy.
+    /// A token bucket that sessions share whose policy profiles have the same name and limits. The
+    /// UUID follows from both, the kind of command and the log's secret of that time.
     Bucket => "bucket", None;
-    /// The rules that the log's deciders follow. There is one such stream.
+    /// The rules that the log's deciders follow. There is one such stream in a log; its UUID is of
+    /// version 5, over "settings.annals".
     Settings => "settings", None;
-    /// What an agent noticed.
+    /// What an agent noticed: an epiphany or a reflection, with what it rests on. It is open until
+    /// an intent names it as its cause, or an actor finds nothing to do.
     Observation => "observation", Some(Kind::Observation);
 }
 

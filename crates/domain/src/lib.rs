@@ -12,6 +12,8 @@
 //!   decider, in files of those names.
 //! - An event is structure and content apart: [`Pieces`].
 
+#![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
+
 mod actor;
 mod adopted;
 mod aggregate;
@@ -44,6 +46,7 @@ pub mod plan;
 pub mod redaction;
 mod refusal;
 pub mod run;
+mod second_fold;
 pub mod session;
 pub mod settings;
 pub mod snapshot;
@@ -57,7 +60,7 @@ pub use adopted::{AdoptedHeader, Adoption, Dialect};
 pub use aggregate::{AnyEvent, AnyState, STATES_VERSION};
 pub use artifact::{ArtifactRef, Integrity, StoredArtifact};
 pub use codes::UnknownWord;
-pub use command::{Command, CommandError};
+pub use command::{Command, CommandError, OwnKey};
 pub use content::{ContentPart, Payload, part_name};
 pub use cut::cut;
 pub use environment::{Environment, StoredEnvironment};
@@ -74,5 +77,6 @@ pub use ordered::{Ordered, Pairs};
 pub use origin::{By, Origin};
 pub use pieces::{Json, NewPiece, Pieces, Slot};
 pub use refusal::Refusal;
+pub use second_fold::SecondFold;
 pub use time::Timestamp;
 pub use world::{DecideError, Decided, Dependence, Emitted, Loaded, Meta, Need, World};

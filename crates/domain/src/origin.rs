@@ -38,7 +38,7 @@ impl<'a> Origin<'a> {
 /// ```
 /// use annals_domain::{ActorRef, By};
 /// let alice = ActorRef::human("alice");
-/// assert!(By::from(&alice).is(&ActorRef { display_name: Some("Alice".into()), ..alice.clone() }));
+/// assert!(By::from(&alice).is(&alice.clone().with_display_name("Alice".to_owned())));
 /// assert!(!By::from(&alice).is(&ActorRef::agent("alice")));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -20,6 +20,65 @@ use crate::Ordered;
 #[serde(transparent)]
 pub struct Slot(pub u16);
 
+impl JsonSchema for Slot {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Text".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        content_schema(
+            "text",
+            "A text.",
+            &schemars::json_schema!({ "type": "string" }),
+        )
+    }
+}
+
+/// In schemas a [`Slot`] whose piece is free JSON: `#[schemars(with = "JsonPiece")]`.
+pub(crate) enum JsonPiece {}
+
+impl JsonSchema for JsonPiece {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Json".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        content_schema("JSON", "Free JSON.", &true.into())
+    }
+}
+
+/// In schemas a [`Slot`] whose piece is an attachment: bytes that readers fetch only when they
+/// request them by name. `#[schemars(with = "BytesPiece")]`.
+pub(crate) enum BytesPiece {}
+
+impl JsonSchema for BytesPiece {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Bytes".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        content_schema("bytes", "Bytes, which are fetched by name.", &false.into())
+    }
+}
+
+/// A piece where events are shown: itself, or what is said of one that is fetched by name or that
+/// was removed.
+fn content_schema(title: &str, meaning: &str, itself: &schemars::Schema) -> schemars::Schema {
+    schemars::json_schema!({
+        "title": title,
+        "description": meaning,
+        "x-part": "content",
+        "anyOf": [
+            itself,
+            { "type": "object", "description": "Content that is fetched by name.",
+              "properties": { "digest": { "type": "string" }, "size": { "type": "integer" } },
+              "required": ["digest", "size"] },
+            { "type": "object", "description": "Content that was removed.",
+              "properties": { "removed": { "const": true } }, "required": ["removed"] },
+        ],
+    })
+}
+
 /// One piece of content as a decider gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPiece {

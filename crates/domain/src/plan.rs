@@ -5,6 +5,7 @@ pub(crate) mod decide;
 mod event;
 mod evolve;
 pub(crate) mod line;
+mod shared;
 
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ pub(crate) mod decide;
 mod event;
 mod evolve;
 mod names;
+mod shared;
 mod verdict;
 mod words;
 

@@ -8,12 +8,14 @@
 mod agent_command;
 mod base64_bytes;
 mod command;
+mod command_kind;
 pub(crate) mod decide;
 mod draft;
 mod event;
 mod evolve;
 mod gate;
 mod names;
+mod own_key;
 mod plan;
 mod policy;
 mod refspec;
@@ -29,16 +31,17 @@ mod verdict;
 pub use agent_command::*;
 pub use base64_bytes::{Base64Bytes, InvalidBase64};
 pub use command::*;
+pub use command_kind::CommandKind;
 pub use decide::PAUSE_AFTER_FAILURES;
 pub use event::*;
 pub use evolve::{LAST_ENDED, OpenCommand, Pending, PendingCommand, Session, State, evolve};
 pub use gate::{
-    Judgement, POLICY_VIOLATION, PUSH, RATE_LIMIT_SCOPE, Unsaid, Violation, cap, closed, judge,
+    Judgement, POLICY_VIOLATION, PUSH, RATE_LIMIT_SCOPE, Unsaid, Violation, closed, judge,
     lacks_names, needs_approval, violated,
 };
 pub(crate) use names::each_name;
 pub use plan::{InvalidPlan, TaskNode, TaskPlan};
-pub use policy::{PolicyProfile, RateLimits, SessionConfig};
+pub use policy::{PolicyProfile, RateLimits, SessionConfig, cap};
 pub use results::invocation_of;
 pub use time_span::{InvalidTimeSpan, TimeSpan};
 pub use types::*;

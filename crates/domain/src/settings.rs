@@ -14,14 +14,28 @@ pub use command::SetSetting;
 pub use event::{Event, Set, Setting};
 pub use evolve::{State, evolve};
 
+use std::sync::Arc;
+
 use uuid::Uuid;
 
-use crate::{StreamKind, StreamRef};
+use crate::world::not_found;
+use crate::{AnyState, DecideError, Dependence, StreamKind, StreamRef, World};
 
 /// The stream of a log's settings.
 pub fn stream() -> StreamRef {
     StreamRef {
         kind: StreamKind::Settings,
         id: Uuid::new_v5(&Uuid::NAMESPACE_DNS, b"settings.annals"),
+    }
+}
+
+impl World {
+    /// The log's settings; those that were never set have their defaults.
+    pub fn settings(&mut self) -> Result<Arc<State>, DecideError> {
+        let stream = stream();
+        match &self.depend(stream, Dependence::State)?.state {
+            AnyState::Settings(state) => Ok(Arc::clone(state)),
+            _ => Err(not_found(stream)),
+        }
     }
 }

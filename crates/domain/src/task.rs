@@ -6,6 +6,7 @@ mod event;
 mod evolve;
 mod names;
 pub(crate) mod review;
+mod shared;
 mod text;
 
 #[cfg(test)]

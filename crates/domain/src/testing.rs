@@ -23,7 +23,7 @@ use crate::pipeline::{Window, evolve_window};
 use crate::task::TaskText;
 use crate::{
     ActorRef, AnyEvent, Command, DecideError, Dependence, Emitted, Kind, Loaded, Meta, Need,
-    Origin, Refusal, StreamKind, StreamRef, Timestamp, World,
+    Origin, Refusal, SecondFold, StreamKind, StreamRef, Timestamp, World,
 };
 
 /// The stream of the aggregate with this number for an id.
@@ -209,27 +209,28 @@ impl Given {
     fn load(&self, world: &mut World, need: Need) {
         match need {
             Need::State(stream) => world.insert_state(stream, self.loaded(stream)),
-            Need::AliasStream(alias) => {
-                let stream = crate::alias::stream_of(&alias);
-                world.insert_alias_stream(alias, stream);
-            }
-            Need::BucketStream(name) => {
-                let stream = crate::bucket::stream_of(&name);
-                world.insert_bucket_stream(name, stream);
+            Need::NamedStream { kind, name } => {
+                let stream = match kind {
+                    StreamKind::Alias => crate::alias::stream_of(&name),
+                    _ => crate::bucket::stream_of(&name),
+                };
+                world.insert_named_stream(kind, name, stream);
             }
             Need::Place(id) => world.insert_place(id, self.places.get(&id).copied()),
             Need::Naming { field, target } => {
                 let naming = self.naming.get(&(field, target));
                 world.insert_naming(field, target, naming.cloned().unwrap_or_default());
             }
-            Need::TaskText { stream, version } => {
+            Need::SecondFold { stream, version } => {
                 assert_eq!(version, self.loaded(stream).version);
-                let text = self.texts.get(&stream).cloned().unwrap_or_default();
-                world.insert_task_text(stream, text);
-            }
-            Need::Window { stream, version } => {
-                assert_eq!(version, self.loaded(stream).version);
-                world.insert_window(stream, self.windows.get(&stream).cloned());
+                let fold = match stream.kind {
+                    StreamKind::Pipeline => SecondFold::Window(self.windows.get(&stream).cloned()),
+                    _ => {
+                        let text = self.texts.get(&stream).cloned();
+                        SecondFold::TaskText(text.unwrap_or_default())
+                    }
+                };
+                world.insert_second_fold(stream, fold);
             }
         }
     }

@@ -12,15 +12,12 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::naming::{Naming, named_by};
-use crate::pipeline::Window;
-use crate::task::TaskText;
+use crate::second_fold::SecondFold;
 use crate::{
     ActorRef, AnyEvent, AnyState, IntentId, Kind, ObservationId, Origin, Pieces, PipelineId,
     PlanId, Refusal, RunId, SessionId, SnapshotId, StreamKind, StreamRef, TaskId, Timestamp,
 };
-use crate::{
-    alias, bucket, intent, observation, pipeline, plan, run, session, settings, snapshot, task,
-};
+use crate::{intent, observation, pipeline, plan, run, session, snapshot, task};
 
 /// What comes with every command and is not part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,20 +55,17 @@ pub enum Need {
         /// The object that is named, which need not exist.
         target: Uuid,
     },
-    /// The stream that has this alias, or the one that it would get.
-    AliasStream(String),
-    /// The stream of the bucket with this name ([`bucket::name_of`]).
-    BucketStream(String),
-    /// The window of this pipeline, as the events up to this version left it.
-    Window {
-        /// The pipeline's stream.
-        stream: StreamRef,
-        /// The version of the last event in it.
-        version: u64,
+    /// The stream that a name is of: the one that has this alias, or that it would get, or that of the bucket
+    /// with this name ([`crate::bucket::name_of`]).
+    NamedStream {
+        /// What the stream is of.
+        kind: StreamKind,
+        /// The name.
+        name: String,
     },
-    /// What this task says, as the events up to this version left it.
-    TaskText {
-        /// The task's stream.
+    /// The second fold of this stream, as the events up to this version left it.
+    SecondFold {
+        /// The stream.
         stream: StreamRef,
         /// The version of the last event in it.
         version: u64,
@@ -145,30 +139,33 @@ pub struct World {
     naming: HashMap<(Naming, Uuid), Vec<Uuid>>,
     /// Who came to name what by what was decided.
     named: HashMap<(Naming, Uuid), Vec<Uuid>>,
-    alias_streams: HashMap<String, StreamRef>,
-    bucket_streams: HashMap<String, StreamRef>,
+    named_streams: HashMap<StreamKind, HashMap<String, StreamRef>>,
     dependences: BTreeMap<StreamRef, Dependence>,
-    /// The windows that a decision needed; few do.
-    windows: HashMap<StreamRef, Option<Window<()>>>,
-    /// What was decided of pipelines whose window is not here.
-    pushed: Vec<(StreamRef, pipeline::Event)>,
-    /// What tasks say, of those that a decision needed it of.
-    task_texts: HashMap<StreamRef, TaskText>,
-    /// What was decided of tasks.
-    task_events: Vec<(StreamRef, task::Event, Pieces)>,
+    /// Those that a decision needed; few do.
+    second_folds: HashMap<StreamRef, SecondFold>,
+    /// What was decided of streams whose second folds are not here.
+    unfolded: Vec<Emitted>,
 }
 
 macro_rules! state_of {
-    ($($(#[$meta:meta])* $name:ident($id:ty) -> $variant:ident, $state:ty;)+) => {
+    ($($(#[$meta:meta])* $name:ident($id:ty) $(or $if_any:ident)? -> $variant:ident, $state:ty;)+) => {
         $(
             $(#[$meta])*
             pub fn $name(&mut self, id: $id) -> Result<Arc<$state>, DecideError> {
                 let stream = id.stream();
-                match &self.existing(stream, Dependence::State)?.loaded.state {
+                match &self.existing(stream, Dependence::State)?.state {
                     AnyState::$variant(state) => Ok(Arc::clone(state)),
                     _ => Err(not_found(stream)),
                 }
             }
+
+            $(
+                /// The same, or `None` where there is no such object: what was adopted may name objects
+                /// that do not exist.
+                pub fn $if_any(&mut self, id: $id) -> Result<Option<Arc<$state>>, DecideError> {
+                    if_any(self.$name(id))
+                }
+            )?
         )+
     };
 }
@@ -189,7 +186,7 @@ fn all_of(missing: Vec<Need>) -> Result<(), DecideError> {
     }
 }
 
-fn not_found(stream: StreamRef) -> DecideError {
+pub(crate) fn not_found(stream: StreamRef) -> DecideError {
     let id = stream.id;
     let refusal = match stream.kind.kind() {
         Some(kind) => Refusal::NotFound { kind, id },
@@ -217,20 +214,9 @@ impl World {
                 held.loaded.state.evolve(&emitted.event, origin);
                 held.decided = held.decided.saturating_add(1);
             }
-            if let AnyEvent::Pipeline(event) = &emitted.event {
-                match self.windows.get_mut(&emitted.stream) {
-                    Some(window) => pipeline::evolve_window(window, event),
-                    None => self.pushed.push((emitted.stream, event.clone())),
-                }
-            }
-            if let AnyEvent::Task(event) = &emitted.event {
-                let (stream, pieces) = (emitted.stream, &emitted.pieces);
-                match self.task_texts.get_mut(&stream) {
-                    Some(text) => text.apply_decided(event, pieces),
-                    None => self
-                        .task_events
-                        .push((stream, event.clone(), pieces.clone())),
-                }
+            match self.second_folds.get_mut(&emitted.stream) {
+                Some(fold) => fold.apply(emitted),
+                None => self.unfolded.extend(SecondFold::part_of(emitted)),
             }
             for named in named_by(&emitted.event) {
                 let naming = self.named.entry(named).or_default();
@@ -245,30 +231,16 @@ impl World {
         }
     }
 
-    /// Adds the window of a pipeline, as the log has it; `None` before its first
-    /// event.
-    pub fn insert_window(&mut self, stream: StreamRef, mut window: Option<Window<()>>) {
-        let of_others = |(owner, event): (StreamRef, pipeline::Event)| {
-            if owner == stream {
-                pipeline::evolve_window(&mut window, &event);
-                return None;
+    /// Adds the second fold of a stream, as the log has it.
+    pub fn insert_second_fold(&mut self, stream: StreamRef, mut fold: SecondFold) {
+        self.unfolded.retain(|emitted| {
+            let is_of_it = emitted.stream == stream;
+            if is_of_it {
+                fold.apply(emitted);
             }
-            Some((owner, event))
-        };
-        let pushed = std::mem::take(&mut self.pushed);
-        self.pushed = pushed.into_iter().filter_map(of_others).collect();
-        self.windows.insert(stream, window);
-    }
-
-    /// Adds what a task says, as the log has it.
-    pub fn insert_task_text(&mut self, stream: StreamRef, mut text: TaskText) {
-        for (owner, event, pieces) in &self.task_events {
-            if *owner == stream {
-                text.apply_decided(event, pieces);
-            }
-        }
-        self.task_events.retain(|(owner, ..)| *owner != stream);
-        self.task_texts.insert(stream, text);
+            !is_of_it
+        });
+        self.second_folds.insert(stream, fold);
     }
 
     /// The states that the decisions depended on, as they are after all that
@@ -309,14 +281,10 @@ impl World {
         self.naming.insert((field, target), naming);
     }
 
-    /// Adds the stream that has an alias, or the one that it would get.
-    pub fn insert_alias_stream(&mut self, alias: String, stream: StreamRef) {
-        self.alias_streams.insert(alias, stream);
-    }
-
-    /// Adds the stream of a bucket.
-    pub fn insert_bucket_stream(&mut self, name: String, stream: StreamRef) {
-        self.bucket_streams.insert(name, stream);
+    /// Adds the stream that a name is of.
+    pub fn insert_named_stream(&mut self, kind: StreamKind, name: String, stream: StreamRef) {
+        let of_kind = self.named_streams.entry(kind).or_default();
+        of_kind.insert(name, stream);
     }
 
     /// What the decisions looked at, with the version that was loaded.
@@ -343,13 +311,17 @@ impl World {
         all_of(missing.into_iter().map(Need::State).collect())
     }
 
-    /// Asks what these tasks say, as far as that is not loaded yet, at once. They exist.
-    pub(crate) fn load_texts(&self, tasks: &[TaskId]) -> Result<(), DecideError> {
-        let missing = tasks.iter().map(|task| task.stream());
-        let missing = missing.filter(|stream| !self.task_texts.contains_key(stream));
+    /// Asks for the second folds of these streams, as far as they are not loaded yet, at once. Their
+    /// states are.
+    pub(crate) fn load_second_folds(
+        &self,
+        streams: impl IntoIterator<Item = StreamRef>,
+    ) -> Result<(), DecideError> {
+        let missing = streams.into_iter();
+        let missing = missing.filter(|stream| !self.second_folds.contains_key(stream));
         let need = |stream| {
             let version = self.states.get(&stream)?.loaded.version;
-            Some(Need::TaskText { stream, version })
+            Some(Need::SecondFold { stream, version })
         };
         all_of(missing.filter_map(need).collect())
     }
@@ -366,21 +338,27 @@ impl World {
         all_of(missing.into_iter().map(need).collect())
     }
 
-    fn depend(&mut self, stream: StreamRef, dependence: Dependence) -> Result<&Held, DecideError> {
+    /// An aggregate, whether it exists or not.
+    pub(crate) fn depend(
+        &mut self,
+        stream: StreamRef,
+        dependence: Dependence,
+    ) -> Result<&Loaded, DecideError> {
         let Some(held) = self.states.get(&stream) else {
             return Err(DecideError::Needs(vec![Need::State(stream)]));
         };
         let noted = self.dependences.entry(stream).or_insert(dependence);
         *noted = (*noted).max(dependence);
-        Ok(held)
+        Ok(&held.loaded)
     }
 
-    fn existing(
+    /// An aggregate that exists.
+    pub(crate) fn existing(
         &mut self,
         stream: StreamRef,
         dependence: Dependence,
-    ) -> Result<&Held, DecideError> {
-        if self.depend(stream, dependence)?.loaded.state.is_absent() {
+    ) -> Result<&Loaded, DecideError> {
+        if self.depend(stream, dependence)?.state.is_absent() {
             // Its stream may hold events of others: that it is not there is
             // known of this very version.
             self.depend(stream, Dependence::State)?;
@@ -391,13 +369,13 @@ impl World {
 
     state_of! {
         /// The state of an intent that exists.
-        intent(IntentId) -> Intent, intent::State;
+        intent(IntentId) or intent_if_any -> Intent, intent::State;
         /// The state of a plan that exists.
-        plan(PlanId) -> Plan, plan::State;
+        plan(PlanId) or plan_if_any -> Plan, plan::State;
         /// The state of a task that exists.
-        task(TaskId) -> Task, task::State;
+        task(TaskId) or task_if_any -> Task, task::State;
         /// The state of a run that exists.
-        run(RunId) -> Run, run::State;
+        run(RunId) or run_if_any -> Run, run::State;
         /// The state of a snapshot that exists.
         snapshot(SnapshotId) -> Snapshot, snapshot::State;
         /// The state of a pipeline that exists.
@@ -408,116 +386,34 @@ impl World {
         observation(ObservationId) -> Observation, observation::State;
     }
 
-    /// How many frames the window of a pipeline that exists holds. Under most
-    /// policies that takes the window itself.
-    ///
-    /// # Errors
-    /// [`DecideError::Needs`] the window where counting is not enough, and
-    /// [`Refusal::NotFound`].
-    pub fn window_len(&mut self, id: PipelineId) -> Result<u64, DecideError> {
-        let stream = id.stream();
-        if let pipeline::State::Open(open) = &*self.pipeline(id)?
-            && let Some(len) = open.tally.len()
-        {
-            return Ok(len);
-        }
-        let version = self.existing(stream, Dependence::State)?.loaded.version;
-        match self.windows.get(&stream) {
-            None => Err(DecideError::Needs(vec![Need::Window { stream, version }])),
-            Some(window) => Ok(window.as_ref().map_or(0, |window| window.len() as u64)),
-        }
-    }
-
-    /// What a task says.
+    /// The second fold of an aggregate that exists, if it has one.
     ///
     /// # Errors
     /// [`DecideError::Needs`] it, and [`Refusal::NotFound`].
-    pub fn task_text(&mut self, id: TaskId) -> Result<TaskText, DecideError> {
-        let stream = id.stream();
-        let version = self.existing(stream, Dependence::State)?.loaded.version;
-        let text = self.task_texts.get(&stream).cloned();
-        text.ok_or(DecideError::Needs(vec![Need::TaskText { stream, version }]))
-    }
-
-    /// The state of a task, or `None` where there is no such task: what was
-    /// adopted may name tasks that do not exist.
-    pub fn task_if_any(&mut self, id: TaskId) -> Result<Option<Arc<task::State>>, DecideError> {
-        if_any(self.task(id))
-    }
-
-    /// The stream that has an alias, or the one that it would get, and its state, whether it is
-    /// in use or not.
-    ///
-    /// # Errors
-    /// [`DecideError::Needs`] one of them.
-    pub fn alias(&mut self, alias: &str) -> Result<(StreamRef, Arc<alias::State>), DecideError> {
-        let Some(stream) = self.alias_streams.get(alias).copied() else {
-            return Err(DecideError::Needs(vec![Need::AliasStream(
-                alias.to_owned(),
-            )]));
-        };
-        match &self.depend(stream, Dependence::State)?.loaded.state {
-            AnyState::Alias(state) => Ok((stream, Arc::clone(state))),
-            _ => Err(not_found(stream)),
+    pub(crate) fn second_fold(&mut self, stream: StreamRef) -> Result<&SecondFold, DecideError> {
+        if SecondFold::empty(stream.kind).is_none() {
+            return Err(not_found(stream));
         }
+        let version = self.existing(stream, Dependence::State)?.version;
+        let fold = self.second_folds.get(&stream);
+        fold.ok_or_else(|| DecideError::Needs(vec![Need::SecondFold { stream, version }]))
     }
 
-    /// The stream of the bucket with a name, whether anything was ever taken from it or not.
+    /// The stream that a name is of, whether anything happened in it or not.
     ///
     /// # Errors
     /// [`DecideError::Needs`] it.
-    pub fn bucket_stream(&self, name: &str) -> Result<StreamRef, DecideError> {
-        let stream = self.bucket_streams.get(name).copied();
-        stream.ok_or_else(|| DecideError::Needs(vec![Need::BucketStream(name.to_owned())]))
-    }
-
-    /// What is in a bucket that sessions share, whether anything was ever taken
-    /// or not.
-    pub fn bucket(&mut self, stream: StreamRef) -> Result<Arc<bucket::State>, DecideError> {
-        match &self.depend(stream, Dependence::State)?.loaded.state {
-            AnyState::Bucket(state) => Ok(Arc::clone(state)),
-            _ => Err(not_found(stream)),
-        }
-    }
-
-    /// The log's settings; those that were never set have their defaults.
-    pub fn settings(&mut self) -> Result<Arc<settings::State>, DecideError> {
-        let stream = settings::stream();
-        match &self.depend(stream, Dependence::State)?.loaded.state {
-            AnyState::Settings(state) => Ok(Arc::clone(state)),
-            _ => Err(not_found(stream)),
-        }
-    }
-
-    /// The state of a run, or `None` where there is no such run: what was adopted
-    /// may name runs that do not exist.
-    pub fn run_if_any(&mut self, id: RunId) -> Result<Option<Arc<run::State>>, DecideError> {
-        if_any(self.run(id))
-    }
-
-    /// The state of an intent, or `None` where there is no such intent: what was
-    /// adopted may name intents that do not exist.
-    pub fn intent_if_any(
-        &mut self,
-        id: IntentId,
-    ) -> Result<Option<Arc<intent::State>>, DecideError> {
-        if_any(self.intent(id))
-    }
-
-    /// The state of a plan, or `None` where there is no such plan: what was
-    /// adopted may name plans that do not exist.
-    pub fn plan_if_any(&mut self, id: PlanId) -> Result<Option<Arc<plan::State>>, DecideError> {
-        if_any(self.plan(id))
-    }
-
-    /// The intent of a plan that exists. It never changes, so that nothing else
-    /// of the plan's state is depended on, unless it has none yet.
-    pub fn plan_intent(&mut self, id: PlanId) -> Result<Option<IntentId>, DecideError> {
-        let stream = id.stream();
-        match &self.existing(stream, Dependence::Exists)?.loaded.state {
-            AnyState::Plan(state) if state.intent.is_some() => Ok(state.intent),
-            _ => Ok(self.plan(id)?.intent),
-        }
+    pub(crate) fn named_stream(
+        &self,
+        kind: StreamKind,
+        name: &str,
+    ) -> Result<StreamRef, DecideError> {
+        let of_kind = self.named_streams.get(&kind);
+        let known = of_kind.and_then(|streams| streams.get(name));
+        known.copied().ok_or_else(|| {
+            let name = name.to_owned();
+            DecideError::Needs(vec![Need::NamedStream { kind, name }])
+        })
     }
 
     /// Demands that an aggregate exists, and depends on its state.
@@ -525,12 +421,12 @@ impl World {
         self.existing(stream, Dependence::State).map(|_| ())
     }
 
-    /// Whether a plan exists, in any state.
+    /// Whether an aggregate exists, in any state.
     ///
     /// # Errors
     /// [`DecideError::Needs`] it.
-    pub fn has_plan(&mut self, id: PlanId) -> Result<bool, DecideError> {
-        Ok(if_any(self.touch(id.stream()))?.is_some())
+    pub fn has(&mut self, stream: StreamRef) -> Result<bool, DecideError> {
+        Ok(if_any(self.touch(stream))?.is_some())
     }
 
     /// Demands that an aggregate exists, in any state.
@@ -548,11 +444,7 @@ impl World {
 
     /// Demands that no aggregate has this id, so that one can be created.
     pub fn absent(&mut self, stream: StreamRef) -> Result<(), DecideError> {
-        let absent = self
-            .depend(stream, Dependence::State)?
-            .loaded
-            .state
-            .is_absent();
+        let absent = self.depend(stream, Dependence::State)?.state.is_absent();
         match stream.kind.kind() {
             Some(kind) if !absent => {
                 let id = stream.id;

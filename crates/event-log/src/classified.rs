@@ -1,11 +1,26 @@
 //! What the receiver of an error can do about it: one answer for every error of every crate.
 
 use std::error::Error;
+use std::io;
 
 /// What kind of cause an error has.
 ///
 /// It decides what helps: another request, the same request later, or somebody who looks after the
 /// store. A program prints its message, and branches on this and on the [code](Classified::code).
+///
+/// Where several would fit, the first of these that is true decides:
+///
+/// 1. What was stored, or a proof of it, is damaged: [`Corrupt`](ErrorClass::Corrupt), regardless of what was
+///    asked and of the operation that found it.
+/// 2. The same request may succeed unchanged: at once, [`Contended`](ErrorClass::Contended) (an append that
+///    expected an older version: read, and append again), or later, [`Unavailable`](ErrorClass::Unavailable).
+/// 3. The request names what is not there: [`NotFound`](ErrorClass::NotFound), also where a rule of an aggregate
+///    says so, and also a position behind the log's end, which may never come.
+/// 4. The request is wrong by itself, in any state of the log: [`Invalid`](ErrorClass::Invalid), and
+///    [`Usage`](ErrorClass::Usage) for options. A decider says so with the code `invalid`.
+/// 5. It would have been taken in another state of the log: [`Refused`](ErrorClass::Refused).
+/// 6. Anything else is about the system or the program: [`Unsupported`](ErrorClass::Unsupported) or
+///    [`Failed`](ErrorClass::Failed).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorClass {
@@ -48,6 +63,29 @@ impl ErrorClass {
                 | ErrorClass::NotFound
                 | ErrorClass::Contended
         )
+    }
+
+    /// What helps where the operating system refused a file: the same call later where the disk is full, a
+    /// device fails or somebody else uses it, and nothing where the file or its folder is not there, is of
+    /// another kind, or may not be used.
+    pub fn of_file(error: &io::Error) -> ErrorClass {
+        use io::ErrorKind;
+        match error.kind() {
+            ErrorKind::NotFound
+            | ErrorKind::PermissionDenied
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::NotADirectory
+            | ErrorKind::IsADirectory
+            | ErrorKind::DirectoryNotEmpty
+            | ErrorKind::AlreadyExists
+            | ErrorKind::InvalidInput
+            | ErrorKind::InvalidData
+            | ErrorKind::InvalidFilename
+            | ErrorKind::FileTooLarge
+            | ErrorKind::CrossesDevices
+            | ErrorKind::Unsupported => ErrorClass::Failed,
+            _ => ErrorClass::Unavailable,
+        }
     }
 
     /// This class with the code that stands for the cause.
@@ -151,6 +189,22 @@ mod tests {
         let mut words = all.map(ErrorClass::as_str);
         words.sort_unstable();
         assert!(words.windows(2).all(|pair| pair[0] < pair[1]), "{words:?}");
+    }
+
+    #[test]
+    fn a_file_that_may_not_be_used_is_not_tried_again() {
+        use io::ErrorKind;
+        for (kind, class) in [
+            (ErrorKind::NotFound, ErrorClass::Failed),
+            (ErrorKind::PermissionDenied, ErrorClass::Failed),
+            (ErrorKind::ReadOnlyFilesystem, ErrorClass::Failed),
+            (ErrorKind::NotADirectory, ErrorClass::Failed),
+            (ErrorKind::StorageFull, ErrorClass::Unavailable),
+            (ErrorKind::TimedOut, ErrorClass::Unavailable),
+            (ErrorKind::Other, ErrorClass::Unavailable),
+        ] {
+            assert_eq!(ErrorClass::of_file(&kind.into()), class, "{kind:?}");
+        }
     }
 
     #[test]

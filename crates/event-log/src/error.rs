@@ -245,12 +245,12 @@ pub enum CommitError {
 
 impl Classified for CommitError {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Contended, Failed, Invalid, Unavailable};
+        use ErrorClass::{Contended, Failed, Invalid, NotFound, Unavailable};
         match self {
             CommitError::Checkpoint { .. } | CommitError::Epoch { .. } => {
                 Contended.code("conflict")
             }
-            CommitError::BeyondWatermark { .. } => Invalid.code("beyond_end"),
+            CommitError::BeyondWatermark { .. } => NotFound.code("beyond_end"),
             CommitError::InvalidName { .. } => Invalid.code("invalid_name"),
             CommitError::ReadOnly => Failed.code("read_only"),
             CommitError::Closed => Failed.code("closed"),

@@ -245,6 +245,28 @@ impl fmt::Debug for StreamName {
     }
 }
 
+/// Which content of a log there was to fold: the position of the last event that said what
+/// was removed from the log, [`Epoch::NONE`] where nothing was. It is kept with the log.
+///
+/// Copying records ([`crate::EventLog::append_records`]) removes nothing, so a copy of a
+/// redacted log begins without an epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Epoch(pub u64);
+
+impl Epoch {
+    /// Nothing was ever removed.
+    pub const NONE: Epoch = Epoch(0);
+}
+
+impl fmt::Display for Epoch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Epoch::NONE => f.write_str("before any redaction"),
+            Epoch(position) => write!(f, "after the redaction at {position}"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

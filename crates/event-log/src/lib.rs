@@ -14,6 +14,7 @@ mod blob;
 mod classified;
 pub mod conformance;
 mod error;
+mod event;
 mod id_secret;
 mod ids;
 mod log;
@@ -27,20 +28,19 @@ mod sync;
 pub mod tree;
 mod watermark;
 
-pub use append::{
-    Actor, Append, Appended, BatchStatus, EncodedEvent, Expectation, Expected, Link, NewEvent,
-    Prepared, limits,
-};
+pub use append::{Append, Appended, BatchStatus, EncodedEvent, Prepared};
 pub use blob::{Blob, Blobs};
 pub use classified::{Classification, Classified, ErrorClass};
 pub use error::{AppendError, CommitError, ReadError};
+pub use event::{Actor, Expectation, Expected, Link, NewEvent, limits};
 pub use id_secret::IdSecret;
 pub use ids::{
-    BatchId, Digest, EventId, InvalidDigest, InvalidStreamName, Position, StreamName, Version,
+    BatchId, Digest, Epoch, EventId, InvalidDigest, InvalidStreamName, Position, StreamName,
+    Version,
 };
 pub use log::{Direction, EventLog, Page, Query, Source, Stats, Store, StreamHead, record_at};
 pub use piece::{BlobReference, Content, Salt};
-pub use read_models::{Epoch, ModelCheckpoint, ReadModels, Row, Rows};
+pub use read_models::{ModelCheckpoint, ReadModels, Row, Rows};
 pub use record::{
     Altered, Header, MalformedRecord, PieceRef, Record, RecordDigests, encode_timestamp,
 };

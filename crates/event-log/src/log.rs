@@ -33,6 +33,7 @@ pub enum Direction {
 /// `from` is inclusive, a position or (for a stream) a version. Forward,
 /// anything beyond the end gives an empty page; backward, it means the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Query {
     /// What to read.
     pub source: Source,
@@ -70,6 +71,11 @@ impl Query {
             source: Source::EventType(event_type.into()),
             ..Query::all(from)
         }
+    }
+
+    /// The same, from another position, or (of a stream) another version.
+    pub fn starting_at(self, from: u64) -> Query {
+        Query { from, ..self }
     }
 
     /// The same, backward.

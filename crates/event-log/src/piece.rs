@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::{AppendError, Digest};
+use crate::Digest;
 
 /// 16 random bytes that make a piece's digest unguessable. They go when the
 /// piece goes, so that a removed secret cannot be found by trying.
@@ -98,25 +98,6 @@ pub struct BlobReference {
     pub digest: Digest,
     /// The content's length in bytes.
     pub size: u64,
-}
-
-impl BlobReference {
-    /// Compares what the piece says with the length of the blob that there is, if one is.
-    ///
-    /// # Errors
-    /// [`AppendError::UnknownBlob`] and [`AppendError::BlobSize`].
-    pub fn check(&self, actual: Option<u64>) -> Result<(), AppendError> {
-        let BlobReference { digest, size } = *self;
-        match actual {
-            None => Err(AppendError::UnknownBlob { digest }),
-            Some(actual) if actual == size => Ok(()),
-            Some(actual) => Err(AppendError::BlobSize {
-                digest,
-                said: size,
-                actual,
-            }),
-        }
-    }
 }
 
 pub(crate) fn commit_to(salt: &Salt, content: &Digest, size: u64, attachment: u8) -> Digest {

@@ -1,11 +1,9 @@
 //! The port of the read models: rows and their checkpoint, committed together.
 
-use std::fmt;
-
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::{CommitError, Position, ReadError};
+use crate::{CommitError, Epoch, Position, ReadError};
 
 /// A row's key and value.
 pub type Row = (Bytes, Bytes);
@@ -13,28 +11,6 @@ pub type Row = (Bytes, Bytes);
 /// Changed rows: a key with its new value, or with `None` to delete it. Where a
 /// key occurs twice, the last one counts.
 pub type Rows = Vec<(Bytes, Option<Bytes>)>;
-
-/// Which content of a log there was to fold: the position of the last event that said what
-/// was removed from the log, [`Epoch::NONE`] where nothing was. It is kept with the log.
-///
-/// Copying records ([`crate::EventLog::append_records`]) removes nothing, so a copy of a
-/// redacted log begins without an epoch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Epoch(pub u64);
-
-impl Epoch {
-    /// Nothing was ever removed.
-    pub const NONE: Epoch = Epoch(0);
-}
-
-impl fmt::Display for Epoch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Epoch::NONE => f.write_str("before any redaction"),
-            Epoch(position) => write!(f, "after the redaction at {position}"),
-        }
-    }
-}
 
 /// How far a read model has come, and what content of the log there is.
 ///

@@ -41,42 +41,27 @@ use bytes::{BufMut, Bytes, BytesMut};
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::append::{self, NewEvent, limits};
+use crate::event::{self, NewEvent, limits};
 use crate::piece::{self, Content};
 use crate::{Actor, BatchId, Digest, EventId, Position, StreamName, Version};
 
 mod borrowed;
+mod digests;
 mod form;
 mod header;
+mod layout;
 
 pub use borrowed::PieceRef;
+pub use digests::{Altered, RecordDigests};
+pub use form::Form;
 use form::Whole;
 pub(crate) use form::shorten;
-pub use form::{Altered, Form, RecordDigests};
 pub use header::Header;
-
-const HEADER_FORMAT: u8 = 1;
-const AT_POSITION: usize = 1;
-const AT_VERSION: usize = 9;
-const AT_RECORDED: usize = 17;
-const AT_OCCURRED: usize = 29;
-const AT_EVENT: usize = 41;
-const AT_BATCH: usize = 57;
-const AT_CORRELATION: usize = 73;
-const AT_CAUSATION: usize = 89;
-const AT_SCHEMA: usize = 105;
-const AT_NAME_PIECE: usize = 107;
-const AT_AUTH_PIECE: usize = 109;
-const AT_STRUCTURE_DIGEST: usize = 111;
-const AT_CONTENT_DIGEST: usize = 143;
-const AT_TEXTS: usize = 175;
-/// The header follows its u16 length.
-const HEADER_START: usize = 2;
-
-const INLINE: u8 = 1;
-const BLOB: u8 = 2;
-const ATTACHMENT: u8 = 3;
-const REMOVED: u8 = 4;
+use layout::{
+    AT_AUTH_PIECE, AT_BATCH, AT_CAUSATION, AT_CORRELATION, AT_EVENT, AT_NAME_PIECE, AT_OCCURRED,
+    AT_POSITION, AT_RECORDED, AT_SCHEMA, AT_TEXTS, AT_VERSION, ATTACHMENT, BLOB, HEADER_FORMAT,
+    HEADER_START, INLINE, REMOVED,
+};
 
 /// Bytes that are not a valid record.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -301,7 +286,7 @@ impl Record {
         let (stream, stream_name) = cursor.text_u8()?;
         // Checked here and not by the accessors, which would read them as UTF-8 again.
         check_actor(kind, id).map_err(|reason| cursor.fail(reason))?;
-        if !append::is_event_type(type_name) {
+        if !event::is_event_type(type_name) {
             return Err(cursor.fail("the event's type is not allowed"));
         }
         if !StreamName::is_valid(stream_name) {

@@ -132,11 +132,9 @@ pub(crate) fn forge(data: &[u8]) {
         put(&forge, name, text.as_bytes());
     }
     put(&forge, FILES[usize::from(*which) % FILES.len()], text);
-    let options = ForgeOptions {
-        author: ActorRef::human("ada"),
-        keep_drafts: true,
-        secrets: Secrets::standard(),
-    };
+    let options = ForgeOptions::new(ActorRef::human("ada"))
+        .with_keep_drafts(true)
+        .with_secrets(Secrets::standard());
     twice(|annals| block_on(forge::import(annals, home.path(), &options, &mut |_| {})));
 }
 

@@ -170,18 +170,18 @@ pub(crate) fn policies() -> Vec<Vec<u8>> {
 
 pub(crate) fn proofs() -> Vec<Vec<u8>> {
     let annals = log();
-    let head = |size| block_on(annals.tree_head(Some(size))).expect("a log in memory");
+    let head = |size| block_on(annals.proofs().head(Some(size))).expect("a log in memory");
     let (old, new) = (head(5), head(20));
-    let event = block_on(annals.prove_event(Position(7), &new, Detail::Headers));
-    let whole = block_on(annals.prove_event(Position(3), &old, Detail::Records));
-    let grown = block_on(annals.prove_consistency(&old, &new));
+    let event = block_on(annals.proofs().event(Position(7), &new, Detail::Headers));
+    let whole = block_on(annals.proofs().event(Position(3), &old, Detail::Records));
+    let grown = block_on(annals.proofs().consistency(&old, &new));
     let proofs = [event, whole, grown].into_iter().flatten();
     proofs.filter_map(|proof| proof.to_json().ok()).collect()
 }
 
 pub(crate) fn notes() -> Vec<Vec<u8>> {
     let annals = log();
-    let note = |size| block_on(annals.checkpoint(Some(size))).map(|it| it.to_bytes());
+    let note = |size| block_on(annals.proofs().checkpoint(Some(size))).map(|it| it.to_bytes());
     let plain: Vec<Vec<u8>> = [1, 20]
         .into_iter()
         .filter_map(|size| note(size).ok())

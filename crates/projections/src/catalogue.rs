@@ -15,6 +15,7 @@
 //! for byte. `keys.rs` has the table of all rows.
 
 mod arena;
+mod changes;
 mod error;
 mod facet;
 mod fold;
@@ -37,6 +38,7 @@ mod taken;
 mod tree;
 mod verify;
 mod view;
+mod waits;
 mod walk;
 mod work_items;
 
@@ -60,7 +62,7 @@ use self::step::Step;
 pub use self::error::CatalogueError;
 pub use self::facet::IntentFilter;
 pub use self::going::Going;
-pub use self::inbox::{Inbox, InboxEntry, InboxQuery, InboxReason};
+pub use self::inbox::{InboxEntry, InboxPage, InboxQuery, InboxReason};
 pub use self::links::{LinkRow, Links, LinksQuery};
 pub use self::list::{ListQuery, Listed};
 pub use self::rebuild::Rebuilt;
@@ -257,7 +259,7 @@ impl Catalogue {
         &self,
         log: &dyn Store,
         query: &InboxQuery,
-    ) -> Result<Inbox, CatalogueError> {
+    ) -> Result<InboxPage, CatalogueError> {
         self.ask(log, |view| async move { inbox::inbox(&view, query).await })
             .await
     }

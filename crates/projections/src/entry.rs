@@ -147,12 +147,12 @@ impl Entry {
             .collect::<Result<_, _>>()?;
         let named =
             |piece: Option<u16>| piece.map(|piece| text_of(&pieces, Slot(piece)).to_string());
-        let actor = ActorRef {
-            kind: ActorKind::from_word(record.actor_kind()),
-            id: record.actor_id().to_owned(),
-            display_name: named(record.display_name_piece()),
-            auth_context: named(record.auth_context_piece()),
-        };
+        let actor = ActorRef::new(
+            ActorKind::from_word(record.actor_kind()),
+            record.actor_id().to_owned(),
+        )
+        .with_display_name(named(record.display_name_piece()))
+        .with_auth_context(named(record.auth_context_piece()));
         Ok(Entry {
             position,
             version: record.version(),
@@ -222,12 +222,9 @@ impl Entry {
     /// An actor of the event's structure.
     pub(crate) fn stored_actor(&self, actor: &StoredActor) -> ActorRef {
         let named = |slot: Option<Slot>| slot.map(|slot| self.text(slot).to_string());
-        ActorRef {
-            kind: actor.kind.clone(),
-            id: actor.id.clone(),
-            display_name: named(actor.display_name),
-            auth_context: named(actor.auth_context),
-        }
+        ActorRef::new(actor.kind.clone(), actor.id.clone())
+            .with_display_name(named(actor.display_name))
+            .with_auth_context(named(actor.auth_context))
     }
 }
 

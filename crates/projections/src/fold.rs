@@ -1,8 +1,9 @@
 //! Folding a stream into the view of one of its objects.
 
-use annals_domain::{Adoption, AnyEvent, Kind, StreamRef, pipeline, plan, run};
+use annals_domain::{Adoption, AnyEvent, Kind, StreamRef, run};
 use uuid::Uuid;
 
+use crate::object::beside;
 use crate::views::TokenUsageView;
 use crate::{Entry, ObjectView};
 
@@ -13,18 +14,6 @@ pub fn is_about(event: &AnyEvent, stream: StreamRef, kind: Kind, id: Uuid) -> bo
     (usage && kind == Kind::Provenance)
         || beside(event).is_some_and(|of| (of, stream.id) == (kind, id))
         || event.touches(stream.id).contains(&(kind, id))
-}
-
-/// The kind of the stream's object, of an event that adds to it without changing it: nothing of
-/// what git-internal has of it changes, so that its header and its seal stay as they are.
-pub(crate) fn beside(event: &AnyEvent) -> Option<Kind> {
-    use plan::Event::{Assigned, Restored, Revised};
-    match event {
-        AnyEvent::Pipeline(pipeline::Event::FramesUsed(_)) => Some(Kind::ContextPipeline),
-        AnyEvent::Plan(Revised(_) | Assigned(_) | Restored(_)) => Some(Kind::Plan),
-        AnyEvent::Run(run::Event::EndedAfterIntent(_)) => Some(Kind::Run),
-        _ => None,
-    }
 }
 
 /// Folds the entries of one stream, in their order, into the view of one

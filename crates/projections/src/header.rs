@@ -10,7 +10,6 @@ use annals_event_log::Position;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-use crate::seal::recorded_checksum;
 use crate::{Entry, Labels, Text};
 
 /// The version of the header's format.
@@ -218,4 +217,12 @@ pub(crate) fn common(event: &AnyEvent) -> Option<Common<'_>> {
         }
         event => Sealed::of(event).map(Common::Sealed),
     }
+}
+
+/// The checksum that an event recorded; nothing, if it was removed.
+pub(crate) fn recorded_checksum(event: &Sealed, entry: &Entry) -> Option<IntegrityHash> {
+    let text = event.checksum.map(|slot| entry.text(slot));
+    let is_content = text.is_some();
+    let read = text.and_then(|text| text.as_str()?.parse().ok());
+    read.or(event.old_checksum.filter(|_| !is_content))
 }

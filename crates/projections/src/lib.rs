@@ -14,6 +14,8 @@
 //! One more event costs the same however large its object has grown: no view
 //! is rewritten as a whole.
 
+#![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
+
 mod adoption;
 mod aside;
 mod catalogue;
@@ -38,7 +40,7 @@ mod work_item;
 pub use adoption::adopted_view;
 pub use catalogue::{
     ActorName, Catalogue, CatalogueError, CatalogueFault, CatalogueReport, CatalogueRow, Going,
-    Inbox, InboxEntry, InboxQuery, InboxReason, IntentFilter, LinkRow, Links, LinksQuery,
+    InboxEntry, InboxPage, InboxQuery, InboxReason, IntentFilter, LinkRow, Links, LinksQuery,
     ListQuery, Listed, Rebuilt, Relation, SkewReport, Status, Tokens, Tree, TreeNode, TreeQuery,
     WorkItems, WorkItemsQuery,
 };

@@ -1,28 +1,19 @@
 //! All views side by side.
 
 use annals_domain::{
-    Adoption, DecisionId, EvidenceId, IntentId, Kind, ObservationId, PatchSetId, PipelineId,
-    PlanId, ProvenanceId, RunId, SessionId, SnapshotId, TaskId, ToolInvocationId,
+    Adoption, AnyEvent, DecisionId, EvidenceId, IntentId, Kind, ObservationId, PatchSetId,
+    PipelineId, PlanId, ProvenanceId, RunId, SessionId, SnapshotId, TaskId, ToolInvocationId,
+    pipeline, plan, run,
 };
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::views::{
     ContextPipelineView, ContextSnapshotView, DecisionView, EvidenceView, IntentView,
-    ObservationView, PatchSetView, PlanView, ProvenanceView, RunView, SessionView, TaskView,
-    ToolInvocationView,
+    ObservationView, PatchSetView, PlanView, Project, ProvenanceView, RunView, SessionView,
+    TaskView, ToolInvocationView,
 };
 use crate::{Entry, HeaderView};
-
-/// How one kind of object is folded. Whether an entry is about the object, and
-/// its header, are the caller's business.
-pub(crate) trait Project: Sized {
-    /// The object, if the entry is the one that creates it.
-    fn create(header: HeaderView, entry: &Entry) -> Option<Self>;
-
-    /// Folds a later entry in.
-    fn evolve(&mut self, entry: &Entry);
-}
 
 /// A view of one kind of object.
 pub trait View: Sized {
@@ -70,7 +61,7 @@ macro_rules! objects {
             /// Folds in a later entry that is about the object.
             pub(crate) fn evolve(&mut self, entry: &Entry) {
                 // Going on with an adopted object's lists is not a change of it.
-                let is_beside = crate::fold::beside(&entry.event).is_some();
+                let is_beside = beside(&entry.event).is_some();
                 if !is_beside && entry.event.adoption() != Some(Adoption::Continued) {
                     self.header_mut().touch(entry);
                 }
@@ -149,5 +140,17 @@ impl ObjectView {
     /// serde_json's; for a view that came out of a fold there are none.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
+    }
+}
+
+/// The kind of the stream's object, of an event that adds to it without changing it: nothing of
+/// what git-internal has of it changes, so that its header and its seal stay as they are.
+pub(crate) fn beside(event: &AnyEvent) -> Option<Kind> {
+    use plan::Event::{Assigned, Restored, Revised};
+    match event {
+        AnyEvent::Pipeline(pipeline::Event::FramesUsed(_)) => Some(Kind::ContextPipeline),
+        AnyEvent::Plan(Revised(_) | Assigned(_) | Restored(_)) => Some(Kind::Plan),
+        AnyEvent::Run(run::Event::EndedAfterIntent(_)) => Some(Kind::Run),
+        _ => None,
     }
 }

@@ -119,14 +119,16 @@ impl ArtifactView {
     /// The reference that commands take, unless its store or key was removed.
     /// It can verify content and tell whether it has expired.
     pub fn to_ref(&self) -> Option<ArtifactRef> {
-        Some(ArtifactRef {
-            store: self.store.as_str()?.to_owned(),
-            key: self.key.as_str()?.to_owned(),
-            content_type: self.content_type.as_ref().map(Text::to_string),
-            size_bytes: self.size_bytes,
-            hash: self.hash,
-            expires_at: self.expires_at,
-        })
+        Some(
+            ArtifactRef::new(
+                self.store.as_str()?.to_owned(),
+                self.key.as_str()?.to_owned(),
+            )
+            .with_content_type(self.content_type.as_ref().map(Text::to_string))
+            .with_size_bytes(self.size_bytes)
+            .with_hash(self.hash)
+            .with_expires_at(self.expires_at),
+        )
     }
 }
 

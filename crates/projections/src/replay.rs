@@ -30,6 +30,7 @@
 //! ```
 
 mod budget;
+mod candidate;
 mod greedy;
 mod history;
 mod optimum;
@@ -40,18 +41,21 @@ mod yardstick;
 #[cfg(test)]
 mod tests;
 
-use annals_domain::pipeline::{EvictionPolicy, Evictor, InvalidPolicy};
+use annals_domain::pipeline::InvalidPolicy;
 use annals_domain::{PipelineId, StreamKind, StreamRef};
 use annals_event_log::{
     Classification, Classified, ErrorClass, Page, Position, Query, ReadError, Record, Store,
     Version,
 };
 use annals_wire::{DecodeError, stream_name};
+use derive_setters::Setters;
 use futures::future::join;
 
 pub use budget::NoYardstick;
+pub use candidate::Candidate;
 pub use report::{Held, PipelineReplay, PolicyReplay, WindowAt, Yardstick};
 
+use candidate::CandidateKind;
 use history::{History, Step};
 use trial::Trials;
 use yardstick::Yardsticks;
@@ -59,37 +63,35 @@ use yardstick::Yardsticks;
 /// Records read at once.
 const PAGE: usize = 2_000;
 
-/// A policy to be tried on recorded histories.
-pub struct Candidate<'a> {
-    /// What the report calls it.
-    pub name: String,
-    kind: CandidateKind<'a>,
+/// What a replay does beyond counting.
+#[derive(Default, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
+pub struct ReplayOptions<'a> {
+    /// Reads no further than this position.
+    #[setters(into)]
+    pub through: Option<Position>,
+    /// Computes the offline optimum of each policy's budget, which takes a
+    /// second pass and memory in proportion to the number of uses. It is
+    /// computed on the caller's thread, without a pause, and can take minutes
+    /// where thousands of frames contend for thousands of places.
+    pub optimum: bool,
+    /// Is given each policy's window at each use by a plan's step, before it,
+    /// and at the end.
+    #[setters(strip_option)]
+    pub windows: Option<&'a mut (dyn FnMut(WindowAt<'_>) + Send)>,
+    /// Receives the replay's progress: how many records of how many.
+    #[setters(strip_option)]
+    pub progress: Option<&'a mut (dyn FnMut(u64, u64) + Send)>,
 }
 
-enum CandidateKind<'a> {
-    Policy(EvictionPolicy),
-    Custom(&'a (dyn Fn() -> Box<dyn Evictor + Send> + Sync)),
-}
-
-impl<'a> Candidate<'a> {
-    /// One of the policies that a pipeline can record. git-internal's without a
-    /// limit of its own follows the limits that were recorded.
-    pub fn policy(name: impl Into<String>, policy: EvictionPolicy) -> Candidate<'a> {
-        Candidate {
-            name: name.into(),
-            kind: CandidateKind::Policy(policy),
-        }
-    }
-
-    /// A policy of the caller's own, created again for each window.
-    pub fn custom(
-        name: impl Into<String>,
-        make: &'a (dyn Fn() -> Box<dyn Evictor + Send> + Sync),
-    ) -> Candidate<'a> {
-        Candidate {
-            name: name.into(),
-            kind: CandidateKind::Custom(make),
-        }
+impl std::fmt::Debug for ReplayOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ReplayOptions")
+            .field("through", &self.through)
+            .field("optimum", &self.optimum)
+            .field("windows", &self.windows.is_some())
+            .finish_non_exhaustive()
     }
 }
 
@@ -104,44 +106,6 @@ impl Candidate<'_> {
             }
             CandidateKind::Custom(_) => Ok(()),
         }
-    }
-}
-
-impl std::fmt::Debug for Candidate<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = f.debug_struct("Candidate");
-        shown.field("name", &self.name);
-        if let CandidateKind::Policy(policy) = &self.kind {
-            shown.field("policy", policy);
-        }
-        shown.finish_non_exhaustive()
-    }
-}
-
-/// What a replay does beyond counting.
-#[derive(Default)]
-pub struct ReplayOptions<'a> {
-    /// Reads no further than this position.
-    pub through: Option<Position>,
-    /// Computes the offline optimum of each policy's budget, which takes a
-    /// second pass and memory in proportion to the number of uses. It is
-    /// computed on the caller's thread, without a pause, and can take minutes
-    /// where thousands of frames contend for thousands of places.
-    pub optimum: bool,
-    /// Is given each policy's window at each use by a plan's step, before it,
-    /// and at the end.
-    pub windows: Option<&'a mut (dyn FnMut(WindowAt<'_>) + Send)>,
-    /// Receives the replay's progress: how many records of how many.
-    pub progress: Option<&'a mut (dyn FnMut(u64, u64) + Send)>,
-}
-
-impl std::fmt::Debug for ReplayOptions<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ReplayOptions")
-            .field("through", &self.through)
-            .field("optimum", &self.optimum)
-            .field("windows", &self.windows.is_some())
-            .finish_non_exhaustive()
     }
 }
 

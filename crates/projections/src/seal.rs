@@ -1,10 +1,9 @@
 //! The checksum of an object, and whether a seal still holds.
 
-use annals_domain::metadata::Sealed;
 use annals_domain::{IntegrityHash, Timestamp};
 use serde_json::Value;
 
-use crate::{Entry, ObjectView};
+use crate::ObjectView;
 
 /// What checking the seal of an object comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,14 +53,6 @@ pub fn check_seal(view: &ObjectView) -> Result<SealCheck, serde_json::Error> {
         true => SealCheck::Holds,
         false => SealCheck::Differs { recorded, found },
     })
-}
-
-/// The checksum that an event recorded; nothing, if it was removed.
-pub(crate) fn recorded_checksum(event: &Sealed, entry: &Entry) -> Option<IntegrityHash> {
-    let text = event.checksum.map(|slot| entry.text(slot));
-    let is_content = text.is_some();
-    let read = text.and_then(|text| text.as_str()?.parse().ok());
-    read.or(event.old_checksum.filter(|_| !is_content))
 }
 
 /// The checksum of an object as it will be once it is sealed at `at`:

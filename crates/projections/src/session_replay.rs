@@ -25,6 +25,7 @@ use annals_event_log::{
     Classification, Classified, ErrorClass, Position, Query, ReadError, Record, Store, Version,
 };
 use annals_wire::{DecodeError, Decoded, stream_name};
+use derive_setters::Setters;
 
 pub use aftermath::Aftermath;
 pub use report::{Approvals, Class, Flip, FlipCount, Said, SessionsReplay, Unknown, Verdicts};
@@ -40,11 +41,15 @@ const PAGE: usize = 1_000;
 const STREAMS: usize = 1_000;
 
 /// What a replay of sessions does beyond counting.
-#[derive(Default)]
+#[derive(Default, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct SessionReplayOptions<'a> {
     /// Reads no further than this position.
+    #[setters(into)]
     pub through: Option<Position>,
     /// Is called now and then with the number of records that were judged.
+    #[setters(strip_option)]
     pub progress: Option<&'a mut (dyn FnMut(u64) + Send)>,
 }
 

@@ -83,10 +83,7 @@ pub(crate) struct Story {
 
 impl Story {
     pub(crate) fn new() -> Story {
-        let actor = ActorRef {
-            display_name: Some("The Coder".to_owned()),
-            ..ActorRef::agent("coder")
-        };
+        let actor = ActorRef::agent("coder").with_display_name("The Coder".to_owned());
         Story {
             log: MemoryLog::new(id(0)),
             actor,

@@ -1,6 +1,9 @@
 //! The views of the objects, one file each. The fields of git-internal's eleven
 //! are named and ordered as it writes them; what is not part of its JSON is
 //! skipped there and says so. The JSON of sessions and observations is our own.
+//!
+//! What an object says is a field. Where it is in its life is `status()` of each view that has a
+//! life, whether its JSON has that, its history or neither.
 
 mod context_pipeline;
 mod context_snapshot;
@@ -16,6 +19,16 @@ mod run;
 mod session;
 mod task;
 mod tool_invocation;
+
+/// How one kind of object is folded. Whether an entry is about the object, and
+/// its header, are the caller's business.
+pub(crate) trait Project: Sized {
+    /// The object, if the entry is the one that creates it.
+    fn create(header: HeaderView, entry: &Entry) -> Option<Self>;
+
+    /// Folds a later entry in.
+    fn evolve(&mut self, entry: &Entry);
+}
 
 #[cfg(test)]
 mod tests;
@@ -44,3 +57,5 @@ pub use session::{
 };
 pub use task::TaskView;
 pub use tool_invocation::{IoFootprintView, ToolInvocationView};
+
+use crate::{Entry, HeaderView};

@@ -93,11 +93,13 @@ impl WorkItemView {
         details: &Removable<WorkItemDetails>,
         entry: &Entry,
     ) -> WorkItemView {
-        let summary = details.map(|details| WorkItemSummary {
-            id: details.id.clone(),
-            title: details.title.clone(),
-            status: details.status.clone(),
-            assignee: details.assignee.clone(),
+        let summary = details.map(|details| {
+            WorkItemSummary::new(
+                details.id.clone(),
+                details.title.clone(),
+                details.status.clone(),
+            )
+            .with_assignee(details.assignee.clone())
         });
         let of_details = WorkItemDetailsView {
             description: details.map(|details| details.description.clone()).into(),

@@ -11,12 +11,11 @@ use annals_event_log::{Classification, Classified, ErrorClass, Position};
 use rustix::fs::{CWD, RenameFlags};
 
 use crate::columns::Role;
-use crate::error::OpenError;
+use crate::directories;
+use crate::error::{OpenError, unreadable};
 use crate::folder;
 use crate::identity;
-use crate::open::unreadable;
-use crate::open_reader::open_still;
-use crate::truncate::TruncateError;
+use crate::open_still::open_still;
 use crate::watermark_file::WatermarkFile;
 
 /// What the folder is called: the log's name, this, and a number.
@@ -109,15 +108,12 @@ pub(crate) fn is_complete(aside: &Path) -> bool {
     aside.join(NOTE).is_file()
 }
 
-/// Puts a log aside that will end at `last`; the folder.
-pub(crate) fn put(path: &Path, last: Position) -> Result<PathBuf, TruncateError> {
-    let failed = |at: &Path, source| TruncateError::Aside {
-        path: at.to_owned(),
-        source,
-    };
+/// Puts a log aside that will end at `last`; the folder. Where it fails, the path at which it did.
+pub(crate) fn put(path: &Path, last: Position) -> Result<PathBuf, (PathBuf, io::Error)> {
+    let failed = |at: &Path, error| (at.to_owned(), error);
     let directory = path.canonicalize().map_err(|error| failed(path, error))?;
     let aside = free_name(&directory, ASIDE).map_err(|error| failed(&directory, error))?;
-    match identity::create_own_folder(&aside).and_then(|()| copy(&directory, &aside, last)) {
+    match directories::create_own_folder(&aside).and_then(|()| copy(&directory, &aside, last)) {
         Ok(()) => Ok(aside),
         Err(error) => {
             let _ = fs::remove_dir_all(&aside);
@@ -154,7 +150,7 @@ fn copy(from: &Path, to: &Path, last: Position) -> io::Result<()> {
     let note = to.join(NOTE);
     fs::write(&note, format!("{last}\n"))?;
     File::open(&note)?.sync_all()?;
-    identity::sync_directory(to)
+    directories::sync_directory(to)
 }
 
 /// Puts a log back that was put aside, in the place of what became of it.
@@ -209,7 +205,7 @@ pub(crate) fn put_back(path: &Path, aside: &Path) -> Result<PutBackReport, PutBa
     let synced = [aside.parent(), Some(target.as_path())];
     let mut synced = synced.into_iter().flatten();
     synced
-        .try_for_each(identity::sync_directory)
+        .try_for_each(directories::sync_directory)
         .map_err(io(&target))?;
     Ok(PutBackReport { replaced })
 }

@@ -16,14 +16,15 @@ use rocksdb::{DB, WriteBatch};
 use uuid::Uuid;
 
 use crate::columns::{self, Role};
-use crate::db::{Db, directory_bytes};
-use crate::error::{BackupError, OpenError};
+use crate::db::Db;
+use crate::error::{BackupError, OpenError, unreadable};
+use crate::folder::directory_bytes;
 use crate::open::Access;
-use crate::open_reader::open_still;
+use crate::open_still::open_still;
 use crate::options::Options;
 use crate::secondary::Follower;
 use crate::watermark_file::WatermarkFile;
-use crate::{identity, mutants, tree};
+use crate::{directories, identity, mutants, tree};
 
 /// How the name of the folder begins in which a copy is made, next to its destination.
 pub(crate) const WORK: &str = ".annals-backup-";
@@ -64,7 +65,7 @@ pub(crate) fn backup(
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    identity::create_directory(parent).map_err(io)?;
+    directories::create_directory(parent).map_err(io)?;
     // Once more: only now it is known where a path with links and dots leads.
     if is_inside(parent, &db.path) {
         return Err(BackupError::Inside {
@@ -72,7 +73,7 @@ pub(crate) fn backup(
         });
     }
     // Removed when it is dropped, together with a half-made copy.
-    let work = identity::temporary_folder(WORK, parent).map_err(io)?;
+    let work = directories::temporary_folder(WORK, parent).map_err(io)?;
     let copy = work.path().join("log");
     match access {
         Access::Write(_) => checkpoint(db, &copy, dest)?,
@@ -82,12 +83,12 @@ pub(crate) fn backup(
         path: dest.to_owned(),
         source,
     })?;
-    identity::make_own(&copy)
+    directories::make_own(&copy)
         .and_then(|()| finish(&copy, position, log_id))
         .and_then(|()| fs::rename(&copy, dest))
         .map_err(io)?;
     if !mutants::is(mutants::BACKUP_UNSYNCED) {
-        identity::sync_directory(dest).map_err(io)?;
+        directories::sync_directory(dest).map_err(io)?;
     }
     let bytes = directory_bytes(dest).map_err(io)?;
     Ok(BackupReport {
@@ -110,7 +111,7 @@ fn is_inside(dest: &Path, log: &Path) -> bool {
 }
 
 fn check_destination(dest: &Path) -> Result<(), BackupError> {
-    match identity::is_empty(dest) {
+    match directories::is_empty(dest) {
         Ok(true) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Ok(false) => Err(BackupError::NotEmpty {
@@ -188,7 +189,7 @@ fn prove(copy: &Path) -> Result<(Position, Option<Digest>), OpenError> {
         let is_whole = frontier.size() == position.0;
         Ok((position, is_whole.then(|| frontier.root())))
     };
-    read().map_err(|error: ReadError| OpenError::corrupt(copy, error.to_string()))
+    read().map_err(|error: ReadError| unreadable(copy, error))
 }
 
 /// Adds our own files, and brings everything to the disk.
@@ -197,7 +198,7 @@ fn finish(copy: &Path, position: Position, log_id: Uuid) -> std::io::Result<()> 
     watermark.write(position)?;
     let mut created = fs::OpenOptions::new();
     let created = created.write(true).create_new(true);
-    let created = created.mode(identity::file_mode(copy));
+    let created = created.mode(directories::file_mode(copy));
     let mut identity = created.open(copy.join(identity::NAME))?;
     identity.write_all(identity::text(log_id).as_bytes())?;
     if mutants::is(mutants::BACKUP_UNSYNCED) {
@@ -205,5 +206,5 @@ fn finish(copy: &Path, position: Position, log_id: Uuid) -> std::io::Result<()> 
     }
     watermark.sync_new()?;
     identity.sync_all()?;
-    identity::sync_directory(copy)
+    directories::sync_directory(copy)
 }

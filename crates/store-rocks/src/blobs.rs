@@ -1,10 +1,17 @@
-//! Which blobs there are.
+//! Which blobs there are, and deleting some.
+
+use std::collections::BTreeSet;
 
 use annals_event_log::store_support::clamp_limit;
 use annals_event_log::{Digest, ReadError};
+use rocksdb::WriteBatch;
 
+use crate::columns::Columns;
+use crate::db::Db;
 use crate::error::corrupt;
+use crate::keys;
 use crate::read::View;
+use crate::rows::Counts;
 
 /// A blob that is stored, whether or not a record refers to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,4 +55,28 @@ pub(crate) fn take(
     }
     view.db.check(&iterator)?;
     Ok(blobs)
+}
+
+/// Puts the deletion of blobs into a write, with the counts after it.
+pub(crate) fn delete_blobs(
+    db: &Db,
+    columns: &Columns<'_>,
+    digests: &[Digest],
+    counts: &mut Counts,
+    write: &mut WriteBatch,
+) -> Result<(), ReadError> {
+    // A caller may name one twice; it is there once.
+    let digests: BTreeSet<Digest> = digests.iter().copied().collect();
+    for digest in &digests {
+        let Some(blob) = db.get(columns.blobs, &digest.0)? else {
+            continue;
+        };
+        counts.blobs = counts.blobs.saturating_sub(1);
+        counts.blob_bytes = counts.blob_bytes.saturating_sub(blob.len() as u64);
+        write.delete_cf(columns.blobs, digest.0);
+    }
+    if !digests.is_empty() {
+        write.put_cf(columns.meta, keys::META_COUNTS, counts.encode());
+    }
+    Ok(())
 }

@@ -14,14 +14,17 @@
 
 use std::collections::BTreeMap;
 
-use annals_event_log::{AppendError, Content, Digest, Position, ReadError};
+use annals_event_log::{
+    AppendError, Classification, Classified, Content, Digest, Position, ReadError,
+};
 use bytes::Bytes;
 use rocksdb::WriteBatch;
 
 use crate::db::Db;
+use crate::purge::PurgeError;
 use crate::read::View;
 use crate::writer::Groups;
-use crate::{blobs, chunk, error, keys, redaction};
+use crate::{blobs, chunk, error, keys};
 
 /// Blobs that are looked for at once: 12 MiB of memory.
 const AT_ONCE: usize = 256 * 1024;
@@ -45,6 +48,31 @@ impl Orphans {
         self.bytes += more.values().sum::<u64>();
         let room = NAMED.saturating_sub(self.digests.len());
         self.digests.extend(more.keys().take(room).copied());
+    }
+}
+
+/// Why blobs were not collected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CollectError {
+    /// The log could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The writer could not delete them.
+    #[error(transparent)]
+    Write(#[from] AppendError),
+    /// They are deleted, but their room was not given back.
+    #[error(transparent)]
+    Purge(#[from] PurgeError),
+}
+
+impl Classified for CollectError {
+    fn classify(&self) -> Classification {
+        match self {
+            CollectError::Read(error) => error.classify().of("collection_failed"),
+            CollectError::Write(error) => error.classify().of("collection_failed"),
+            CollectError::Purge(error) => error.classify().of("collection_failed"),
+        }
     }
 }
 
@@ -117,7 +145,7 @@ impl Groups<'_> {
         let digests: Vec<Digest> = blobs.keys().copied().collect();
         let (columns, mut write) = (self.db.columns()?, WriteBatch::default());
         let mut counts = *self.staging.counts_mut();
-        redaction::delete_blobs(self.db, &columns, &digests, &mut counts, &mut write)?;
+        blobs::delete_blobs(self.db, &columns, &digests, &mut counts, &mut write)?;
         *self.staging.counts_mut() = counts;
         self.write_alone(write)?;
         Ok(blobs)

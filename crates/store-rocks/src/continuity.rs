@@ -11,21 +11,22 @@ use std::path::Path;
 use annals_event_log::{Position, ReadError};
 use uuid::Uuid;
 
+use crate::checks::{Purpose, check_meta};
 use crate::columns::{self, Columns, Role};
 use crate::db::Db;
-use crate::error::{OpenError, corrupt};
-use crate::open::{self, Purpose};
-use crate::{chunk, index, ingest, keys, open_reader};
+use crate::error::{OpenError, corrupt, unreadable};
+use crate::open_still::open_still;
+use crate::{chunk, index, ingest, keys};
 
 /// Checks a log that was not closed in order, as a writer would find it, before one opens it.
 pub(crate) fn check_before(path: &Path, log_id: Uuid, purpose: Purpose) -> Result<(), OpenError> {
-    let db = ingest::open(path, || open_reader::open_still(path, Role::Writer))?;
-    open::check_meta(&db, log_id, purpose)?;
+    let db = ingest::open(path, || open_still(path, Role::Writer))?;
+    check_meta(&db, log_id, purpose)?;
     if purpose == Purpose::Rebuild {
         return Ok(()); // It reads all records, and their counts may be what is wrong.
     }
     let checked = db.last_position().and_then(|last| check(&db, last));
-    checked.map_err(|error| open::unreadable(path, error))
+    checked.map_err(|error| unreadable(path, error))
 }
 
 /// Checks what a log that ends at `last` has recovered.

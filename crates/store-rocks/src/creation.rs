@@ -11,7 +11,7 @@ use crate::columns::Role;
 use crate::error::OpenError;
 use crate::folder::is_of_rocksdb;
 use crate::identity;
-use crate::open_reader::open_still;
+use crate::open_still::open_still;
 use crate::watermark_file::{self, WatermarkFile};
 
 /// Bytes of write-ahead logs that a creation leaves at most.
@@ -70,12 +70,14 @@ pub(crate) fn interrupted(path: &Path) -> OpenError {
 
 fn lost_name(path: &Path) -> OpenError {
     let reason = format!(
-        "its file {} is missing, and it holds records, so that it is not what an interrupted creation left; \
-         give {} that name again, or restore the file from a backup",
-        identity::NAME,
+        "its file {} is missing, and it holds records, so that it is not what an interrupted creation left",
+        identity::NAME
+    );
+    let remedy = format!(
+        "give {} that name again, or restore the file from a backup",
         identity::NEW_NAME
     );
-    OpenError::corrupt(path, reason)
+    OpenError::corrupt_but(path, reason, remedy)
 }
 
 /// Removes what an interrupted creation left of its database, which a power cut may have torn.

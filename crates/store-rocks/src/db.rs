@@ -1,20 +1,20 @@
 //! One open RocksDB and what must live exactly as long as it.
 
-use std::fs::{self, File};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use annals_event_log::{Position, ReadError, Record};
 use rocksdb::{
     ColumnFamily, DB, DBPinnableSlice, DBRawIterator, Options as DbOptions, ReadOptions, ReadTier,
+    WriteOptions,
 };
 use tempfile::TempDir;
 
 use crate::columns::{self, Columns};
 use crate::durability::Durability;
 use crate::error::{StoreFailure, corrupt};
-use crate::folder::{Folder, named};
+use crate::folder::{Folder, files, named};
 use crate::latch::OnDrop;
 use crate::{chunk, keys};
 
@@ -262,45 +262,9 @@ impl Db {
     }
 }
 
-/// RocksDB's files of a directory with such an ending, and copies of its logs with that one, by the number in their names, which is by
-/// age.
-pub(crate) fn files(directory: &Path, ending: &str) -> io::Result<Vec<String>> {
-    let unfinished = format!("log.{ending}");
-    let is_one = |name: &str| {
-        let parts = name.split_once('.');
-        parts.is_some_and(|(_, rest)| rest == ending || rest == unfinished)
-            && number(name).is_some()
-    };
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        if let Ok(name) = entry?.file_name().into_string()
-            && is_one(&name)
-        {
-            found.push(name);
-        }
-    }
-    // Not by name: RocksDB writes more than six digits where a number has them.
-    found.sort_by_cached_key(|name| (number(name), name.clone()));
-    Ok(found)
-}
-
-/// The number in the name of one of RocksDB's files.
-pub(crate) fn number(name: &str) -> Option<u64> {
-    name.split('.').next()?.parse().ok()
-}
-
-/// Bytes of all files in a directory and below.
-pub(crate) fn directory_bytes(directory: &Path) -> io::Result<u64> {
-    let mut total = 0;
-    for entry in fs::read_dir(directory)? {
-        // The writer deletes files while we count: what is gone counts nothing.
-        let Ok(found) = entry.and_then(|entry| Ok((entry.metadata()?, entry.path()))) else {
-            continue;
-        };
-        total += match found {
-            (metadata, path) if metadata.is_dir() => directory_bytes(&path)?,
-            (metadata, _) => metadata.len(),
-        };
-    }
-    Ok(total)
+/// How a write is made durable: synced when it is made, or with a later one.
+pub(crate) fn synced(sync: bool) -> WriteOptions {
+    let mut options = WriteOptions::default();
+    options.set_sync(sync);
+    options
 }

@@ -11,8 +11,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use crate::db::files;
 use crate::error::OpenError;
+use crate::folder::files;
 use crate::wal::{BLOCK, HEADER, record};
 
 /// Types of records in files that are used again. Ours never are.
@@ -33,10 +33,7 @@ pub(crate) fn check(directory: &Path) -> Result<(), OpenError> {
             continue;
         };
         if let Some(at) = find(file).map_err(|error| OpenError::io(&path, error))? {
-            let reason = format!(
-                "its write-ahead log {name} is damaged at byte {at}; `annals doctor` says whether anything that was \
-                 acknowledged is concerned, or restore it from a backup"
-            );
+            let reason = format!("its write-ahead log {name} is damaged at byte {at}");
             return Err(OpenError::corrupt(directory, reason));
         }
     }

@@ -1,19 +1,21 @@
 //! What can go wrong in addition to the ports' own errors: opening, backing up, and
 //! the store's failures as the ports report them.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use annals_event_log::{
-    AppendError, Classification, Classified, CommitError, ErrorClass, Position, ReadError,
-    RedactError,
+    AppendError, Classification, Classified, CommitError, ErrorClass, ReadError, RedactError,
 };
 
 use crate::folder::named;
-use crate::ingest;
-use crate::purge::PurgeError;
-use crate::watermark_file;
+use crate::ingest::leftovers::{leftovers, missing_table};
+
+/// What to do about damage.
+const EXAMINE: &str = "`annals doctor` says whether anything that was acknowledged is concerned, or restore it \
+    from a backup";
 
 /// Why a log could not be opened or created. Nothing was altered.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +58,7 @@ pub enum OpenError {
     },
     /// Another process, or another handle in this one, has the log open for writing.
     #[error(
-        "the log at {path} is locked: it is open for writing elsewhere. One process writes, any number may read",
+        "the log at {path} is locked: it is open for writing elsewhere, and only processes that share it write at the same time",
         path = .path.display()
     )]
     Locked {
@@ -132,12 +134,14 @@ pub enum OpenError {
         detail: String,
     },
     /// What is stored contradicts itself.
-    #[error("the log at {path} is corrupt: {reason}", path = .path.display())]
+    #[error("the log at {path} is corrupt: {reason}; {remedy}", path = .path.display())]
     Corrupt {
         /// The directory.
         path: PathBuf,
         /// What was found.
         reason: String,
+        /// What to do about it.
+        remedy: Cow<'static, str>,
     },
     /// The operating system refused something else.
     #[error("cannot open {path}: {source}", path = .path.display())]
@@ -179,27 +183,20 @@ impl OpenError {
         let says = |text: &str| detail.contains(text);
         if says("lock hold by current process") || says("While lock file") {
             OpenError::Locked { path }
-        } else if says("Permission denied") || says("Read-only file system") {
+        } else if is_forbidden(&detail) {
             OpenError::NoPermission { path, detail }
         } else if is_disk_full(&detail) {
             OpenError::DiskFull { path, detail }
         } else if source.kind() == rocksdb::ErrorKind::Corruption || is_file_missing(&detail) {
             let found = detail.trim_start_matches("Corruption: ");
             let found = found.trim_end_matches('.');
-            if ingest::missing_table(&path, found).is_some() && !ingest::leftovers(&path).is_empty()
-            {
-                let reason = format!(
-                    "{found}; rows that were being taken over are still there under another name, and \
-                     opening the log once for writing puts them in their place, as `annals apply \
-                     /dev/null` does"
-                );
-                return OpenError::Corrupt { path, reason };
+            if missing_table(&path, found).is_some() && !leftovers(&path).is_empty() {
+                let remedy = "rows that were being taken over are still there under another name, and \
+                    opening the log once for writing puts them in their place, as `annals apply \
+                    /dev/null` does";
+                return OpenError::corrupt_but(&path, found, remedy);
             }
-            let reason = format!(
-                "{found}; `annals doctor` says whether anything that was acknowledged is concerned, or \
-                 restore it from a backup"
-            );
-            OpenError::Corrupt { path, reason }
+            OpenError::corrupt(&path, found)
         } else if says("Too many open files") {
             OpenError::TooManyFiles { path }
         } else {
@@ -207,10 +204,45 @@ impl OpenError {
         }
     }
 
+    /// What was found, without what to do about damage.
+    pub fn finding(&self) -> String {
+        match self {
+            OpenError::Corrupt { path, reason, .. } => {
+                format!("the log at {} is corrupt: {reason}", path.display())
+            }
+            OpenError::MissingColumnFamily { path, name } => {
+                format!(
+                    "the log at {} has no column family {name:?}",
+                    path.display()
+                )
+            }
+            error => error.to_string(),
+        }
+    }
+
+    /// What helps against this very damage, other than a backup.
+    pub fn remedy(&self) -> Option<&str> {
+        match self {
+            OpenError::Corrupt { remedy, .. } if remedy != EXAMINE => Some(remedy),
+            _ => None,
+        }
+    }
+
+    /// Damage that nothing in the log can mend.
     pub(crate) fn corrupt(path: &Path, reason: impl Into<String>) -> OpenError {
+        OpenError::corrupt_but(path, reason, EXAMINE)
+    }
+
+    /// Damage that something else helps against.
+    pub(crate) fn corrupt_but(
+        path: &Path,
+        reason: impl Into<String>,
+        remedy: impl Into<Cow<'static, str>>,
+    ) -> OpenError {
         OpenError::Corrupt {
             path: path.to_owned(),
             reason: reason.into(),
+            remedy: remedy.into(),
         }
     }
 }
@@ -248,20 +280,33 @@ pub enum RebuildError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// Its records or its blobs cannot be read. They cannot be rebuilt from anything.
-    #[error("index rebuild failed: {0}; restore the log from a backup")]
+    #[error("index rebuild failed: {0}")]
     Read(#[from] ReadError),
     /// It could not be written.
-    #[error("index rebuild failed: {0}; run it again")]
+    #[error("index rebuild failed: {0}{advice}", advice = advice(.0))]
     Store(#[from] StoreFailure),
+}
+
+/// What to do about a failure that does not say it itself.
+pub(crate) fn advice(failure: &StoreFailure) -> &'static str {
+    match failure {
+        StoreFailure::Rocks { detail, .. } if is_damage(detail) => {
+            "; verify the log, and restore it from a backup"
+        }
+        StoreFailure::Rocks { detail, .. } if is_forbidden(detail) => "",
+        StoreFailure::Rocks { .. } | StoreFailure::DiskFull { .. } | StoreFailure::ThreadLost => {
+            "; run it again"
+        }
+        _ => "",
+    }
 }
 
 impl Classified for RebuildError {
     fn classify(&self) -> Classification {
-        use ErrorClass::Unavailable;
         match self {
             RebuildError::Open(error) => error.classify(),
             RebuildError::Read(error) => error.classify().of("rebuild_failed"),
-            RebuildError::Store(_) => Unavailable.code("rebuild_failed"),
+            RebuildError::Store(failure) => failure.classify().of("rebuild_failed"),
         }
     }
 }
@@ -319,12 +364,13 @@ pub enum BackupError {
 
 impl Classified for BackupError {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Failed, Refused, Unavailable};
+        use ErrorClass::{Failed, Refused};
         match self {
             BackupError::NotEmpty { .. } | BackupError::Inside { .. } => {
                 Refused.code("backup_failed")
             }
-            BackupError::Io { .. } | BackupError::Rocks { .. } => Unavailable.code("backup_failed"),
+            BackupError::Io { source, .. } => ErrorClass::of_file(source).code("backup_failed"),
+            BackupError::Rocks { source, .. } => of_rocks(source).of("backup_failed"),
             BackupError::Closed => Failed.code("backup_failed"),
             BackupError::Unusable { source, .. } => source.classify().of("backup_failed"),
             BackupError::Read(error) => error.classify().of("backup_failed"),
@@ -332,28 +378,15 @@ impl Classified for BackupError {
     }
 }
 
-/// Why blobs were not collected.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CollectError {
-    /// The log could not be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The writer could not delete them.
-    #[error(transparent)]
-    Write(#[from] AppendError),
-    /// They are deleted, but their room was not given back.
-    #[error(transparent)]
-    Purge(#[from] PurgeError),
-}
-
-impl Classified for CollectError {
-    fn classify(&self) -> Classification {
-        match self {
-            CollectError::Read(error) => error.classify().of("collection_failed"),
-            CollectError::Write(error) => error.classify().of("collection_failed"),
-            CollectError::Purge(error) => error.classify().of("collection_failed"),
-        }
+/// What helps where RocksDB could not write files of its own elsewhere.
+fn of_rocks(error: &rocksdb::Error) -> Classification {
+    let detail: &str = error.as_ref();
+    if is_damage(detail) {
+        Classification::CORRUPT
+    } else if is_forbidden(detail) {
+        ErrorClass::Failed.code("no_permission")
+    } else {
+        ErrorClass::Unavailable.code("unavailable")
     }
 }
 
@@ -436,6 +469,27 @@ impl StoreFailure {
     }
 }
 
+impl Classified for StoreFailure {
+    fn classify(&self) -> Classification {
+        use ErrorClass::{Contended, Failed, Unavailable};
+        match self {
+            StoreFailure::DiskFull { .. } => Unavailable.code("disk_full"),
+            StoreFailure::Rocks { detail, .. } if is_damage(detail) => Classification::CORRUPT,
+            StoreFailure::Rocks { detail, .. } if is_forbidden(detail) => {
+                Failed.code("no_permission")
+            }
+            StoreFailure::Rocks { .. } | StoreFailure::ThreadLost => {
+                Unavailable.code("unavailable")
+            }
+            StoreFailure::Corrupt { .. } => Classification::CORRUPT,
+            StoreFailure::Unpublished => Unavailable.code("unpublished"),
+            StoreFailure::Restless => Contended.code("restless"),
+            StoreFailure::Rebuilding => Contended.code("rebuilding"),
+            StoreFailure::Moved { .. } => Failed.code("moved"),
+        }
+    }
+}
+
 impl From<StoreFailure> for AppendError {
     fn from(failure: StoreFailure) -> AppendError {
         match failure {
@@ -458,8 +512,14 @@ impl From<StoreFailure> for RedactError {
 
 impl From<StoreFailure> for CommitError {
     fn from(failure: StoreFailure) -> CommitError {
-        CommitError::Unavailable {
-            source: Box::new(failure),
+        match failure {
+            // To reopen it would not help.
+            StoreFailure::Corrupt { reason } => CommitError::Corrupt {
+                reason: reason.to_string(),
+            },
+            failure => CommitError::Unavailable {
+                source: Box::new(failure),
+            },
         }
     }
 }
@@ -471,11 +531,23 @@ impl From<StoreFailure> for ReadError {
             StoreFailure::Moved { path } => ReadError::Moved {
                 place: path.display().to_string(),
             },
+            StoreFailure::Corrupt { reason } => ReadError::Corrupt {
+                reason: reason.to_string(),
+            },
             failure => ReadError::Unavailable {
                 source: Box::new(failure),
             },
         }
     }
+}
+
+/// Whether RocksDB found what it did not write, or misses what it wrote.
+fn is_damage(detail: &str) -> bool {
+    detail.starts_with("Corruption: ") || is_file_missing(detail)
+}
+
+fn is_forbidden(detail: &str) -> bool {
+    detail.contains("Permission denied") || detail.contains("Read-only file system")
 }
 
 fn is_disk_full(detail: &str) -> bool {
@@ -494,15 +566,6 @@ fn is_file_missing(detail: &str) -> bool {
     detail.contains("No such file or directory") && detail.split(": ").any(is_own)
 }
 
-/// What to say of a log that ends before what was acknowledged.
-pub(crate) fn lost(acknowledged: Position, last: Position) -> String {
-    format!(
-        "{acknowledged} records were acknowledged, but it ends at {last}; restore it from a \
-         backup, or remove the file {} and run `annals apply /dev/null` to go on without them",
-        watermark_file::NAME
-    )
-}
-
 /// What is stored cannot be what was written.
 pub(crate) fn corrupt(reason: impl Into<String>) -> ReadError {
     ReadError::Corrupt {
@@ -510,9 +573,17 @@ pub(crate) fn corrupt(reason: impl Into<String>) -> ReadError {
     }
 }
 
+pub(crate) fn unreadable(path: &Path, error: ReadError) -> OpenError {
+    match error {
+        ReadError::Corrupt { reason } => OpenError::corrupt(path, reason),
+        error => OpenError::corrupt(path, error.to_string()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::purge::PurgeError;
 
     #[test]
     fn a_full_disk_is_recognised_and_says_what_to_do() {
@@ -533,6 +604,69 @@ mod tests {
                 .contains("Free some space for log and reopen"),
             "{error}"
         );
+    }
+
+    fn rocks(detail: &str) -> StoreFailure {
+        StoreFailure::Rocks {
+            path: Arc::from(Path::new("log")),
+            detail: detail.into(),
+        }
+    }
+
+    #[test]
+    fn a_rebuild_and_a_purge_say_whether_a_retry_helps() {
+        let path: Arc<Path> = Arc::from(Path::new("log"));
+        let reason = "x".into();
+        for (failure, class) in [
+            (StoreFailure::Corrupt { reason }, ErrorClass::Corrupt),
+            (StoreFailure::Moved { path }, ErrorClass::Failed),
+            (rocks("Corruption: bad block"), ErrorClass::Corrupt),
+            (
+                rocks("IO error: Permission denied: While open"),
+                ErrorClass::Failed,
+            ),
+            (rocks("IO error: x"), ErrorClass::Unavailable),
+            (StoreFailure::Restless, ErrorClass::Contended),
+            (StoreFailure::ThreadLost, ErrorClass::Unavailable),
+        ] {
+            let purge = PurgeError::Store(failure.clone());
+            let rebuild = RebuildError::Store(failure);
+            assert_eq!((purge.class(), rebuild.class()), (class, class), "{purge}");
+            let says_again = rebuild.to_string().ends_with("run it again");
+            assert_eq!(says_again, class == ErrorClass::Unavailable, "{rebuild}");
+        }
+    }
+
+    #[test]
+    fn advice_is_given_once() {
+        let reason = String::from("x");
+        let error = RebuildError::Read(ReadError::Corrupt { reason }).to_string();
+        assert_eq!(error.matches("restore").count(), 1, "{error}");
+        let reason = "x".into();
+        let error = RebuildError::Store(StoreFailure::Corrupt { reason }).to_string();
+        assert_eq!(error.matches("restore").count(), 1, "{error}");
+    }
+
+    #[test]
+    fn damage_is_damage_to_every_port() {
+        let damage = || StoreFailure::Corrupt { reason: "x".into() };
+        assert_eq!(ReadError::from(damage()).class(), ErrorClass::Corrupt);
+        assert_eq!(AppendError::from(damage()).class(), ErrorClass::Corrupt);
+        assert_eq!(CommitError::from(damage()).class(), ErrorClass::Corrupt);
+    }
+
+    #[test]
+    fn a_backup_without_permission_is_not_tried_again() {
+        for (kind, retryable) in [
+            (io::ErrorKind::PermissionDenied, false),
+            (io::ErrorKind::NotADirectory, false),
+            (io::ErrorKind::StorageFull, true),
+        ] {
+            let path = PathBuf::from("copy");
+            let source = kind.into();
+            let error = BackupError::Io { path, source };
+            assert_eq!(error.is_retryable(), retryable, "{error}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What the files of a log say, whether or not it opens.
 
-use std::fs::{self, OpenOptions, TryLockError};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,11 +8,13 @@ use annals_event_log::Position;
 use uuid::Uuid;
 
 use crate::aside::{self, ASIDE, REPLACED};
-use crate::db::{directory_bytes, files};
 use crate::error::OpenError;
+use crate::folder::{directory_bytes, files};
+use crate::identity::{Written, written};
+use crate::ingest::leftovers;
 use crate::truncate::{self, Behind, End};
 use crate::watermark_file::WatermarkFile;
-use crate::{backup, identity, ingest, settle};
+use crate::{backup, identity, settle};
 
 /// What was found. Each part is looked at by itself, so that one that is damaged hides
 /// no other.
@@ -34,17 +36,6 @@ pub struct Examined {
     pub free: Option<u64>,
     /// What interrupted work left.
     pub leftovers: Vec<Leftover>,
-}
-
-/// Whether a process has a log open for writing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
-    /// A process has.
-    Now,
-    /// No process has.
-    No,
-    /// It cannot be known: the file ANNALS may not be opened.
-    Unknown,
 }
 
 /// How a log ends.
@@ -120,19 +111,6 @@ fn tail(path: &Path) -> Tail {
     }
 }
 
-/// Asks for the lock as readers would share it, and gives it back at once.
-pub(crate) fn written(path: &Path) -> Written {
-    let file = path.join(identity::NAME);
-    let Ok(file) = annals_files::open_with(&file, OpenOptions::new().read(true)) else {
-        return Written::Unknown;
-    };
-    match file.try_lock_shared() {
-        Ok(()) => Written::No,
-        Err(TryLockError::WouldBlock) => Written::Now,
-        Err(TryLockError::Error(_)) => Written::Unknown,
-    }
-}
-
 /// Bytes that are free for us where a path is, or its nearest ancestor that exists.
 fn free(path: &Path) -> io::Result<u64> {
     let path = std::path::absolute(path)?;
@@ -147,7 +125,7 @@ fn leftovers(path: &Path, written: Written) -> Vec<Leftover> {
     if written == Written::No {
         let what = "rows of a read model that were not taken over; the next opening for writing \
                     removes it, or puts it in its place";
-        let rows = ingest::leftovers(path).into_iter();
+        let rows = leftovers::leftovers(path).into_iter();
         leftovers.extend(rows.map(|path| Leftover { path, what }));
         let what = "a copy of a write-ahead log that was not finished; the next opening for writing \
                     removes it";

@@ -1,4 +1,4 @@
-//! The log's directory, held open, and its small files.
+//! The log's directory, held open, its small files, and which files are in it.
 //!
 //! A folder that is moved away, or another one that is put in its place, must not make a writer
 //! add or delete files in a log that is not its own. So RocksDB works in the directory that was
@@ -125,6 +125,49 @@ fn not_a_file(path: &Path) -> io::Error {
         "{} is not a regular file: a link, a pipe or a folder is in its place",
         path.display()
     ))
+}
+
+/// RocksDB's files of a directory with such an ending, and copies of its logs with that one, by the number in their names, which is by
+/// age.
+pub(crate) fn files(directory: &Path, ending: &str) -> io::Result<Vec<String>> {
+    let unfinished = format!("log.{ending}");
+    let is_one = |name: &str| {
+        let parts = name.split_once('.');
+        parts.is_some_and(|(_, rest)| rest == ending || rest == unfinished)
+            && number(name).is_some()
+    };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        if let Ok(name) = entry?.file_name().into_string()
+            && is_one(&name)
+        {
+            found.push(name);
+        }
+    }
+    // Not by name: RocksDB writes more than six digits where a number has them.
+    found.sort_by_cached_key(|name| (number(name), name.clone()));
+    Ok(found)
+}
+
+/// The number in the name of one of RocksDB's files.
+pub(crate) fn number(name: &str) -> Option<u64> {
+    name.split('.').next()?.parse().ok()
+}
+
+/// Bytes of all files in a directory and below.
+pub(crate) fn directory_bytes(directory: &Path) -> io::Result<u64> {
+    let mut total = 0;
+    for entry in fs::read_dir(directory)? {
+        // The writer deletes files while we count: what is gone counts nothing.
+        let Ok(found) = entry.and_then(|entry| Ok((entry.metadata()?, entry.path()))) else {
+            continue;
+        };
+        total += match found {
+            (metadata, path) if metadata.is_dir() => directory_bytes(&path)?,
+            (metadata, _) => metadata.len(),
+        };
+    }
+    Ok(total)
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@
 //! after a failure the table stays under its first name, and the next writer puts it where it
 //! is missed ([`open`]).
 
+pub(crate) mod leftovers;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,9 +22,10 @@ use rocksdb::{IngestExternalFileOptions, SstFileWriter};
 use uuid::Uuid;
 
 use crate::error::{OpenError, StoreFailure};
-use crate::models::Commit;
 use crate::read::View;
-use crate::{columns, identity, keys};
+use crate::{columns, directories, keys};
+
+use leftovers::{BEGIN, END, leftovers, missing_table};
 
 /// From this many rows on a table pays for its files and their syncs, where a model begins.
 const INGEST_FROM: usize = 10_000;
@@ -31,21 +34,14 @@ const INGEST_FROM: usize = 10_000;
 const INGEST_MORE_FROM: usize = 50_000;
 
 /// Whether a commit is worth a separate table.
-pub(crate) fn is_for(commit: &Commit) -> bool {
-    let from = match commit.expected.position {
+/// These are its rows, and the model has come so far.
+pub(crate) fn is_for(expected: Position, rows: usize) -> bool {
+    let from = match expected {
         Position::START => INGEST_FROM,
         _ => INGEST_MORE_FROM,
     };
-    commit.rows.len() >= from
+    rows >= from
 }
-
-/// How the name of a table begins and ends before RocksDB takes it over.
-///
-/// Each has its own name. RocksDB takes a table over by a second name for the same
-/// file, and removes the first one then; where it could not, the first name is still one
-/// of a live table, which writing to it again would destroy.
-const BEGIN: &str = "rows";
-const END: &str = ".new";
 
 /// A table under its first name, which goes when this does, unless it is kept.
 struct Table {
@@ -73,20 +69,6 @@ impl Drop for Table {
     }
 }
 
-/// Tables that an interrupted commit left under their first names, or that RocksDB could
-/// not remove. Older programs had one name for all, `rows.new`.
-pub(crate) fn leftovers(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    let is_ours = |entry: &fs::DirEntry| {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        name.starts_with(BEGIN) && name.ends_with(END)
-    };
-    let mut found: Vec<PathBuf> = entries.filter(is_ours).map(|entry| entry.path()).collect();
-    found.sort();
-    found
-}
-
 /// Removes what an interrupted commit left. Where it also is a live table, that stays under
 /// its own name.
 pub(crate) fn clean(directory: &Path) {
@@ -104,10 +86,15 @@ fn remove(path: &Path) {
 }
 
 /// Writes rows and checkpoint, or nothing.
-pub(crate) fn commit(view: &View<'_>, commit: Commit) -> Result<(), CommitError> {
+pub(crate) fn commit(
+    view: &View<'_>,
+    model: &str,
+    rows: Rows,
+    position: Position,
+) -> Result<(), CommitError> {
     let table = Table::create(&view.db.folder.held());
     let mut table = table.map_err(|error| StoreFailure::io(&view.db.path, &error))?;
-    write_table(&table.path, commit).map_err(|error| view.db.failure(&error))?;
+    write_table(&table.path, model, rows, position).map_err(|error| view.db.failure(&error))?;
     let mut options = IngestExternalFileOptions::default();
     options.set_move_files(true);
     // Before it begins: nothing of this is done by a process that is killed.
@@ -142,7 +129,7 @@ pub(crate) fn open<T>(
     for kept in leftovers(directory).iter().rev() {
         let failed = |error| OpenError::io(kept, error);
         fs::rename(kept, &missing).map_err(failed)?;
-        identity::sync_directory(directory).map_err(failed)?;
+        directories::sync_directory(directory).map_err(failed)?;
         match open() {
             Ok(opened) => {
                 tracing::info!(table = %missing.display(), "rows that were taken over are put in their place");
@@ -154,29 +141,19 @@ pub(crate) fn open<T>(
     Err(first)
 }
 
-/// The table that RocksDB says is missing in a directory.
-pub(crate) fn missing_table(directory: &Path, said: &str) -> Option<PathBuf> {
-    let (before, _) = said.split_once(".sst: No such file")?;
-    let number = before.rsplit('/').next()?;
-    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    let path = directory.join(format!("{number}.sst"));
-    (is_number && !path.exists()).then_some(path)
-}
-
-fn write_table(path: &Path, commit: Commit) -> Result<(), rocksdb::Error> {
-    let Commit {
-        model,
-        rows,
-        position,
-        ..
-    } = commit;
+fn write_table(
+    path: &Path,
+    model: &str,
+    rows: Rows,
+    position: Position,
+) -> Result<(), rocksdb::Error> {
     let options = columns::table_of_rows();
     let mut table = SstFileWriter::create(&options);
     table.open(path)?;
     // The checkpoint's key is before those of all rows.
-    table.put(keys::model_checkpoint(&model), position.0.to_be_bytes())?;
+    table.put(keys::model_checkpoint(model), position.0.to_be_bytes())?;
     // One key's room serves them all.
-    let mut full = keys::model_row(&model, &[]);
+    let mut full = keys::model_row(model, &[]);
     let before = full.len();
     for (key, value) in in_order(rows) {
         full.truncate(before);

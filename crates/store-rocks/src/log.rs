@@ -4,7 +4,7 @@ mod keep;
 mod ports;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use annals_event_log::store_support::{RequestDigest, random_salt};
@@ -15,8 +15,8 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::db::Db;
+use crate::directories;
 use crate::error::{OpenError, StoreFailure};
-use crate::identity;
 use crate::models::Turns;
 use crate::open::{self, Access, Opened};
 use crate::open_reader;
@@ -27,6 +27,9 @@ use crate::slot::Slot;
 
 /// How long dropping the last handle waits for reads that are under way.
 const DROP_WAIT: Duration = Duration::from_secs(5);
+
+/// How often a reader that waits looks at WATERMARK.
+const POLL: Duration = Duration::from_millis(50);
 
 /// A log in a directory, on RocksDB.
 ///
@@ -110,11 +113,24 @@ impl RocksLog {
     /// [`OpenError::Io`] and others that the operating system has reasons for.
     pub fn temporary(options: &Options) -> Result<RocksLog, OpenError> {
         let home = std::env::temp_dir();
-        let folder = identity::temporary_folder("annals-rows-", &home);
+        let folder = directories::temporary_folder("annals-rows-", &home);
         let folder = folder.map_err(|error| OpenError::io(&home, error))?;
         let path = folder.path().join("log");
         let opened = open::create(&path, options)?;
         RocksLog::start_in(&path, options, opened, Some(folder))
+    }
+
+    /// Brings a reader's view to what the writer has done by now, also where that moved no
+    /// watermark, as the last step of a redaction. For the writer's own handle there is nothing to do.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub async fn catch_up(&self) -> Result<(), ReadError> {
+        let Access::Follow(follower) = &self.inner.access else {
+            return Ok(());
+        };
+        let follower = Arc::clone(follower);
+        run(&self.inner, move |_| follower.catch_up_now()).await
     }
 
     pub(crate) fn start(
@@ -326,6 +342,24 @@ async fn prepare(
     answered
         .await
         .unwrap_or_else(|_| Err(StoreFailure::ThreadLost.into()))
+}
+
+/// Refreshes until the log is closed or its last handle is gone.
+fn follow(inner: &Weak<Inner>) {
+    while let Some(inner) = inner.upgrade() {
+        match inner.refresh() {
+            Err(error @ ReadError::Moved { .. }) => {
+                tracing::warn!(%error, "the reader cannot follow the writer");
+                inner.watermark.close();
+                return;
+            }
+            Err(ReadError::Closed) => return,
+            Err(error) => tracing::warn!(%error, "the reader cannot follow the writer"),
+            Ok(_) => {}
+        }
+        drop(inner);
+        std::thread::sleep(POLL);
+    }
 }
 
 #[cfg(test)]

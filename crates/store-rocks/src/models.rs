@@ -14,11 +14,11 @@ use bytes::Bytes;
 use rocksdb::{DBPinnableSlice, WriteBatch};
 
 use crate::columns::Columns;
-use crate::db::Db;
-use crate::error::{OpenError, corrupt};
+use crate::db::{Db, synced};
+use crate::error::{OpenError, corrupt, unreadable};
 use crate::ingest;
 use crate::read::{Shown, View};
-use crate::{keys, mutants, open};
+use crate::{keys, mutants};
 
 /// What one commit does.
 pub(crate) struct Commit {
@@ -156,8 +156,8 @@ pub(crate) fn commit(view: &View<'_>, turns: &Turns, commit: Commit) -> Result<(
             watermark: view.watermark,
         });
     }
-    match ingest::is_for(&commit) {
-        true => ingest::commit(view, commit),
+    match ingest::is_for(commit.expected.position, commit.rows.len()) {
+        true => ingest::commit(view, &commit.model, commit.rows, commit.position),
         false => write(view, &commit),
     }
 }
@@ -173,17 +173,15 @@ pub(crate) fn are_synced(db: &Db) -> Result<bool, ReadError> {
 /// They are folded again from the log, once.
 pub(crate) fn drop_unsynced(db: &Db) -> Result<(), OpenError> {
     let path = db.path.as_path();
-    let columns = db
-        .columns()
-        .map_err(|error| open::unreadable(path, error))?;
-    if are_synced(db).map_err(|error| open::unreadable(path, error))? {
+    let columns = db.columns().map_err(|error| unreadable(path, error))?;
+    if are_synced(db).map_err(|error| unreadable(path, error))? {
         return Ok(());
     }
     let mut write = WriteBatch::default();
     let (from, to) = ([].as_slice(), keys::BEYOND_MODELS.as_slice());
     write.delete_range_cf(columns.models, from, to);
     write.put_cf(columns.meta, keys::META_ROWS_SYNCED, keys::ROWS_SYNCED);
-    let written = db.rocks.write_opt(write, &open::synced(true));
+    let written = db.rocks.write_opt(write, &synced(true));
     written.map_err(|error| OpenError::rocks(path, error))
 }
 
@@ -336,7 +334,7 @@ pub(crate) fn drop_model(view: &View<'_>, turns: &Turns, model: &str) -> Result<
     let failure = |error| view.db.write_failure(&error);
     let mut write = WriteBatch::default();
     write.delete_range_cf(view.columns.models, &from, &to);
-    let options = open::synced(true);
+    let options = synced(true);
     view.db.rocks.write_opt(write, &options).map_err(failure)?;
     // Whole tables of it need not be read once more to be rid of them. What
     // they hid is gone too: the deletion is newer, and on the disk.

@@ -7,25 +7,26 @@ use std::sync::Arc;
 
 use annals_event_log::{Position, ReadError, Watermark, encode_timestamp};
 use chrono::{DateTime, Utc};
-use rocksdb::{DB, WriteBatch, WriteOptions};
+use rocksdb::{DB, WriteBatch};
 use uuid::Uuid;
 
-use crate::columns::{self, Columns, Role};
-use crate::db::Db;
+use crate::checks::{Purpose, check_columns, check_meta, columns_of, hold};
+use crate::columns::{self, Role};
+use crate::db::{Db, synced};
 use crate::durability::Durability;
-use crate::error::{OpenError, StoreFailure, lost};
-use crate::folder::{self, Folder};
+use crate::error::{OpenError, StoreFailure, unreadable};
+use crate::folder::Folder;
 use crate::latch::OnDrop;
 use crate::options::Options;
 use crate::secondary::Follower;
 use crate::settle::settle;
 use crate::slot::Slot;
 use crate::staging::Tail;
-use crate::watermark_file::{self, Syncer, WatermarkFile};
+use crate::watermark_file::{self, Syncer, WatermarkFile, lost};
 use crate::writer::{Disk, End, Publish, Writer};
 use crate::{
-    continuity, creation, endless, identity, index, ingest, keys, models, mutants, redaction, rows,
-    secret, tree,
+    continuity, creation, directories, endless, identity, index, ingest, keys, models, mutants,
+    redaction, rows, secret, tree,
 };
 
 /// A log that was opened, in parts.
@@ -45,7 +46,7 @@ pub(crate) enum Access {
 /// Makes a new log and opens it.
 pub(crate) fn create(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     creation::check_place(path)?;
-    identity::create_log_folder(path).map_err(|error| OpenError::io(path, error))?;
+    directories::create_log_folder(path).map_err(|error| OpenError::io(path, error))?;
     let log_id = options.log_id.unwrap_or_else(Uuid::now_v7);
     let folder = hold(path)?;
     let lock = identity::begin(path, log_id)?;
@@ -274,12 +275,6 @@ fn disk(db: Arc<Db>, sync: bool) -> Disk {
     })
 }
 
-pub(crate) fn synced(sync: bool) -> WriteOptions {
-    let mut options = WriteOptions::default();
-    options.set_sync(sync);
-    options
-}
-
 fn read_tail(db: &Db) -> Result<Tail, ReadError> {
     let counts = index::counts(db, &db.columns()?)?;
     Ok(match db.last_record()? {
@@ -307,107 +302,5 @@ pub(crate) fn check_watermark(
     match published {
         Some(published) if published > last => Err(OpenError::corrupt(path, lost(published, last))),
         _ => Ok(()),
-    }
-}
-
-/// Opens the directory, which RocksDB is to work in; no file in it would keep that waiting.
-pub(crate) fn hold(path: &Path) -> Result<Arc<Folder>, OpenError> {
-    let failed = |error| OpenError::io(path, error);
-    folder::check_files(path).map_err(failed)?;
-    Folder::open(path).map_err(failed)
-}
-
-/// Compares the column families with those that a log has; alters nothing.
-pub(crate) fn check_columns(path: &Path, options: &Options) -> Result<(), OpenError> {
-    let failed = |error| OpenError::io(path, error);
-    if !path.join("CURRENT").try_exists().map_err(failed)? {
-        return Err(OpenError::corrupt(
-            path,
-            "RocksDB's file CURRENT is missing; restore it from a backup",
-        ));
-    }
-    let db_options = columns::database_options(options, Role::Reader);
-    let found = DB::list_cf(&db_options, path).map_err(|error| OpenError::rocks(path, error))?;
-    for name in columns::ALL {
-        if !found.iter().any(|found| found == name) {
-            return Err(OpenError::MissingColumnFamily {
-                path: path.to_owned(),
-                name: name.into(),
-            });
-        }
-    }
-    match found
-        .iter()
-        .find(|found| !columns::ALL.contains(&found.as_str()))
-    {
-        Some(name) => Err(OpenError::NotALog {
-            path: path.to_owned(),
-            reason: format!("it has a column family {name:?} that no log has"),
-        }),
-        None => Ok(()),
-    }
-}
-
-/// What a database is opened for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// To read or to write records.
-    Use,
-    /// To rebuild its indexes.
-    Rebuild,
-}
-
-/// Compares what the database says of itself with the file ANNALS.
-pub(crate) fn check_meta(db: &Db, log_id: Uuid, purpose: Purpose) -> Result<(), OpenError> {
-    let path = db.path.as_path();
-    let columns = columns_of(path, &db.rocks)?;
-    let get = |key: &[u8]| {
-        db.get(columns.meta, key)
-            .map_err(|error| unreadable(path, error))
-    };
-    let format = get(keys::META_FORMAT)?
-        .and_then(|value| Some(u32::from_be_bytes((*value).try_into().ok()?)));
-    match format {
-        Some(found) if found > identity::FORMAT => {
-            let path = path.to_owned();
-            return Err(OpenError::NewerFormat {
-                path,
-                found,
-                known: identity::FORMAT,
-            });
-        }
-        Some(1..) => {}
-        Some(0) | None => {
-            return Err(OpenError::corrupt(
-                path,
-                "the database does not say its format; restore it from a backup",
-            ));
-        }
-    }
-    if get(keys::META_REBUILDING)?.is_some() && !matches!(purpose, Purpose::Rebuild) {
-        return Err(OpenError::RebuildInterrupted {
-            path: path.to_owned(),
-        });
-    }
-    match get(keys::META_LOG_ID)? {
-        Some(stored) if *stored == log_id.as_bytes()[..] => Ok(()),
-        _ => Err(OpenError::corrupt(
-            path,
-            "the file ANNALS names another log than the database",
-        )),
-    }
-}
-
-fn columns_of<'a>(path: &Path, rocks: &'a DB) -> Result<Columns<'a>, OpenError> {
-    Columns::of(rocks).map_err(|name| OpenError::MissingColumnFamily {
-        path: path.to_owned(),
-        name: name.to_owned(),
-    })
-}
-
-pub(crate) fn unreadable(path: &Path, error: ReadError) -> OpenError {
-    match error {
-        ReadError::Corrupt { reason } => OpenError::corrupt(path, reason),
-        error => OpenError::corrupt(path, error.to_string()),
     }
 }

@@ -1,17 +1,21 @@
 //! What can be chosen when a log is opened.
 
+use derive_setters::Setters;
 use uuid::Uuid;
 
 use crate::mutants;
 
 /// Choices for opening a log. None of them changes the stored format.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct Options {
     /// Whether every group is synced to the disk before it is acknowledged.
     /// `false` is for tests only: a power cut then loses acknowledged batches.
     pub sync: bool,
     /// The id of a log that is created; a new one (version 7) where it is `None`.
     /// Opening an existing log does not look at it.
+    #[setters(into)]
     pub log_id: Option<Uuid>,
     /// Threads that serve reads, at least 1.
     pub read_threads: usize,

@@ -12,12 +12,12 @@ use annals_event_log::{Classification, Classified, ErrorClass, Position, ReadErr
 use rocksdb::{BottommostLevelCompaction, CompactOptions};
 
 use crate::columns;
-use crate::db::{Db, files};
-use crate::error::StoreFailure;
+use crate::db::{Db, synced};
+use crate::error::{StoreFailure, advice};
+use crate::folder::files;
 use crate::models::Turns;
-use crate::open::synced;
 use crate::redaction::{Left, Pending};
-use crate::{identity, keys, mutants, redaction};
+use crate::{directories, keys, mutants, redaction};
 
 /// RocksDB's count of what failed in its own threads since the log was opened.
 const BACKGROUND_ERRORS: &str = "rocksdb.background-errors";
@@ -59,7 +59,7 @@ pub enum PurgeError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The store failed, for example because the disk is full.
-    #[error("the files could not be rewritten: {0}")]
+    #[error("the files could not be rewritten: {0}{advice}", advice = advice(.0))]
     Store(#[from] StoreFailure),
     /// Files are still there that should have been rewritten.
     #[error(
@@ -80,7 +80,8 @@ impl Classified for PurgeError {
         match self {
             PurgeError::ReadOnly => Failed.code("bytes_left"),
             PurgeError::Read(error) => error.classify().of("bytes_left"),
-            PurgeError::Unfinished | PurgeError::Store(_) | PurgeError::StillThere { .. } => {
+            PurgeError::Store(failure) => failure.classify().of("bytes_left"),
+            PurgeError::Unfinished | PurgeError::StillThere { .. } => {
                 Unavailable.code("bytes_left")
             }
         }
@@ -103,7 +104,7 @@ pub(crate) fn purge(db: &Db, turns: &Turns) -> Result<(), PurgeError> {
     match redaction::pending(db)? {
         Some(pending) if pending.said == said => {
             // Or a power cut brings the names of the old files back, and nothing says so.
-            identity::sync_directory(&db.folder.held())
+            directories::sync_directory(&db.folder.held())
                 .map_err(|error| StoreFailure::io(&db.path, &error))?;
             mark(db, None)
         }

@@ -14,10 +14,11 @@ use annals_event_log::{Altered, Appended, BatchId, Digest, Position, ReadError, 
 use bytes::Bytes;
 use rocksdb::{ColumnFamily, WriteBatch};
 
+use crate::checks::Purpose;
 use crate::columns::{self, Columns};
-use crate::db::Db;
+use crate::db::{Db, synced};
 use crate::error::{RebuildError, corrupt};
-use crate::open::{self, Purpose, synced};
+use crate::open;
 use crate::options::Options;
 use crate::read::{Shown, View};
 use crate::rows::{self, Counts};
@@ -220,6 +221,14 @@ impl<'a> Headers<'a> {
     }
 }
 
+/// What was found, without what to do about it.
+fn found(error: &ReadError) -> String {
+    match error {
+        ReadError::Corrupt { reason } => reason.clone(),
+        error => error.to_string(),
+    }
+}
+
 /// Reads everything else that is to be read or deleted: a table with a block that is
 /// damaged would still be damaged afterwards.
 fn check_tables(db: &Db) -> Result<(), RebuildError> {
@@ -238,9 +247,9 @@ fn check_tables(db: &Db) -> Result<(), RebuildError> {
         }
         if let Err(error) = db.check(&iterator) {
             let reason = format!(
-                "files of {name} are damaged and cannot be rebuilt in place ({error}); restore the \
-                 log from a backup, or write it out with `annals export annals` and import that \
-                 into a new log"
+                "files of {name} are damaged and cannot be rebuilt in place ({}); `annals export annals` may \
+                 write the log out, to be imported into a new one",
+                found(&error)
             );
             return Err(corrupt(reason).into());
         }

@@ -36,7 +36,7 @@ use crate::staging::Refusal;
 use crate::writer::Groups;
 
 pub(crate) use pending::{Left, Pending, decode_records, pending};
-pub(crate) use steps::{Failure, Steps, delete_blobs, resume};
+pub(crate) use steps::{Failure, Steps, resume};
 pub(crate) use unfinished::unfinished;
 
 pub use unfinished::Unfinished;

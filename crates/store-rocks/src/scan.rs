@@ -130,11 +130,7 @@ fn read_part(
     (from, count): (u64, u64),
 ) -> Result<(Vec<Record>, Option<u64>), ReadError> {
     let limit = usize::try_from(count).unwrap_or(usize::MAX);
-    let part = Query {
-        from,
-        limit,
-        ..query.clone()
-    };
+    let part = query.clone().starting_at(from).limit(limit);
     let iterator = view.db.iterate_part(view.columns.records);
     let mut filling = Filling::new(limit);
     let records = read(view, &part, &mut filling, iterator)?;

@@ -1,27 +1,24 @@
 //! A reader next to a live writer: a RocksDB secondary that follows the file
 //! WATERMARK and serves nothing above it.
 
-use std::fs::{OpenOptions, TryLockError};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use annals_event_log::{Position, ReadError, Watermark};
 use uuid::Uuid;
 
 use crate::db::Db;
-use crate::error::{OpenError, StoreFailure, corrupt, lost};
-use crate::examine::{self, Written};
-use crate::log::Inner;
+use crate::error::{OpenError, StoreFailure, corrupt, unreadable};
+use crate::identity::{Written, written};
+use crate::open_secondary::{beside_rebuild, manifest, open_secondary};
 use crate::options::Options;
 use crate::read::Shown;
 use crate::slot::Slot;
-use crate::watermark_file::WatermarkFile;
-use crate::{identity, keys, models, open, open_reader};
+use crate::watermark_file::{WatermarkFile, lost};
+use crate::{keys, models};
 
-/// How often a reader that waits looks at WATERMARK.
-const POLL: Duration = Duration::from_millis(50);
 /// How often it tries to see what WATERMARK promises. The writer may switch
 /// files at any moment, and then the first attempts can miss.
 const ATTEMPTS: u32 = 20;
@@ -160,7 +157,7 @@ impl Follower {
             true => beside_rebuild(OpenError::RebuildInterrupted {
                 path: path.to_owned(),
             }),
-            false => open::unreadable(path, error),
+            false => unreadable(path, error),
         }
     }
 
@@ -195,6 +192,19 @@ impl Follower {
         let seen = self.see(published, &mut turn)?;
         // Read again: rows of a read model that came with this view were folded
         // from what was published by then.
+        let published = self.read_file()?.unwrap_or(published);
+        self.served.advance(seen.min(published));
+        Ok(())
+    }
+
+    /// Catches up with what changed without a position: rows of read models, and content that went.
+    pub(crate) fn catch_up_now(&self) -> Result<(), ReadError> {
+        let mut turn = self.turn();
+        if self.stands_still.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let published = self.read_file()?.unwrap_or_default();
+        let seen = self.see(published, &mut turn)?;
         let published = self.read_file()?.unwrap_or(published);
         self.served.advance(seen.min(published));
         Ok(())
@@ -250,7 +260,7 @@ impl Follower {
         // It ends when that is served.
         self.unpublished.store(last.0, Ordering::Release);
         // Checked only here: it is the writer's own lock that is looked at.
-        if examine::written(&db.path) == Written::Now {
+        if written(&db.path) == Written::Now {
             return Ok(()); // It is being opened, and will publish it.
         }
         let served = self.served.get();
@@ -323,7 +333,7 @@ impl Follower {
     /// position in view.
     fn reopen(&self, db: &Db) -> Result<Position, ReopenError> {
         let (options, log_id) = &self.opening;
-        let opened = open_reader::open_secondary(
+        let opened = open_secondary(
             &db.path,
             &db.folder,
             options,
@@ -383,7 +393,7 @@ impl Follower {
             if self.read_file()?.is_some_and(|published| seen <= published) {
                 return Ok(still);
             }
-            if self.unpublished().is_some() && examine::written(&still.db.path) != Written::Now {
+            if self.unpublished().is_some() && written(&still.db.path) != Written::Now {
                 break; // No writer is there that will publish it.
             }
             std::thread::sleep(BETWEEN_ATTEMPTS);
@@ -391,15 +401,14 @@ impl Follower {
         Err(StoreFailure::Unpublished.into())
     }
 
-    /// Starts the thread that wakes those who wait, if it does not run yet.
-    pub(crate) fn poll(&self, inner: &Arc<Inner>) {
+    /// Starts the thread that wakes those who wait, if it does not run yet; `follow` is what it does.
+    pub(crate) fn poll(&self, follow: impl FnOnce() + Send + 'static) {
         let mut polling = self.polling.lock().unwrap_or_else(PoisonError::into_inner);
         if *polling {
             return;
         }
-        let inner = Arc::downgrade(inner);
         let thread = std::thread::Builder::new().name("annals-follower".into());
-        match thread.spawn(move || follow(&inner)) {
+        match thread.spawn(follow) {
             Ok(_) => *polling = true,
             Err(error) => tracing::error!(%error, "no thread to follow the writer with"),
         }
@@ -414,12 +423,12 @@ impl Follower {
 /// manifest says so: where that did not change, all were there.
 fn catch_up(db: &Db) -> Result<Position, CatchUp> {
     let folder = db.folder.held();
-    let mut before = open_reader::manifest(&folder);
+    let mut before = manifest(&folder);
     for _ in 0..ATTEMPTS {
         db.rocks
             .try_catch_up_with_primary()
             .map_err(|error| CatchUp::Failed(db.read_error(&error)))?;
-        let after = open_reader::manifest(&folder);
+        let after = manifest(&folder);
         if after == before {
             return db.last_position().map_err(CatchUp::Failed);
         }
@@ -459,19 +468,6 @@ impl Indexes {
     }
 }
 
-/// Tells a rebuild that goes on now from one that was interrupted: a process that rebuilds
-/// holds the lock.
-pub(crate) fn beside_rebuild(error: OpenError) -> OpenError {
-    let OpenError::RebuildInterrupted { path } = error else {
-        return error;
-    };
-    let file = annals_files::open_with(&path.join(identity::NAME), OpenOptions::new().read(true));
-    match file.map(|file| file.try_lock_shared()) {
-        Ok(Err(TryLockError::WouldBlock)) => OpenError::Rebuilding { path },
-        _ => OpenError::RebuildInterrupted { path },
-    }
-}
-
 /// Why a database was not reopened.
 #[derive(Debug, thiserror::Error)]
 enum ReopenError {
@@ -479,22 +475,4 @@ enum ReopenError {
     Open(#[from] OpenError),
     #[error(transparent)]
     Read(#[from] ReadError),
-}
-
-/// Refreshes until the log is closed or its last handle is gone.
-fn follow(inner: &Weak<Inner>) {
-    while let Some(inner) = inner.upgrade() {
-        match inner.refresh() {
-            Err(error @ ReadError::Moved { .. }) => {
-                tracing::warn!(%error, "the reader cannot follow the writer");
-                inner.watermark.close();
-                return;
-            }
-            Err(ReadError::Closed) => return,
-            Err(error) => tracing::warn!(%error, "the reader cannot follow the writer"),
-            Ok(_) => {}
-        }
-        drop(inner);
-        std::thread::sleep(POLL);
-    }
 }

@@ -17,9 +17,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use crate::db::{files, number};
+use crate::directories;
 use crate::error::OpenError;
-use crate::identity;
+use crate::folder::{files, number};
 use crate::mutants;
 use crate::watermark_file::{Closed, WatermarkFile};
 
@@ -63,7 +63,7 @@ pub(crate) fn settle(directory: &Path, file: &WatermarkFile) -> Result<bool, Ope
         rewritten += write_again(&path).map_err(|error| OpenError::io(&path, error))?;
     }
     tracing::debug!(bytes = rewritten, "the write-ahead logs were written again");
-    identity::sync_directory(directory).map_err(failed)?;
+    directories::sync_directory(directory).map_err(failed)?;
     Ok(true)
 }
 

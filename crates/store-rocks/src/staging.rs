@@ -493,8 +493,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::checks::Purpose;
     use crate::fixtures::append;
-    use crate::open::{self, Purpose};
+    use crate::open;
     use crate::{Options, RocksLog};
 
     fn prepared(stream: &str) -> (Prepared, RequestDigest) {

@@ -11,9 +11,8 @@ use bytes::Bytes;
 use rocksdb::WriteBatch;
 
 use crate::columns::Columns;
-use crate::db::Db;
+use crate::db::{Db, synced};
 use crate::error::corrupt;
-use crate::open::synced;
 use crate::read::View;
 use crate::{chunk, keys};
 

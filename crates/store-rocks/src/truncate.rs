@@ -21,12 +21,11 @@ use annals_event_log::{Classification, Classified, ErrorClass, EventLog, Positio
 use rocksdb::{DB, WriteBatch};
 
 use crate::columns::{self, Role};
-use crate::db::Db;
-use crate::error::{OpenError, corrupt};
+use crate::db::{Db, synced};
+use crate::error::{OpenError, corrupt, unreadable};
 use crate::identity;
 use crate::log::RocksLog;
-use crate::open::{synced, unreadable};
-use crate::open_reader::{check_readable_tables, open_still};
+use crate::open_still::{check_readable_tables, open_still};
 use crate::options::Options;
 use crate::read::{Shown, View};
 use crate::watermark_file::{self, WatermarkFile};
@@ -172,9 +171,6 @@ pub(crate) fn look(path: &Path) -> Result<End, OpenError> {
     };
     // A damaged table is not the end of the log, and removing something at the end does not repair it.
     check_readable_tables(path)?;
-    let damage = damage
-        .trim_end_matches("; restore it from a backup")
-        .to_owned();
     // Where something is missing before the damage, that is not where writing stopped.
     let (last, behind) = match last_position(path, Role::Truncator) {
         Ok(last) => (last, behind(path)?),
@@ -286,7 +282,8 @@ pub(crate) fn truncate_tail(
     if last < acknowledged && !mutants::is(mutants::TRUNCATES_ANYTHING) {
         return Err(lost(last, Some(damage)));
     }
-    let aside = aside::put(path, last)?;
+    let aside =
+        aside::put(path, last).map_err(|(path, source)| TruncateError::Aside { path, source })?;
     let done = remove(path, options, role).and_then(|()| {
         drop(lock);
         // The proof that it opens as any log does, for a reader too.

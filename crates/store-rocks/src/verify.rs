@@ -11,12 +11,11 @@
 
 use annals_event_log::{Position, ReadError};
 use bytes::Bytes;
-use chrono::{DateTime, Utc};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use uuid::Uuid;
 
+use crate::keys;
 use crate::read::View;
-use crate::{index, keys};
 
 mod batches;
 mod blobs;
@@ -26,19 +25,16 @@ mod meta;
 mod models;
 mod report;
 mod tree;
+mod verifier;
 
-use batches::OpenBatch;
-use blobs::KnownBlobs;
-use chunks::{Checked, Entries, Outline, Scope};
-use tree::TreeCheck;
+use chunks::{Checked, Outline, Scope};
+use verifier::{OpenBatch, Verifier};
 
 pub(crate) use chunks::Runs;
 pub(crate) use indexes::Records;
 
 pub use report::{Fault, Finding, VerifyReport};
 
-/// Findings that a report holds; the rest are only counted.
-const MAX_FINDINGS: usize = 100;
 /// Bytes of chunks that are checked at a time.
 const BYTES_AT_A_TIME: usize = 2 * 1024 * 1024;
 
@@ -78,38 +74,7 @@ pub(crate) fn verify_from(
     Ok(verifier.end())
 }
 
-struct Verifier<'a> {
-    view: &'a View<'a>,
-    scope: Scope,
-    report: VerifyReport,
-    /// The last record that was looked at.
-    last: Position,
-    recorded_at: DateTime<Utc>,
-    batch: Option<OpenBatch>,
-    blobs: KnownBlobs,
-    /// Entries of the indexes that were found where they should be.
-    entries: Entries,
-    tree: TreeCheck,
-}
-
-impl<'a> Verifier<'a> {
-    fn new(view: &'a View<'a>, scope: Scope) -> Verifier<'a> {
-        Verifier {
-            view,
-            scope,
-            report: VerifyReport {
-                watermark: view.watermark,
-                ..VerifyReport::default()
-            },
-            last: Position::START,
-            recorded_at: DateTime::<Utc>::MIN_UTC,
-            batch: None,
-            blobs: KnownBlobs::default(),
-            entries: Entries::default(),
-            tree: TreeCheck::default(),
-        }
-    }
-
+impl Verifier<'_> {
     /// Goes to the chunk that holds the record behind `after`.
     fn begin_behind(&mut self, after: Position) -> Result<(), ReadError> {
         let mut iterator = self.view.db.iterate(self.view.columns.records, None);
@@ -130,50 +95,6 @@ impl<'a> Verifier<'a> {
             self.report.unreferenced_blobs = self.blobs.unreferenced();
         }
         self.report
-    }
-
-    fn find(&mut self, position: Option<Position>, stream: Option<&str>, fault: Fault) {
-        let stream = stream.map(str::to_owned);
-        self.found(Finding {
-            position,
-            stream,
-            fault,
-        });
-    }
-
-    fn found(&mut self, finding: Finding) {
-        self.report.total_findings += 1;
-        let is_of_a_model = matches!(finding.fault, Fault::Model { .. });
-        self.report.of_models += u64::from(is_of_a_model);
-        self.report.of_indexes += u64::from(finding.fault.is_of_an_index());
-        if self.report.findings.len() < MAX_FINDINGS {
-            self.report.findings.push(finding);
-        }
-    }
-
-    /// An unreadable store is a finding; one that cannot be reached is an error.
-    fn unreadable(&mut self, error: ReadError) -> Result<(), ReadError> {
-        match error {
-            ReadError::Corrupt { reason } => {
-                // Where it was among the records that was, if it was there.
-                let among = (Position(1)..self.view.watermark).contains(&self.last);
-                let at = among.then(|| self.last.next());
-                self.find(at, None, Fault::Unreadable { reason });
-                Ok(())
-            }
-            error => Err(error),
-        }
-    }
-
-    /// Whether the log ends where this verification does: a writer may have gone on
-    /// meanwhile. What was read before this call is then all of one moment.
-    fn is_at_end(&self) -> Result<bool, ReadError> {
-        match self.view.db.last_position() {
-            Ok(last) => Ok(last <= self.view.watermark),
-            // Its chunk was read before, and that is a finding already.
-            Err(ReadError::Corrupt { .. }) => Ok(true),
-            Err(error) => Err(error),
-        }
     }
 
     /// Reads all chunks; whether it came to the end.

@@ -15,7 +15,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::db::files;
+use crate::folder::files;
 
 pub(crate) const BLOCK: usize = 32 * 1024;
 pub(crate) const HEADER: usize = 7;

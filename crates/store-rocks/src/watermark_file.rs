@@ -34,7 +34,7 @@ use std::time::Duration;
 
 use annals_event_log::{Digest, Position};
 
-use crate::{identity, mutants};
+use crate::{directories, mutants};
 
 /// The file's name.
 pub(crate) const NAME: &str = "WATERMARK";
@@ -100,7 +100,7 @@ impl WatermarkFile {
         let path = directory.join(NAME);
         let mut how = OpenOptions::new();
         let how = how.read(true).write(true).create(true).truncate(false);
-        let how = how.mode(identity::file_mode(directory));
+        let how = how.mode(directories::file_mode(directory));
         let file = annals_files::open_with(&path, how)?;
         let mut file = WatermarkFile::of(file);
         let [first, second] = file.rested()?;
@@ -299,6 +299,15 @@ fn sync_until_ended(file: &WatermarkFile, shared: &Shared) {
             state.written = true;
         }
     }
+}
+
+/// What to say of a log that ends before what was acknowledged.
+pub(crate) fn lost(acknowledged: Position, last: Position) -> String {
+    format!(
+        "{acknowledged} records were acknowledged, but it ends at {last} (to go on without them, remove the \
+         file {} and run `annals apply /dev/null`)",
+        NAME
+    )
 }
 
 #[cfg(test)]

@@ -12,13 +12,13 @@
 //! use uuid::Uuid;
 //!
 //! let task = TaskId(Uuid::from_u128(1));
-//! let create = CreateTask { id: Some(task), ..CreateTask::new("mend the parser") };
-//! let cancel = CancelTask { task, reason: None };
+//! let create = CreateTask::new("mend the parser").with_id(task);
+//! let cancel = CancelTask::new(task);
 //!
 //! given([])
 //!     .after(create.clone())
 //!     .when(cancel.clone())
-//!     .then([happened(task.stream(), task::Event::from(task::Cancelled { reason: None }))]);
+//!     .then([happened(task.stream(), task::Event::from(task::Cancelled::default()))]);
 //!
 //! given([])
 //!     .when(cancel)

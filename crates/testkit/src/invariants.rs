@@ -48,62 +48,17 @@
 mod acknowledged;
 pub(crate) mod read;
 mod record;
+mod violation;
 mod whole;
 
 use annals_event_log::{Digest, Position, Store};
 
 pub use acknowledged::acknowledged;
+pub use violation::{Invariant, Violation};
 
 use record::{Batches, Dense, Digests, Times};
+use violation::Check;
 use whole::{Blobs, Heads, Indexes, Stats, Tree};
-
-/// What a [`Violation`] violates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Invariant {
-    /// What is below the watermark can be read.
-    Readable,
-    /// Positions count from 1 to the watermark without a gap.
-    DensePositions,
-    /// Versions count from 1 in each stream without a gap.
-    DenseVersions,
-    /// No record was recorded before the record before it.
-    Times,
-    /// Structure and content are what the header says.
-    Digests,
-    /// A batch is in consecutive records, and known from its first to its last.
-    Batches,
-    /// Heads and lists of streams are those of the records.
-    Heads,
-    /// The indexes by stream and by event type give exactly the records.
-    Indexes,
-    /// The Merkle tree is that of the headers.
-    Tree,
-    /// Blobs that records refer to are there as they say.
-    Blobs,
-    /// The counts are those of the records.
-    Stats,
-    /// What was acknowledged is there.
-    Acknowledged,
-}
-
-/// What a log must never show, and where.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{invariant:?} is violated{}: expected {expected}, found {found}", at(.position))]
-pub struct Violation {
-    /// What is violated.
-    pub invariant: Invariant,
-    /// The first record where that shows; `None` where no single record shows it.
-    pub position: Option<Position>,
-    /// What should be there.
-    pub expected: String,
-    /// What is there instead.
-    pub found: String,
-}
-
-fn at(position: &Option<Position>) -> String {
-    position.map_or(String::new(), |position| format!(" at position {position}"))
-}
 
 /// What [`check_all`] saw of a sound log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,14 +79,6 @@ pub struct Report {
     pub removed_pieces: u64,
     /// The root of the Merkle tree over all headers.
     pub root: Digest,
-}
-
-/// One check, fed with the records in the order of their positions.
-trait Check {
-    fn record(&mut self, record: &annals_event_log::Record) -> Result<(), Violation>;
-
-    /// After the last record: what is asked of the log as a whole.
-    fn end(&mut self, log: &dyn Store, end: Position) -> Result<(), Violation>;
 }
 
 /// Reads the log once, up to the watermark, and feeds all checks.

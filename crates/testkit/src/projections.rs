@@ -34,6 +34,7 @@
     reason = "this is test code that other crates' tests call; a projection that never returns panics"
 )]
 
+mod closed;
 mod original;
 mod redacting;
 mod redaction;
@@ -47,24 +48,9 @@ use annals_event_log::{Append, Position, ReadError, Row, Store};
 use futures::executor::block_on;
 
 use crate::through::{Hook, Through};
+use closed::closed;
 use original::Original;
 use redacting::{Outcome, Redacting};
-
-/// Calls to a closed log after which a projection is said not to return.
-const CLOSED_CALLS: u64 = 10_000;
-
-/// The answer to a call, the nth one since the log was closed.
-///
-/// Not `Unavailable`, which a projection may try again, for ever.
-fn closed(nth: u64) -> ReadError {
-    if nth > CLOSED_CALLS {
-        panic!(
-            "the projection has called the log {CLOSED_CALLS} times since it was closed: expected that \
-             it returns on `Closed`, which no retry helps"
-        );
-    }
-    ReadError::Closed
-}
 
 /// A process that ends at one of its calls to the log.
 #[derive(Debug)]

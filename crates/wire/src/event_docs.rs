@@ -1,55 +1,55 @@
-//! What every field of every event means: the data behind `docs/events.md`.
+//! What every event and every field of it means, for people who have a log and not the source.
 //!
-//! Rust's doc comments cannot be read by a program, so the meanings are written here
-//! again, as a table for people who have a log and not the source. A test
-//! compares the tables with the fields that the examples really have.
+//! It is written once: in the doc comments of the domain's event structs. Their JSON Schemas have
+//! it from there, and this module reads it, with the types, out of the schemas.
 
-mod alias;
-mod bucket;
-mod common;
-mod intent;
+mod fields;
 pub(crate) mod markdown;
-mod observation;
-mod pipeline;
-mod plan;
-mod run;
-mod session;
+mod schema;
 mod sets;
-mod settings;
-mod snapshot;
-mod task;
 pub mod words;
 
-use annals_domain::{AnyEvent, StreamKind};
+use std::sync::LazyLock;
 
+use annals_domain::StreamKind;
+
+use self::fields::Reader;
+use self::schema::Schemas;
+use self::words::Vocabulary;
+
+pub use schema::{all_schemas, schema_of};
 pub use sets::{HEADER, Sets, sets};
 
 /// One event type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventDoc {
     /// The name under which it is stored.
     pub event_type: &'static str,
-    /// What happened, in a sentence.
-    pub meaning: &'static str,
+    /// The current version of its shape.
+    pub version: u16,
+    /// What happened, in sentences.
+    pub meaning: String,
     /// The fields, in the order in which they are stored.
-    pub fields: &'static [FieldDoc],
+    pub fields: Vec<FieldDoc>,
 }
 
 /// One field of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldDoc {
     /// The name that text formats use.
-    pub name: &'static str,
+    pub name: String,
     /// The type; a question mark says that it may be absent.
-    pub kind: &'static str,
+    pub kind: String,
     /// Which part of the event holds the value.
     pub part: Part,
+    /// The enum whose words its value has, or its elements: the name of a [`Vocabulary`].
+    pub words: Option<String>,
     /// What it means.
-    pub meaning: &'static str,
+    pub meaning: String,
 }
 
 /// Where the value of a field is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
     /// In the structure.
     Structure,
@@ -59,141 +59,33 @@ pub enum Part {
     /// program's own words is in the structure.
     Name,
     /// Nowhere itself: it is a group of fields.
-    Group(&'static [FieldDoc]),
+    Group(Vec<FieldDoc>),
     /// Nowhere itself: it is a list of groups of fields.
-    Groups(&'static [FieldDoc]),
+    Groups(Vec<FieldDoc>),
 }
 
-const fn event(
-    event_type: &'static str,
-    meaning: &'static str,
-    fields: &'static [FieldDoc],
-) -> EventDoc {
-    EventDoc {
-        event_type,
-        meaning,
-        fields,
-    }
+/// All that is documented, read from the schemas once.
+struct Docs {
+    events: Vec<(StreamKind, Vec<EventDoc>)>,
+    vocabularies: Vec<Vocabulary>,
 }
 
-const fn structure(name: &'static str, kind: &'static str, meaning: &'static str) -> FieldDoc {
-    FieldDoc {
-        name,
-        kind,
-        part: Part::Structure,
-        meaning,
+static DOCS: LazyLock<Docs> = LazyLock::new(|| {
+    let schemas = Schemas::of_all();
+    let reader = Reader::new(&schemas.definitions);
+    let of_kind = |kind: &StreamKind| {
+        let events = schemas.events.iter().filter(|event| event.stream == *kind);
+        let docs = events.map(|event| reader.event(event));
+        (*kind, docs.collect())
+    };
+    Docs {
+        events: StreamKind::ALL.iter().map(of_kind).collect(),
+        vocabularies: words::read(&schemas.definitions),
     }
-}
-
-const fn content(name: &'static str, kind: &'static str, meaning: &'static str) -> FieldDoc {
-    FieldDoc {
-        name,
-        kind,
-        part: Part::Content,
-        meaning,
-    }
-}
-
-const fn name(name: &'static str, kind: &'static str, meaning: &'static str) -> FieldDoc {
-    FieldDoc {
-        name,
-        kind,
-        part: Part::Name,
-        meaning,
-    }
-}
-
-const fn group(
-    name: &'static str,
-    kind: &'static str,
-    fields: &'static [FieldDoc],
-    meaning: &'static str,
-) -> FieldDoc {
-    FieldDoc {
-        name,
-        kind,
-        part: Part::Group(fields),
-        meaning,
-    }
-}
-
-const fn groups(
-    name: &'static str,
-    kind: &'static str,
-    fields: &'static [FieldDoc],
-    meaning: &'static str,
-) -> FieldDoc {
-    FieldDoc {
-        name,
-        kind,
-        part: Part::Groups(fields),
-        meaning,
-    }
-}
+});
 
 /// The events of one kind of stream, in the order of the domain.
 pub fn events(kind: StreamKind) -> &'static [EventDoc] {
-    match kind {
-        StreamKind::Intent => intent::EVENTS,
-        StreamKind::Plan => plan::EVENTS,
-        StreamKind::Task => task::EVENTS,
-        StreamKind::Run => run::EVENTS,
-        StreamKind::Snapshot => snapshot::EVENTS,
-        StreamKind::Pipeline => pipeline::EVENTS,
-        StreamKind::Alias => alias::EVENTS,
-        StreamKind::Session => session::EVENTS,
-        StreamKind::Bucket => bucket::EVENTS,
-        StreamKind::Settings => settings::EVENTS,
-        StreamKind::Observation => observation::EVENTS,
-    }
-}
-
-/// What the streams of a kind are about.
-pub fn stream_meaning(kind: StreamKind) -> &'static str {
-    match kind {
-        StreamKind::Intent => {
-            "A request with its interpretation: the entry point of every workflow."
-        }
-        StreamKind::Plan => {
-            "A sequence of steps derived from an intent. Each revision is a separate plan."
-        }
-        StreamKind::Task => "A unit of work, stable across retries.",
-        StreamKind::Run => {
-            "One attempt at a task, with all that happens in it: tool invocations, patch sets, \
-             evidence, provenance and the decision."
-        }
-        StreamKind::Snapshot => "What an agent observed when a run began.",
-        StreamKind::Session => {
-            "An agent's work under a policy: the commands that it gave, the gate's verdicts, \
-             approvals, results and plans. A command and its verdict are two events of one append."
-        }
-        StreamKind::Bucket => {
-            "A token bucket that sessions share whose policy profiles have the same name and \
-             limits. The UUID follows from both, the kind of command and the log's secret of that time."
-        }
-        StreamKind::Settings => {
-            "The rules that the log's deciders follow. There is one such stream in a log; its UUID is of \
-             version 5, over \"settings.annals\"."
-        }
-        StreamKind::Observation => {
-            "What an agent noticed: an epiphany or a reflection, with what it rests on. It is open \
-             until an intent names it as its cause, or an actor finds nothing to do."
-        }
-        StreamKind::Alias => {
-            "A name for people, which refers to an object. The UUID follows from the name and the \
-             log's secret of that time."
-        }
-        StreamKind::Pipeline => {
-            "Context frames that accumulate throughout the work. Evictions are not events: the \
-             window follows from the frames and the limit in force."
-        }
-    }
-}
-
-/// The current version of an event type's shape.
-fn current_version(event_type: &str) -> Option<u16> {
-    AnyEvent::types()
-        .into_iter()
-        .find(|(_, name, _)| *name == event_type)
-        .map(|(_, _, v)| v)
+    let found = DOCS.events.iter().find(|(of, _)| *of == kind);
+    found.map_or(&[], |(_, events)| events)
 }

@@ -10,8 +10,8 @@
 //! - [`encode_row`] and [`decode_row`] do it for the rows of read models, in
 //!   the same format.
 //! - [`upcast`] turns the shapes of older versions into today's.
-//! - [`sample`] has one full example of every event, [`event_docs`] describes
-//!   every field, and [`events_markdown`] writes `docs/events.md` from both.
+//! - [`sample`] has one full example of every event, [`event_docs`] reads from the events'
+//!   schemas what every field means, and [`events_markdown`] writes `docs/events.md` from both.
 //!
 //! Of the content a fold sees the names alone, texts that rules compare: [`decode`] puts them
 //! into the event, and a stand-in where they were removed. All else decodes the same whether the
@@ -28,6 +28,7 @@ mod salt;
 pub mod sample;
 mod structure;
 pub mod upcast;
+mod value;
 
 pub use bincode_format::FormatError;
 pub use envelope::{Encoded, Envelope, encode};

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bincode_format;
-use crate::structure::{read, write};
+use crate::value::{read, write};
 use crate::{DecodeError, FormatError};
 
 /// What errors call a row, where they name an event's type otherwise.

@@ -12,12 +12,9 @@ use bytes::Bytes;
 use serde::de::DeserializeSeed;
 use serde::{Deserializer, Serialize, Serializer};
 
-use crate::bincode_format;
 use crate::upcast::Upcasters;
+use crate::value::{read, write};
 use crate::{DecodeError, EncodeError};
-
-/// Most structures are ids and numbers: a few dozen bytes.
-const USUAL_SIZE: usize = 96;
 
 /// The structure of an event, in the current version of its shape.
 ///
@@ -126,44 +123,6 @@ pub fn decode_event<E: EventSet>(
         set: PhantomData,
     };
     read(seed, event_type, &current)?.ok_or_else(unknown)
-}
-
-/// Any value as a structure, with the format byte, regardless of its size.
-pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, crate::FormatError> {
-    let mut out = Vec::with_capacity(USUAL_SIZE);
-    out.push(bincode_format::FORMAT);
-    bincode_format::write(value, &mut out)?;
-    Ok(out)
-}
-
-/// Reads a structure to its last byte.
-pub(crate) fn read<'de, S: DeserializeSeed<'de>>(
-    seed: S,
-    event_type: &str,
-    bytes: &'de [u8],
-) -> Result<S::Value, DecodeError> {
-    let event_type = || event_type.to_owned();
-    let (found, rest) = bytes.split_first().ok_or_else(|| DecodeError::Empty {
-        event_type: event_type(),
-    })?;
-    if *found != bincode_format::FORMAT {
-        return Err(DecodeError::UnknownFormat {
-            event_type: event_type(),
-            found: *found,
-        });
-    }
-    let (value, left) =
-        bincode_format::read(seed, rest).map_err(|source| DecodeError::Malformed {
-            event_type: event_type(),
-            source,
-        })?;
-    if left > 0 {
-        return Err(DecodeError::TrailingBytes {
-            event_type: event_type(),
-            left,
-        });
-    }
-    Ok(value)
 }
 
 fn check_size(event_type: &str, bytes: &[u8]) -> Result<(), DecodeError> {

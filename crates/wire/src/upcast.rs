@@ -18,72 +18,15 @@ mod session_command_received_v1;
 mod session_created_v1;
 mod snapshot_item_added_v1;
 mod snapshot_item_added_v2;
+mod step;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::LazyLock;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use crate::DecodeError;
 
-use crate::{DecodeError, structure};
-
-/// One step of one event type: from one version of its shape to the next.
-pub trait Upcaster: Send + Sync {
-    /// The event's type.
-    fn event_type(&self) -> &'static str;
-
-    /// The version that it reads; it gives the one after it.
-    fn version(&self) -> u16;
-
-    /// The structure in the next version, from the structure in this one, both
-    /// with their format byte.
-    ///
-    /// # Errors
-    /// [`DecodeError`] when the bytes are not this version's.
-    fn upcast(&self, structure: &[u8]) -> Result<Vec<u8>, DecodeError>;
-}
-
-/// A step that is a function from the old struct to the new one.
-pub struct Step<Old, New> {
-    event_type: &'static str,
-    version: u16,
-    convert: fn(Old) -> New,
-}
-
-impl<Old, New> Step<Old, New> {
-    /// A step from `version` to the version after it.
-    pub const fn new(
-        event_type: &'static str,
-        version: u16,
-        convert: fn(Old) -> New,
-    ) -> Step<Old, New> {
-        Step {
-            event_type,
-            version,
-            convert,
-        }
-    }
-}
-
-impl<Old: DeserializeOwned, New: Serialize> Upcaster for Step<Old, New> {
-    fn event_type(&self) -> &'static str {
-        self.event_type
-    }
-
-    fn version(&self) -> u16 {
-        self.version
-    }
-
-    fn upcast(&self, bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
-        let old: Old = structure::read(PhantomData, self.event_type, bytes)?;
-        structure::write(&(self.convert)(old)).map_err(|source| DecodeError::Malformed {
-            event_type: self.event_type.to_owned(),
-            source,
-        })
-    }
-}
+pub use step::{Step, Upcaster};
 
 /// All steps that a reader knows.
 #[derive(Default)]

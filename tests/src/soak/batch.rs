@@ -185,11 +185,8 @@ impl Batch {
     /// The intents that it proposes, as commands.
     pub fn requests(&self) -> Vec<Request> {
         let request = |index| {
-            let command = CreateIntent {
-                id: Some(IntentId(self.id_of(index))),
-                prompt: self.prompt(index),
-                parent: None,
-            };
+            let command =
+                CreateIntent::new(self.prompt(index)).with_id(IntentId(self.id_of(index)));
             Request::new(ActorRef::agent("soak"), command)
                 .at(Timestamp::from(time()))
                 .key(self.0)

@@ -134,14 +134,12 @@ impl Job {
 
 /// How a log is opened.
 pub fn options(compression: bool) -> Options {
-    Options {
-        compression,
+    Options::default()
+        .with_compression(compression)
         // Many logs are open at the same time, and all are small.
-        cache_bytes: 4 * 1024 * 1024,
+        .with_cache_bytes(4 * 1024 * 1024)
         // Or no redaction here would have more than one step.
-        redaction_step_bytes: 1,
-        ..Options::default()
-    }
+        .with_redaction_step_bytes(1)
 }
 
 /// A path as a log's URL.

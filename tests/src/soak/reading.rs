@@ -64,7 +64,7 @@ pub fn list(annals: &Annals) -> Result<Vec<Uuid>, annals::LoadError> {
     let mut shown = Vec::new();
     let mut query = ListQuery::new(annals::domain::Kind::Intent);
     query.limit = 50;
-    let listed = block_on(annals.list(&query))?;
+    let listed = block_on(annals.index().list(&query))?;
     let end = annals.position();
     for row in listed.rows {
         if row.last_position > end {

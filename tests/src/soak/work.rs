@@ -6,7 +6,7 @@ mod keep;
 pub(in crate::soak) use append::{Sent, plain, propose};
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use annals::{Annals, OpenOptions};
@@ -187,7 +187,7 @@ fn doing(step: &Step, annals: &Annals, shared: &Shared, rng: &mut StdRng) -> Res
         Step::Redact { events } => keep::redact(annals, shared, rng, *events)?,
         Step::Purge => keep::purge(annals, shared)?,
         Step::RebuildRows => {
-            block_on(annals.rebuild(&mut |_| {}))?;
+            block_on(annals.index().rebuild(&mut |_| {}))?;
         }
         Step::Backup => keep::backup(annals, shared)?,
         Step::Restore => keep::restore(shared)?,
@@ -206,9 +206,8 @@ fn doing(step: &Step, annals: &Annals, shared: &Shared, rng: &mut StdRng) -> Res
     Ok(())
 }
 
-pub(super) fn rocks(annals: &Annals) -> Result<&RocksLog, Failure> {
-    let rocks = annals.rocks().ok_or("the log is not in a folder")?;
-    Ok(rocks.as_ref())
+pub(super) fn rocks(annals: &Annals) -> Result<Arc<RocksLog>, Failure> {
+    Ok(annals.rocks().ok_or("the log is not in a folder")?)
 }
 
 /// Reads next to a writer until this process is ended, or the log cannot be read.

@@ -36,54 +36,30 @@ fn then(request: Request) -> Request {
 }
 
 fn create_pipeline(id: PipelineId) -> Request {
-    request(CreatePipeline {
-        id: Some(id),
-        max_frames: None,
-        policy: None,
-    })
+    request(CreatePipeline::new().with_id(id))
 }
 
 /// A task, a run that is at work, and a pipeline.
 fn setting() -> Vec<Request> {
     let requests = [
-        request(CreateTask {
-            id: Some(TASK),
-            ..CreateTask::new("import")
-        }),
-        request(CreateRun {
-            id: Some(RUN),
-            ..CreateRun::new(TASK)
-        }),
-        request(StartPatching { run: RUN }),
+        request(CreateTask::new("import").with_id(TASK)),
+        request(CreateRun::new(TASK).with_id(RUN)),
+        request(StartPatching::new(RUN)),
         create_pipeline(PIPELINE),
     ];
     requests.map(then).into()
 }
 
 fn push(pipeline: PipelineId, summary: impl Into<String>) -> Request {
-    request(PushFrame {
-        pipeline,
-        kind: FrameKind::StepSummary,
-        summary: summary.into(),
-        data: None,
-        content: None,
-        token_estimate: Some(7),
-    })
+    request(PushFrame::new(pipeline, FrameKind::StepSummary, summary).with_token_estimate(7))
 }
 
 fn call(n: u128) -> Request {
-    request(RecordToolInvocation {
-        run: RUN,
-        id: Some(ToolInvocationId(Uuid::from_u128((1 << 90) + n))),
-        tool_name: "bash".into(),
-        io_footprint: None,
-        args: None,
-        status: ToolStatus::Ok,
-        result_summary: None,
-        artifacts: vec![],
-        output: vec![],
-        duration_ms: Some(3),
-    })
+    request(
+        RecordToolInvocation::new(RUN, "bash", ToolStatus::Ok)
+            .with_id(ToolInvocationId(Uuid::from_u128((1 << 90) + n)))
+            .with_duration_ms(3),
+    )
 }
 
 /// What an importer records of a tool call.

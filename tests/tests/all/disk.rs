@@ -21,10 +21,7 @@ pub fn disk() -> Option<(TempDir, FaultFs)> {
 }
 
 pub fn options() -> Options {
-    Options {
-        cache_bytes: 8 * 1024 * 1024,
-        ..Options::default()
-    }
+    Options::default().with_cache_bytes(8 * 1024 * 1024)
 }
 
 pub fn open(path: &Path) -> RocksLog {

@@ -14,11 +14,7 @@ const APPENDS: u64 = 50;
 /// syncs RocksDB counted meanwhile.
 fn syncs_of_appends(sync: bool) -> u64 {
     let directory = tempfile::tempdir().expect("a directory");
-    let options = Options {
-        sync,
-        statistics: true,
-        ..Options::default()
-    };
+    let options = Options::default().with_sync(sync).with_statistics(true);
     let log = RocksLog::create(&directory.path().join("log"), &options).expect("a log");
     let before = log.wal_syncs();
     for n in 0..APPENDS {

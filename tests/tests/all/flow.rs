@@ -54,20 +54,15 @@ impl Story {
     }
 
     async fn propose(&self, run: RunId, path: &str) -> PatchSetId {
-        let touched = TouchedFile {
-            path: path.into(),
-            change_type: ChangeType::Modify,
-            lines_added: 3,
-            lines_deleted: 1,
-        };
-        let proposal = ProposePatchSet {
-            diff: Some(Payload(
+        let touched = TouchedFile::new(path, ChangeType::Modify)
+            .with_lines_added(3)
+            .with_lines_deleted(1);
+        let proposal = ProposePatchSet::new(run, DiffFormat::Unified)
+            .with_diff(Payload(
                 format!("--- a/{path}\n+++ b/{path}\n").into_bytes(),
-            )),
-            touched: vec![touched],
-            rationale: Some("the smallest change".into()),
-            ..ProposePatchSet::new(run, DiffFormat::Unified)
-        };
+            ))
+            .with_touched(vec![touched])
+            .with_rationale("the smallest change".to_owned());
         self.annals
             .by(&self.agent)
             .propose(proposal)
@@ -110,22 +105,14 @@ async fn prepare(story: &Story) -> (IntentId, PlanId, TaskId) {
         .expect("a frame");
     let window: ContextPipelineView = story.annals.get(pipeline).await.expect("a pipeline");
     assert_eq!(window.next_frame_id.0, 2);
-    let spawn = SpawnStepTask {
-        intent: Some(intent),
-        parent: Some(task),
-        ..SpawnStepTask::new(plan, 1, "Document it")
-    };
+    let spawn = SpawnStepTask::new(plan, 1, "Document it")
+        .with_intent(intent)
+        .with_parent(task);
     let sub_task = TaskId(story.command(spawn).await.id.expect("the sub-task's id"));
     assert_eq!(story.task(sub_task).await.parent, Some(task));
     let steps: PlanView = story.annals.get(plan).await.expect("a plan");
     assert_eq!(steps.steps[1].task, Some(sub_task));
-    let unlinked = LinkStepFrames {
-        plan,
-        step: 0,
-        iframes: vec![],
-        oframes: vec![frame],
-        inferred: false,
-    };
+    let unlinked = LinkStepFrames::new(plan, 0).with_oframes(vec![frame]);
     let refused = story
         .annals
         .execute(Request::new(story.agent.clone(), unlinked))
@@ -144,58 +131,34 @@ async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
         .start_run(task, Some(plan), Some(oid('a')))
         .await
         .expect("a run");
-    assert_eq!(story.task(task).await.status.name(), "running");
-    let open = OpenSnapshot {
-        id: None,
-        selection_strategy: SelectionStrategy::Heuristic,
-        items: vec![],
-        summary: None,
-    };
+    assert_eq!(story.task(task).await.status().name(), "running");
+    let open = OpenSnapshot::new(SelectionStrategy::Heuristic);
     let snapshot = SnapshotId(story.command(open).await.id.expect("a snapshot"));
     story
-        .command(FinalizeSnapshot {
-            snapshot,
-            summary: Some("nothing yet".into()),
-        })
+        .command(FinalizeSnapshot::new(snapshot).with_summary("nothing yet".to_owned()))
         .await;
     story
-        .command(annals::domain::run::AttachSnapshot { run, snapshot })
+        .command(annals::domain::run::AttachSnapshot::new(run, snapshot))
         .await;
     let snapshot: ContextSnapshotView = story.annals.get(snapshot).await.expect("a snapshot");
     assert!(snapshot.items.is_empty());
     let provenance = me
-        .provenance(RecordProvenance {
-            run,
-            id: None,
-            provider: "local".into(),
-            model: "small".into(),
-            parameters: None,
-            temperature: Some(0.25),
-            max_tokens: None,
-            token_usage: Some(TokenUsage {
-                input_tokens: 70,
-                output_tokens: 30,
-                total_tokens: Some(100),
-                cost_usd: None,
-            }),
-        })
+        .provenance(
+            RecordProvenance::new(run, "local", "small")
+                .with_temperature(0.25)
+                .with_token_usage(TokenUsage::new(70, 30).with_total_tokens(100)),
+        )
         .await
         .expect("a provenance");
     let provenance: ProvenanceView = story.annals.get(provenance).await.expect("a provenance");
     assert_eq!(provenance.token_usage.expect("usage").total_tokens, 100);
     let tool = me
-        .tool(RecordToolInvocation {
-            run,
-            id: None,
-            tool_name: "bash".into(),
-            io_footprint: None,
-            args: Some(annals::domain::Json::parse(r#"{"cmd": "cargo test"}"#).expect("JSON")),
-            status: ToolStatus::Error,
-            duration_ms: Some(1_250),
-            result_summary: Some("1 failed".into()),
-            artifacts: vec![],
-            output: vec![],
-        })
+        .tool(
+            RecordToolInvocation::new(run, "bash", ToolStatus::Error)
+                .with_args(annals::domain::Json::parse(r#"{"cmd": "cargo test"}"#).expect("JSON"))
+                .with_duration_ms(1_250)
+                .with_result_summary("1 failed".to_owned()),
+        )
         .await
         .expect("a tool invocation");
     let tool: ToolInvocationView = story.annals.get(tool).await.expect("a tool invocation");
@@ -203,13 +166,10 @@ async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
 
     let rejected = story.propose(run, "src/api.rs").await;
     story
-        .command(RejectPatchSet {
-            patch_set: rejected,
-            reason: Some("wrong file".into()),
-        })
+        .command(RejectPatchSet::new(rejected).with_reason("wrong file".to_owned()))
         .await;
     assert_eq!(
-        story.patch_set(rejected).await.apply_status.as_str(),
+        story.patch_set(rejected).await.status().as_str(),
         "rejected"
     );
     let open = story.propose(run, "src/users.rs").await;
@@ -222,15 +182,15 @@ async fn first_run(story: &Story, plan: PlanId, task: TaskId) -> RunId {
         .expect("a retry");
     let failed = story.run(run).await;
     assert_eq!(
-        (failed.status.name(), failed.patchsets.clone()),
+        (failed.status().name(), failed.patchsets.clone()),
         ("failed", vec![rejected, open])
     );
     assert_eq!(
-        story.patch_set(open).await.apply_status.as_str(),
+        story.patch_set(open).await.status().as_str(),
         "rejected",
         "a retry rejects what is open"
     );
-    assert_eq!(story.task(task).await.status.name(), "running");
+    assert_eq!(story.task(task).await.status().name(), "running");
     run
 }
 
@@ -246,12 +206,7 @@ async fn second_run(
         .revise(intent, Some(plan), ["Add the parameters, compiling"])
         .await
         .expect("a plan");
-    let progressing = SetStepStatus {
-        plan: revised,
-        step: 0,
-        status: StepStatus::Progressing,
-        reason: None,
-    };
+    let progressing = SetStepStatus::new(revised, 0, StepStatus::Progressing);
     story.command(progressing).await;
     let run = me
         .start_run(task, Some(revised), Some(oid('a')))
@@ -260,18 +215,12 @@ async fn second_run(
     let patch_set = story.propose(run, "src/users.rs").await;
     me.validate(run).await.expect("validation");
     let evidence = me
-        .evidence(RecordEvidence {
-            run,
-            id: None,
-            patchset_id: Some(patch_set),
-            kind: EvidenceKind::Test,
-            tool: "cargo".into(),
-            command_line: Some("cargo test".into()),
-            exit_code: Some(0),
-            summary: None,
-            report_artifacts: vec![],
-            report: vec![],
-        })
+        .evidence(
+            RecordEvidence::new(run, EvidenceKind::Test, "cargo")
+                .with_patchset_id(patch_set)
+                .with_command_line("cargo test".to_owned())
+                .with_exit_code(0),
+        )
         .await
         .expect("evidence");
     let evidence: EvidenceView = story.annals.get(evidence).await.expect("evidence");
@@ -296,13 +245,10 @@ async fn roll_back(story: &Story, task: TaskId, patch_set: PatchSetId) {
         story.annals.execute(plain).await.is_err(),
         "a done task takes only a run that reverts"
     );
-    let create = CreateRun {
-        reverts: Some(patch_set),
-        ..CreateRun::new(task)
-    };
+    let create = CreateRun::new(task).with_reverts(patch_set);
     let run = RunId(story.command(create).await.id.expect("a run"));
-    story.command(StartPatching { run }).await;
-    story.command(StartValidation { run }).await;
+    story.command(StartPatching::new(run)).await;
+    story.command(StartValidation::new(run)).await;
     let decision = story
         .command(Decide::new(run, DecisionType::Rollback))
         .await;
@@ -317,9 +263,9 @@ async fn roll_back(story: &Story, task: TaskId, patch_set: PatchSetId) {
         serde_json::to_value(&reverted).expect("JSON")["apply_status"],
         json!("rejected")
     );
-    assert_eq!(reverted.apply_status.as_str(), "reverted");
-    assert_eq!(story.run(run).await.status.name(), "completed");
-    assert_eq!(story.task(task).await.status.name(), "done");
+    assert_eq!(reverted.status().as_str(), "reverted");
+    assert_eq!(story.run(run).await.status().name(), "completed");
+    assert_eq!(story.task(task).await.status().name(), "done");
 }
 
 #[test]
@@ -340,19 +286,17 @@ fn the_whole_flow() {
             "a run's plan never changes"
         );
         assert_eq!(story.task(task).await.runs, vec![failed, run]);
-        assert_eq!(story.task(task).await.status.name(), "done");
+        assert_eq!(story.task(task).await.status().name(), "done");
         assert_eq!(
-            story.patch_set(patch_set).await.apply_status.as_str(),
+            story.patch_set(patch_set).await.status().as_str(),
             "applied"
         );
         let me = story.annals.by(&story.agent);
         let open = me.complete(intent, "merged").await.expect_err("a task");
         assert!(open.to_string().contains("is draft"), "{open}");
-        let complete = CompleteIntent {
-            reason: Some("merged".into()),
-            abandon_open: true,
-            ..CompleteIntent::new(intent)
-        };
+        let complete = CompleteIntent::new(intent)
+            .with_reason("merged".to_owned())
+            .with_abandon_open(true);
         story.command(complete).await;
         roll_back(&story, task, patch_set).await;
 
@@ -392,11 +336,7 @@ fn a_new_id_is_of_version_7_and_one_that_is_given_of_any() {
         for version in [1_u8, 4, 5] {
             let given = Uuid::from_u128((u128::from(version) << 76) | (1_u128 << 63));
             assert_eq!(given.get_version_num(), usize::from(version));
-            let create = CreateIntent {
-                id: Some(IntentId(given)),
-                prompt: "p".into(),
-                parent: None,
-            };
+            let create = CreateIntent::new("p").with_id(IntentId(given));
             let request = Request::new(agent.clone(), create);
             annals.execute(request).await.expect("it is accepted");
             let view: IntentView = annals.get(IntentId(given)).await.expect("an intent");

@@ -19,30 +19,18 @@ use futures::{StreamExt, pin_mut};
 use uuid::Uuid;
 
 pub fn repo() -> RepoRef {
-    RepoRef {
-        name: "app".into(),
-        path: "/src/app".into(),
-    }
+    RepoRef::new("app", "/src/app")
 }
 
 /// A session under a policy.
 pub fn create(session: SessionId, policy: PolicyProfile) -> CreateSession {
-    CreateSession {
-        config: SessionConfig {
-            session_id: session,
-            parent_session_id: None,
-            plan_node_id: None,
-            policy,
-            repo: repo(),
-            workspace: WorkspaceRef {
-                path: "/work".into(),
-            },
-            work_item: None,
-            agent_profile: "coder".into(),
-        },
-        approval_expiry_seconds: None,
-        pause_after_failures: None,
-    }
+    CreateSession::new(SessionConfig::new(
+        session,
+        policy,
+        repo(),
+        WorkspaceRef::new("/work"),
+        "coder",
+    ))
 }
 
 pub fn command(body: impl Into<CommandBody>) -> AgentCommand {
@@ -50,17 +38,11 @@ pub fn command(body: impl Into<CommandBody>) -> AgentCommand {
 }
 
 fn diff() -> AgentCommand {
-    command(GetDiff {
-        repo: repo(),
-        reference: "HEAD".into(),
-    })
+    command(GetDiff::new(repo()))
 }
 
 fn push() -> AgentCommand {
-    command(Push {
-        repo: repo(),
-        branch_name: "topic".into(),
-    })
+    command(Push::new(repo(), "topic"))
 }
 
 fn request(command: impl Into<Command>) -> Request {
@@ -88,15 +70,11 @@ fn session(annals: &Annals, policy: PolicyProfile) -> SessionId {
 
 fn limited(per_minute: Option<u32>, caps: &[(&str, u32)]) -> PolicyProfile {
     let cap = |(kind, cap): &(&str, u32)| ((*kind).to_owned(), *cap);
-    PolicyProfile {
-        name: "limited".into(),
-        limits: Some(RateLimits {
-            calls_per_minute: per_minute,
-            burst: None,
-            per_command_caps: Some(caps.iter().map(cap).collect::<Ordered<u32>>()),
-        }),
-        ..PolicyProfile::default()
-    }
+    PolicyProfile::new("limited").with_limits(
+        RateLimits::new()
+            .with_calls_per_minute(per_minute)
+            .with_per_command_caps(caps.iter().map(cap).collect::<Ordered<u32>>()),
+    )
 }
 
 /// Sixteen callers at once on a log on a disk. Without the lanes and the guards
@@ -131,15 +109,7 @@ fn sixteen_callers_get_one_verdict_each_and_no_limit_is_exceeded() {
                     let mut verdicts = Vec::new();
                     for _ in 0..EACH {
                         let AgentCommand { id, body, .. } = diff();
-                        let submit = SubmitCommand {
-                            session,
-                            id: Some(id),
-                            parent: None,
-                            plan_node: None,
-                            branch: None,
-                            files: None,
-                            submit: body,
-                        };
+                        let submit = SubmitCommand::new(session, body).with_id(id);
                         let outcome = block_on(annals.execute(request(submit).at(at)));
                         verdicts.push(outcome.expect("a verdict").verdict.expect("a verdict"));
                     }
@@ -193,20 +163,13 @@ fn one_command_from_sixteen_callers_is_judged_once() {
                 let command = command.clone();
                 thread::spawn(move || {
                     let actor = ActorRef::agent(format!("caller-{number}"));
-                    let submit = SubmitCommand {
-                        session,
-                        id: Some(command.id),
-                        parent: None,
-                        plan_node: None,
-                        branch: None,
-                        files: None,
-                        submit: command.body.clone(),
-                    };
+                    let submit =
+                        SubmitCommand::new(session, command.body.clone()).with_id(command.id);
                     let one = vec![Request::new(actor.clone(), submit)];
                     start.wait();
                     match number % 3 {
                         0 => {
-                            block_on(annals.gate(session, &command))
+                            block_on(annals.sessions().gate(session, &command))
                                 .expect("a verdict")
                                 .verdict
                         }
@@ -241,15 +204,7 @@ fn one_command_from_sixteen_callers_is_judged_once() {
 fn a_command_that_got_its_id_here_is_known_by_it() {
     let (_, annals) = in_memory();
     let session = session(&annals, limited(Some(1), &[]));
-    let submit = |id| SubmitCommand {
-        session,
-        id,
-        parent: None,
-        plan_node: None,
-        branch: None,
-        files: None,
-        submit: diff().body,
-    };
+    let submit = |id| SubmitCommand::new(session, diff().body).with_id(id);
     let key = Uuid::now_v7();
     let first = block_on(annals.execute(request(submit(None)).key(key))).expect("a verdict");
     let (id, verdict) = first.verdict.expect("a verdict");
@@ -258,10 +213,7 @@ fn a_command_that_got_its_id_here_is_known_by_it() {
         let again = block_on(annals.execute(again)).expect("the same");
         assert_eq!(again.verdict, Some((id, verdict.clone())));
     }
-    let other = SubmitCommand {
-        submit: push().body,
-        ..submit(None)
-    };
+    let other = SubmitCommand::new(session, push().body);
     let refused = block_on(annals.execute(request(other).key(key)));
     assert!(
         matches!(refused, Err(ExecuteError::KeyReused { key: named }) if named == key),
@@ -275,13 +227,13 @@ fn a_command_has_one_verdict_however_often_it_is_given() {
     let (_, annals) = in_memory();
     let session = session(&annals, limited(Some(1), &[]));
     let (first, second) = (diff(), diff());
-    let given = block_on(annals.gate(session, &first)).expect("a verdict");
+    let given = block_on(annals.sessions().gate(session, &first)).expect("a verdict");
     assert_eq!(given.verdict, Verdict::Accepted);
-    let throttled = block_on(annals.gate(session, &second)).expect("a verdict");
+    let throttled = block_on(annals.sessions().gate(session, &second)).expect("a verdict");
     assert!(matches!(throttled.verdict, Verdict::Throttled { .. }));
     let position = annals.position();
     for (command, gated) in [(&first, &given), (&second, &throttled)] {
-        let again = block_on(annals.gate(session, command)).expect("the same");
+        let again = block_on(annals.sessions().gate(session, command)).expect("the same");
         assert_eq!(again, *gated);
     }
     assert_eq!(annals.position(), position, "nothing was judged again");
@@ -290,18 +242,13 @@ fn a_command_has_one_verdict_however_often_it_is_given() {
     let by = annals.by(&actor);
     let ended = by.complete_command(session, first.id, CommandResult::Success, None, None);
     block_on(ended).expect("it was accepted");
-    let again = block_on(annals.gate(session, &first)).expect("the same");
+    let again = block_on(annals.sessions().gate(session, &first)).expect("the same");
     assert_eq!(again.verdict, Verdict::Accepted);
     // Another command under its id is refused, in words about the command.
-    let other = AgentCommand {
-        body: push().body,
-        ..first
-    };
-    let refused = block_on(annals.gate(session, &other)).expect_err("another command");
+    let other = AgentCommand::new(first.id, push().body);
+    let refused = block_on(annals.sessions().gate(session, &other)).expect_err("another command");
     assert!(
-        refused
-            .to_string()
-            .contains("was given in this session before"),
+        refused.to_string().contains("was given before"),
         "{refused}"
     );
     assert!(!refused.is_retryable());
@@ -311,33 +258,24 @@ fn a_command_has_one_verdict_however_often_it_is_given() {
 fn the_same_fields_with_another_parent_or_plan_node_are_another_command() {
     let (_, annals) = in_memory();
     let session = session(&annals, limited(None, &[]));
-    let given = AgentCommand {
-        parent: Some(CommandId(Uuid::now_v7())),
-        plan_node: Some("build".into()),
-        ..diff()
-    };
-    let first = block_on(annals.gate(session, &given)).expect("a verdict");
+    let given = diff()
+        .with_parent(CommandId(Uuid::now_v7()))
+        .with_plan_node("build".to_owned());
+    let first = block_on(annals.sessions().gate(session, &given)).expect("a verdict");
     let position = annals.position();
     let others = [
-        AgentCommand {
-            parent: None,
-            ..given.clone()
-        },
-        AgentCommand {
-            plan_node: Some("ship".into()),
-            ..given.clone()
-        },
+        given.clone().with_parent(None),
+        given.clone().with_plan_node("ship".to_owned()),
     ];
     for other in others {
-        let refused = block_on(annals.gate(session, &other)).expect_err("another command");
+        let refused =
+            block_on(annals.sessions().gate(session, &other)).expect_err("another command");
         assert!(
-            refused
-                .to_string()
-                .contains("was given in this session before"),
+            refused.to_string().contains("was given before"),
             "{refused}"
         );
     }
-    let again = block_on(annals.gate(session, &given)).expect("the same");
+    let again = block_on(annals.sessions().gate(session, &given)).expect("the same");
     assert_eq!(again, first);
     assert_eq!(annals.position(), position);
 }
@@ -345,7 +283,7 @@ fn the_same_fields_with_another_parent_or_plan_node_are_another_command() {
 #[test]
 fn a_command_for_an_unknown_session_is_an_error_and_stores_nothing() {
     let (_, annals) = in_memory();
-    let refused = block_on(annals.gate(SessionId(Uuid::now_v7()), &diff()));
+    let refused = block_on(annals.sessions().gate(SessionId(Uuid::now_v7()), &diff()));
     let refused = refused.expect_err("there is no session");
     assert!(matches!(refused, ExecuteError::Refused { .. }), "{refused}");
     assert!(
@@ -358,26 +296,9 @@ fn a_command_for_an_unknown_session_is_an_error_and_stores_nothing() {
 #[test]
 fn commands_are_not_given_in_batches_with_others() {
     let (_, annals) = in_memory();
-    let session = session(
-        &annals,
-        PolicyProfile {
-            name: "open".into(),
-            ..PolicyProfile::default()
-        },
-    );
-    let submit = |id| SubmitCommand {
-        session,
-        id,
-        parent: None,
-        plan_node: None,
-        branch: None,
-        files: None,
-        submit: diff().body,
-    };
-    let pause = PauseSession {
-        session,
-        reason: None,
-    };
+    let session = session(&annals, PolicyProfile::new("open"));
+    let submit = |id| SubmitCommand::new(session, diff().body).with_id(id);
+    let pause = PauseSession::new(session);
     let batch = vec![request(pause), request(submit(None))];
     let refused = block_on(annals.execute_batch(None, batch)).expect_err("a command in it");
     assert!(
@@ -389,15 +310,11 @@ fn commands_are_not_given_in_batches_with_others() {
 #[test]
 fn a_rejected_command_names_its_rule_also_when_it_is_given_again() {
     let (_, annals) = in_memory();
-    let policy = PolicyProfile {
-        name: "careful".into(),
-        protected_branches: vec!["topic".into()],
-        ..PolicyProfile::default()
-    };
+    let policy = PolicyProfile::new("careful").with_protected_branches(vec!["topic".into()]);
     let session = session(&annals, policy);
     let push = push();
     for _ in 0..2 {
-        let gated = block_on(annals.gate(session, &push)).expect("a verdict");
+        let gated = block_on(annals.sessions().gate(session, &push)).expect("a verdict");
         let expected = Verdict::Rejected {
             reason: "Policy violation".into(),
             rule: Some(RejectionRule::ProtectedBranch),
@@ -412,24 +329,12 @@ fn a_rejected_command_names_its_rule_also_when_it_is_given_again() {
 fn subscribers_get_the_whole_stream_in_order_each_at_its_own_pace() {
     const COMMANDS: usize = 300;
     let (_home, annals) = on_disk();
-    let session_id = session(
-        &annals,
-        PolicyProfile {
-            name: "open".into(),
-            ..PolicyProfile::default()
-        },
-    );
-    let other = session(
-        &annals,
-        PolicyProfile {
-            name: "open".into(),
-            ..PolicyProfile::default()
-        },
-    );
+    let session_id = session(&annals, PolicyProfile::new("open"));
+    let other = session(&annals, PolicyProfile::new("open"));
     for _ in 0..COMMANDS / 2 {
-        block_on(annals.gate(session_id, &diff())).expect("a verdict");
+        block_on(annals.sessions().gate(session_id, &diff())).expect("a verdict");
     }
-    let idle = annals.session_events(session_id);
+    let idle = annals.sessions().events(session_id);
     pin_mut!(idle);
     block_on(idle.next()).expect("one").expect("read");
     let expected = 1 + COMMANDS * 2;
@@ -437,7 +342,7 @@ fn subscribers_get_the_whole_stream_in_order_each_at_its_own_pace() {
         .map(|pace| {
             let annals = Arc::clone(&annals);
             thread::spawn(move || {
-                let events = annals.session_events(session_id).take(expected);
+                let events = annals.sessions().events(session_id).take(expected);
                 pin_mut!(events);
                 let mut seen = Vec::new();
                 while let Some(record) = block_on(events.next()) {
@@ -452,8 +357,8 @@ fn subscribers_get_the_whole_stream_in_order_each_at_its_own_pace() {
         })
         .collect();
     for _ in 0..COMMANDS - COMMANDS / 2 {
-        block_on(annals.gate(session_id, &diff())).expect("a verdict");
-        block_on(annals.gate(other, &diff())).expect("a verdict");
+        block_on(annals.sessions().gate(session_id, &diff())).expect("a verdict");
+        block_on(annals.sessions().gate(other, &diff())).expect("a verdict");
     }
     for reader in readers {
         let seen = reader.join().expect("no panic");
@@ -475,15 +380,7 @@ fn verdicts_go_by_the_times_of_the_commands() {
     let session = session(&annals, limited(Some(6), &[]));
     let start = DateTime::from_timestamp(1_800_000_000, 0).expect("a time");
     let give = |seconds: i64| {
-        let submit = SubmitCommand {
-            session,
-            id: None,
-            parent: None,
-            plan_node: None,
-            branch: None,
-            files: None,
-            submit: diff().body,
-        };
+        let submit = SubmitCommand::new(session, diff().body);
         let at = Timestamp::from(start + TimeDelta::seconds(seconds));
         let outcome = block_on(annals.execute(request(submit).at(at))).expect("a verdict");
         outcome.verdict.expect("a verdict").1
@@ -508,12 +405,8 @@ fn verdicts_go_by_the_times_of_the_commands() {
 fn the_largest_plan_and_the_longest_names_fit_and_larger_ones_are_refused_by_name() {
     let (_, annals) = in_memory();
     let session = session(&annals, limited(None, &[]));
-    let plan = |nodes: usize| UpdatePlan {
-        session,
-        plan: TaskPlan {
-            nodes: (0..nodes).map(node).collect(),
-        },
-    };
+    let plan =
+        |nodes: usize| UpdatePlan::new(session, TaskPlan::new((0..nodes).map(node).collect()));
     block_on(annals.execute(request(plan(4_615)))).expect("it fits");
     let error = block_on(annals.execute(request(plan(4_616)))).expect_err("too large");
     assert!(
@@ -521,30 +414,23 @@ fn the_largest_plan_and_the_longest_names_fit_and_larger_ones_are_refused_by_nam
         "{error}"
     );
     let asking = |actions: usize, bytes: usize| {
-        command(RequestApproval {
-            reason: "it is time".into(),
-            required_actions: (0..actions).map(|_| "x".repeat(bytes)).collect(),
-        })
+        command(RequestApproval::new(
+            "it is time",
+            (0..actions).map(|_| "x".repeat(bytes)).collect(),
+        ))
     };
     for (actions, bytes) in [(1, 32_765), (512, 61), (2_520, 1), (2_520, 0)] {
-        let gated = block_on(annals.gate(session, &asking(actions, bytes))).expect("it fits");
+        let gated =
+            block_on(annals.sessions().gate(session, &asking(actions, bytes))).expect("it fits");
         assert_eq!(gated.verdict, Verdict::Accepted);
         let more = asking(actions + 1, bytes);
-        let error = block_on(annals.gate(session, &more)).expect_err("too long");
+        let error = block_on(annals.sessions().gate(session, &more)).expect_err("too long");
         assert!(error.to_string().contains("and may have 32768"), "{error}");
     }
 }
 
 fn node(number: usize) -> TaskNode {
-    TaskNode {
-        id: format!("n{number:06}"),
-        title: String::new(),
-        depends_on: vec![],
-        work_item: None,
-        agent_hint: None,
-        suggested_branch: None,
-        tags: vec![],
-    }
+    TaskNode::new(format!("n{number:06}"), String::new())
 }
 
 /// A process that did not see a keyed command learns from the append, or
@@ -554,26 +440,10 @@ fn a_repeat_is_known_where_nobody_remembers_it() {
     let (log, annals) = in_memory();
     let session = session(&annals, limited(None, &[("GetDiff", 1)]));
     let ended = diff();
-    let submit = |given: &AgentCommand| SubmitCommand {
-        session,
-        id: Some(given.id),
-        parent: None,
-        plan_node: None,
-        branch: None,
-        files: None,
-        submit: given.body.clone(),
-    };
-    let complete = CompleteCommand {
-        session,
-        id: ended.id,
-        outcome: CommandResult::Success,
-        message: None,
-        error_code: None,
-    };
-    let pause = PauseSession {
-        session,
-        reason: None,
-    };
+    let submit =
+        |given: &AgentCommand| SubmitCommand::new(session, given.body.clone()).with_id(given.id);
+    let complete = CompleteCommand::new(session, ended.id, CommandResult::Success);
+    let pause = PauseSession::new(session);
     let requests = [
         request(submit(&ended)),
         request(complete).key(Uuid::now_v7()),

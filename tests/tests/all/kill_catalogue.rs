@@ -37,7 +37,7 @@ fn work(annals: &Annals) {
     for _ in 0..4 {
         let calls = (0..400).map(|n| call(run, status(n))).collect();
         block_on(annals.execute_batch(None, calls)).expect("a batch");
-        let row = block_on(annals.row(run)).expect("a row");
+        let row = block_on(annals.index().row(run)).expect("a row");
         assert_eq!(row.counts[0].1 % 400, 0, "what was acknowledged is counted");
     }
 }
@@ -54,7 +54,7 @@ fn child_keeps_a_catalogue_until_it_is_killed() {
         scope.spawn(|| {
             loop {
                 std::thread::sleep(Duration::from_millis(30));
-                block_on(annals.rebuild(&mut |_| {})).expect("new rows");
+                block_on(annals.index().rebuild(&mut |_| {})).expect("new rows");
             }
         });
         loop {

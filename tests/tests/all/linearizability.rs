@@ -13,11 +13,9 @@ use futures::executor::block_on;
 fn record(writers: u64, readers: u64, seed: u64) -> usize {
     let home = tempfile::tempdir().expect("a temporary folder");
     let path = home.path().join("log");
-    let options = Options {
+    let options = Options::default()
         // Nothing here depends on it, and the calls of the threads come closer.
-        sync: false,
-        ..Options::default()
-    };
+        .with_sync(false);
     let log: Arc<dyn Store> = Arc::new(RocksLog::create(&path, &options).expect("a new log"));
     let recorder = Recorder::new();
     let mut handles: Vec<_> = (0..writers)

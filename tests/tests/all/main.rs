@@ -5,6 +5,7 @@
     clippy::panic,
     clippy::print_stdout,
     clippy::print_stderr,
+    clippy::too_many_lines,
     reason = "a failed expectation is a failed test"
 )]
 
@@ -27,6 +28,7 @@ mod project;
 mod properties;
 mod seal;
 mod session_replay;
+mod shared;
 mod soak;
 mod states;
 mod support;

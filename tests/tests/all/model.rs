@@ -43,11 +43,9 @@ impl Harness for Rocks {
 fn the_store_on_rocksdb_is_what_the_model_says() {
     let store = Rocks {
         home: tempfile::tempdir().expect("a temporary folder"),
-        options: Options {
+        options: Options::default()
             // What the model has nothing to say of.
-            sync: false,
-            ..Options::default()
-        },
+            .with_sync(false),
         made: Mutex::new(0),
     };
     check_random(&store, 24, 60);

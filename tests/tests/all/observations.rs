@@ -38,14 +38,14 @@ fn an_observation_that_is_acted_on_is_open_no_more_and_names_its_intent() {
     );
     let other = block_on(other).expect("it is recorded");
     let open = || {
-        let listed = block_on(annals.observations(&ObservationsQuery::default()));
+        let listed = block_on(annals.inbox().observations(&ObservationsQuery::default()));
         let entries = listed.expect("a list").entries;
         entries.iter().map(|it| it.row.id).collect::<Vec<_>>()
     };
     assert_eq!(open(), [noticed.0, other.0], "the oldest first");
 
     let intent = block_on(by.act_on(noticed, None)).expect("it is proposed");
-    let forge = block_on(annals.forge_intent(intent, At::Now)).expect("a view");
+    let forge = block_on(annals.inbox().forge_intent(intent, At::Now)).expect("a view");
     assert_eq!(forge.source, Source::Reflection);
     assert_eq!(forge.title.as_str(), Some("キャッシュが増え続ける"));
     assert_eq!(forge.observation, Some(noticed));
@@ -88,10 +88,8 @@ fn of_intents_that_come_from_one_observation_at_once_one_is_accepted() {
             let (annals, barrier) = (Arc::clone(&annals), Arc::clone(&barrier));
             let agent = agent.clone();
             thread::spawn(move || {
-                let command = SubmitIntent {
-                    observation: Some(noticed),
-                    ..SubmitIntent::new(Source::Epiphany, "do something")
-                };
+                let command =
+                    SubmitIntent::new("do something", Source::Epiphany).with_observation(noticed);
                 barrier.wait();
                 block_on(annals.execute(Request::new(agent, command)))
             })
@@ -118,10 +116,7 @@ fn two_intents_of_one_batch_cannot_come_from_one_observation() {
     let noticed = block_on(noticed).expect("it is recorded");
     let before = annals.position();
     let request = || {
-        let command = SubmitIntent {
-            observation: Some(noticed),
-            ..SubmitIntent::new(Source::Epiphany, "do something")
-        };
+        let command = SubmitIntent::new("do something", Source::Epiphany).with_observation(noticed);
         Request::new(agent.clone(), command)
     };
     let both = block_on(annals.execute_batch(None, vec![request(), request()]));

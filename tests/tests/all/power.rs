@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use annals_event_log::Classified;
 use annals_event_log::{EventLog, ModelCheckpoint, Position, ReadModels};
-use annals_store_rocks::{Options, RocksLog};
+use annals_store_rocks::RocksLog;
 use annals_testkit::fault_fs::{
     Cut, Effect, Errno, Fault, FaultFs, Hook, Knobs, Operation, Survival, When,
 };
@@ -243,10 +243,7 @@ fn a_watermark_whose_sync_failed_is_synced_later() {
 fn a_log_that_was_written_without_syncs_is_durable_when_it_is_closed() {
     let Some((_home, disk)) = disk() else { return };
     let path = disk.path().join("log");
-    let careless = Options {
-        sync: false,
-        ..options()
-    };
+    let careless = options().with_sync(false);
     let log = RocksLog::open_or_create(&path, &careless).unwrap();
     acknowledged(&log, 1);
     close(log);

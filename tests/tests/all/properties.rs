@@ -241,10 +241,7 @@ fn a_request_with_a_key_can_be_repeated() {
             if matches!(request.command, Command::SubmitCommand(_)) {
                 continue;
             }
-            let other = intent::ActivateIntent {
-                intent: IntentId(Uuid::nil()),
-                reason: None,
-            };
+            let other = intent::ActivateIntent::new(IntentId(Uuid::nil()));
             let mut reused = request.clone();
             reused.command = other.into();
             let refused = block_on(reopened.execute(reused));

@@ -10,10 +10,7 @@ use futures::executor::block_on;
 use uuid::Uuid;
 
 fn sealing(intent: IntentId) -> Request {
-    let command = Seal {
-        object: intent.0,
-        checksum: None,
-    };
+    let command = Seal::new(intent.0);
     Request::new(ActorRef::system("keeper"), command)
 }
 
@@ -35,16 +32,15 @@ fn a_seal_holds_until_something_happens() {
             .expect("an intent");
         assert_eq!(checksum(&annals, intent).await.0, None);
 
-        annals.seal(intent, sealing(intent)).await.expect("a seal");
+        annals
+            .proofs()
+            .seal(intent, sealing(intent))
+            .await
+            .expect("a seal");
         let (recorded, computed) = checksum(&annals, intent).await;
         assert_eq!(recorded, Some(computed));
 
-        let publish = SetMetadata {
-            object: intent.0,
-            visibility: Some(Visibility::Public),
-            tags: None,
-            external_ids: None,
-        };
+        let publish = SetMetadata::new(intent.0).with_visibility(Visibility::Public);
         annals
             .execute(Request::new(actor, publish))
             .await
@@ -54,7 +50,11 @@ fn a_seal_holds_until_something_happens() {
             None,
             "the seal is broken"
         );
-        annals.seal(intent, sealing(intent)).await.expect("a seal");
+        annals
+            .proofs()
+            .seal(intent, sealing(intent))
+            .await
+            .expect("a seal");
         let (recorded, computed) = checksum(&annals, intent).await;
         assert_eq!(recorded, Some(computed));
     });
@@ -64,22 +64,20 @@ fn a_seal_holds_until_something_happens() {
 fn a_seal_with_a_key_is_made_once() {
     block_on(async {
         let annals = Annals::open("memory:").await.expect("a log");
-        let create = CreateIntent {
-            id: None,
-            prompt: "x".into(),
-            parent: None,
-        };
+        let create = CreateIntent::new("x");
         let created = annals
             .execute(Request::new(ActorRef::human("alice"), create))
             .await;
         let intent = IntentId(created.expect("an intent").id.expect("its id"));
         let key = Uuid::now_v7();
         let first = annals
+            .proofs()
             .seal(intent, sealing(intent).key(key))
             .await
             .expect("a seal");
         let position = annals.position();
         let again = annals
+            .proofs()
             .seal(intent, sealing(intent).key(key))
             .await
             .expect("the same seal");

@@ -47,27 +47,12 @@ fn body() -> impl Strategy<Value = CommandBody> {
     let branch = || prop_oneof![Just("main".to_owned()), Just("topic".to_owned())];
     prop_oneof![
         // What is checked out, so that any profile can judge it.
-        4 => branch().prop_map(|branch| Push {
-            repo: repo(),
-            branch_name: format!("HEAD:{branch}"),
-        }.into()),
-        2 => branch().prop_map(|branch_name| CreateBranch {
-            repo: repo(),
-            branch_name,
-            from_ref: None,
-        }.into()),
-        2 => (0_usize..4).prop_map(|files| Commit {
-            repo: repo(),
-            message: "m".into(),
-            include_paths: vec![".".into(); files],
-            amend: false,
-        }.into()),
-        2 => Just(RunTests { repo: repo(), filter: None, timeout: None }.into()),
-        1 => Just(ApplyPatch { repo: repo(), patch_content: "p".into() }.into()),
-        2 => prop_oneof![Just("Doing"), Just("Done")].prop_map(|state| TransitionTicket {
-            item: WorkItemRef { id: "T-1".into(), provider_hint: None },
-            state: state.into(),
-        }.into()),
+        4 => branch().prop_map(|branch| Push::new(repo(), format!("HEAD:{branch}")).into()),
+        2 => branch().prop_map(|branch_name| CreateBranch::new(repo(), branch_name).into()),
+        2 => (0_usize..4).prop_map(|files| Commit::new(repo(), "m", vec![".".into(); files]).into()),
+        2 => Just(RunTests::new(repo()).into()),
+        1 => Just(ApplyPatch::new(repo(), "p").into()),
+        2 => prop_oneof![Just("Doing"), Just("Done")].prop_map(|state| TransitionTicket::new(WorkItemRef::new("T-1"), state).into()),
     ]
 }
 
@@ -78,14 +63,7 @@ fn act(with_requests: bool) -> impl Strategy<Value = Act> {
         Just(Vec::new())
     ];
     let request = actions.prop_map(|required_actions| {
-        let reason = "please".into();
-        Act::Submit(
-            RequestApproval {
-                reason,
-                required_actions,
-            }
-            .into(),
-        )
+        Act::Submit(RequestApproval::new("please", required_actions).into())
     });
     let result = prop_oneof![
         3 => Just(CommandResult::Success),
@@ -123,10 +101,11 @@ fn profile() -> impl Strategy<Value = PolicyProfile> {
         proptest::option::of(0_u32..4),
         caps,
     );
-    let limits = limits.prop_map(|(calls_per_minute, burst, push)| RateLimits {
-        calls_per_minute,
-        burst,
-        per_command_caps: push.map(|cap| Ordered(vec![("Push".to_owned(), cap)])),
+    let limits = limits.prop_map(|(calls_per_minute, burst, push)| {
+        RateLimits::new()
+            .with_calls_per_minute(calls_per_minute)
+            .with_burst(burst)
+            .with_per_command_caps(push.map(|cap| Ordered(vec![("Push".to_owned(), cap)])))
     });
     (
         kinds().prop_map(words),
@@ -140,21 +119,19 @@ fn profile() -> impl Strategy<Value = PolicyProfile> {
         "[ab]",
     )
         .prop_map(
-            |(blacklist, [protect, tests, approval], files, limits, steps, name)| PolicyProfile {
-                name,
-                command_whitelist: None,
-                command_blacklist: (blacklist.len() > 2).then_some(blacklist),
-                protected_branches: if protect {
-                    vec!["main".into()]
-                } else {
-                    Vec::new()
-                },
-                max_files_per_commit: files,
-                require_tests_before_push: tests,
-                filtered_tests_count: false,
-                require_approval_for_push: approval,
-                allowed_work_item_transitions: steps,
-                limits,
+            |(blacklist, [protect, tests, approval], files, limits, steps, name)| {
+                PolicyProfile::new(name)
+                    .with_command_blacklist((blacklist.len() > 2).then_some(blacklist))
+                    .with_protected_branches(if protect {
+                        vec!["main".into()]
+                    } else {
+                        Vec::new()
+                    })
+                    .with_max_files_per_commit(files)
+                    .with_require_tests_before_push(tests)
+                    .with_require_approval_for_push(approval)
+                    .with_allowed_work_item_transitions(steps)
+                    .with_limits(limits)
             },
         )
 }
@@ -217,15 +194,10 @@ impl World {
                     CommandBody::Commit(commit) => Some(names(&commit.include_paths)),
                     _ => None,
                 };
-                let submit = SubmitCommand {
-                    session,
-                    id: Some(id),
-                    parent: None,
-                    plan_node: None,
-                    branch: files.as_ref().map(|_| "work".to_owned()),
-                    files,
-                    submit: body.clone(),
-                };
+                let submit = SubmitCommand::new(session, body.clone())
+                    .with_id(id)
+                    .with_branch(files.as_ref().map(|_| "work".to_owned()))
+                    .with_files(files);
                 assert!(self.execute(submit.into()), "a verdict is not a refusal");
                 self.done.push(true);
                 return;
@@ -236,14 +208,7 @@ impl World {
                     self.done.push(false);
                     return;
                 };
-                CompleteCommand {
-                    session,
-                    id,
-                    outcome: *outcome,
-                    message: None,
-                    error_code: None,
-                }
-                .into()
+                CompleteCommand::new(session, id, *outcome).into()
             }
             Act::Read(number, status) => {
                 let count = self.given.len().max(1);
@@ -251,42 +216,13 @@ impl World {
                     self.done.push(false);
                     return;
                 };
-                RecordWorkItem {
-                    session,
-                    id,
-                    details: WorkItemDetails {
-                        id: "T-1".into(),
-                        title: "t".into(),
-                        description: String::new(),
-                        status: (*status).into(),
-                        assignee: None,
-                        tags: Vec::new(),
-                    },
-                }
-                .into()
+                RecordWorkItem::new(session, id, WorkItemDetails::new("T-1", "t", "", *status))
+                    .into()
             }
-            Act::Approve => ApproveSession {
-                session,
-                request: None,
-                reason: None,
-            }
-            .into(),
-            Act::Deny => DenySession {
-                session,
-                request: None,
-                reason: "no".into(),
-            }
-            .into(),
-            Act::Pause => PauseSession {
-                session,
-                reason: None,
-            }
-            .into(),
-            Act::Resume => ResumeSession {
-                session,
-                reason: None,
-            }
-            .into(),
+            Act::Approve => ApproveSession::new(session).into(),
+            Act::Deny => DenySession::new(session, "no").into(),
+            Act::Pause => PauseSession::new(session).into(),
+            Act::Resume => ResumeSession::new(session).into(),
         };
         let done = allowed && self.execute(command);
         self.done.push(done);
@@ -294,7 +230,7 @@ impl World {
 
     fn replay(&self, sessions: &[SessionId], profile: &PolicyProfile) -> SessionsReplay {
         let options = SessionReplayOptions::default();
-        block_on(self.annals.replay_sessions(sessions, profile, options)).expect("a replay")
+        block_on(self.annals.sessions().replay(sessions, profile, options)).expect("a replay")
     }
 
     /// The session's stream with its commands, one object a line.
@@ -384,7 +320,7 @@ proptest! {
         profile in profile(),
         steps in steps(false),
     ) {
-        let profile = PolicyProfile { limits: None, ..profile };
+        let profile = profile.with_limits(None);
         let mut world = World::new([&profile, &profile]);
         for step in &steps {
             world.step(step, true);
@@ -398,7 +334,7 @@ proptest! {
             prop_assert_eq!(report.expect("an import").broken, vec![]);
         }
         let options = SessionReplayOptions::default();
-        let replayed = block_on(elsewhere.replay_sessions(&[], &profile, options));
+        let replayed = block_on(elsewhere.sessions().replay(&[], &profile, options));
         let replayed = replayed.expect("a replay");
         prop_assert_eq!(&replayed.flipped, &[]);
         // The contracts have no field for the branch that a commit's repository is on.
@@ -474,16 +410,10 @@ fn what_cannot_be_judged_again_is_counted_as_unknown() {
     let secrets = Secrets::standard();
     let report = block_on(contracts::import(&annals, &file, &secrets, &mut |_| {}));
     assert_eq!(report.expect("an import").broken, vec![]);
-    let profile = PolicyProfile {
-        name: "slow".into(),
-        limits: Some(RateLimits {
-            calls_per_minute: Some(5),
-            ..RateLimits::default()
-        }),
-        ..PolicyProfile::default()
-    };
+    let profile =
+        PolicyProfile::new("slow").with_limits(RateLimits::default().with_calls_per_minute(5));
     let options = SessionReplayOptions::default();
-    let replayed = block_on(annals.replay_sessions(&[], &profile, options)).expect("a replay");
+    let replayed = block_on(annals.sessions().replay(&[], &profile, options)).expect("a replay");
     let unknown = Unknown {
         no_command: 1,
         no_times: 1,

@@ -52,35 +52,18 @@ pub fn request(command: impl Into<DomainCommand>) -> Request {
 
 /// A tool call of a run.
 pub fn call(run: RunId, status: ToolStatus) -> Request {
-    request(RecordToolInvocation {
-        run,
-        id: None,
-        tool_name: "bash".into(),
-        io_footprint: None,
-        args: None,
-        status,
-        result_summary: None,
-        artifacts: vec![],
-        output: vec![],
-        duration_ms: None,
-    })
+    request(RecordToolInvocation::new(run, "bash", status))
 }
 
 /// Begins a run of a new task, with calls that went well, as one batch.
 pub fn run_with_calls(annals: &Annals, calls: usize) -> RunId {
     let (task, run) = (TaskId(Uuid::now_v7()), RunId(Uuid::now_v7()));
-    let create_task = CreateTask {
-        id: Some(task),
-        ..CreateTask::new("work")
-    };
-    let create_run = CreateRun {
-        id: Some(run),
-        ..CreateRun::new(task)
-    };
+    let create_task = CreateTask::new("work").with_id(task);
+    let create_run = CreateRun::new(task).with_id(run);
     let mut all = vec![
         request(create_task),
         request(create_run),
-        request(StartPatching { run }),
+        request(StartPatching::new(run)),
     ];
     all.extend((0..calls).map(|_| call(run, ToolStatus::Ok)));
     block_on(annals.execute_batch(None, all)).expect("a batch");

@@ -31,11 +31,7 @@ fn request(command: impl Into<Command>) -> Request {
 }
 
 fn create_intent(id: Option<IntentId>) -> CreateIntent {
-    CreateIntent {
-        id,
-        prompt: "do".into(),
-        parent: None,
-    }
+    CreateIntent::new("do").with_id(id)
 }
 
 /// The first future is dropped somewhere on its way. Without an answer from the
@@ -60,9 +56,7 @@ fn a_repeat_of_a_dropped_request_names_the_object_that_is_there() {
         assert_eq!(annals.position(), outcome.position);
         let id = outcome.id.expect("the intent's id");
         block_on(annals.view(IntentId(id))).expect("it is there");
-        let content = "it".into();
-        let intent = IntentId(id);
-        block_on(annals.execute(self::request(AnalyzeIntent { intent, content })))
+        block_on(annals.execute(self::request(AnalyzeIntent::new(IntentId(id), "it"))))
             .expect("it can be gone on with");
     }
 }
@@ -76,10 +70,7 @@ fn of_two_objects_that_ask_for_one_id_one_gets_it() {
         let id = Uuid::now_v7();
         let intent: Command = create_intent(Some(IntentId(id))).into();
         // Its stream is its own, but it waits in the lane of its task.
-        let run = CreateRun {
-            id: Some(RunId(id)),
-            ..CreateRun::new(task)
-        };
+        let run = CreateRun::new(task).with_id(RunId(id));
         let start = Arc::new(Barrier::new(2));
         let callers = [intent, run.into()].map(|command| {
             let (annals, start) = (Arc::clone(&annals), Arc::clone(&start));

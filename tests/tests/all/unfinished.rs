@@ -44,10 +44,7 @@ fn by(command: impl Into<Command>) -> Request {
 }
 
 fn open(path: &Path) -> Annals {
-    let store = Options {
-        redaction_step_bytes: 1,
-        ..Options::default()
-    };
+    let store = Options::default().with_redaction_step_bytes(1);
     let options = OpenOptions::new().create(true).store(store);
     options.open(path.to_str().unwrap()).unwrap()
 }
@@ -55,33 +52,20 @@ fn open(path: &Path) -> Annals {
 /// Tasks that have the secret in their titles and tags, and all their rows.
 fn fill(annals: &Annals) {
     let kept: Vec<String> = (0..15).map(|_| "x".repeat(4_000)).collect();
-    let intent = CreateIntent {
-        id: Some(other()),
-        prompt: "other".to_owned(),
-        parent: None,
-    };
+    let intent = CreateIntent::new("other").with_id(other());
     block_on(annals.execute(by(intent))).unwrap();
     for number in 0..TASKS {
-        let created = CreateTask {
-            id: Some(task(number)),
-            constraints: kept.clone(),
-            ..CreateTask::new(format!("{SECRET} {number}"))
-        };
-        let tagged = SetMetadata {
-            object: task(number).0,
-            visibility: None,
-            tags: Some(Ordered(vec![("of".to_owned(), SECRET.to_owned())])),
-            external_ids: None,
-        };
+        let created = CreateTask::new(format!("{SECRET} {number}"))
+            .with_id(task(number))
+            .with_constraints(kept.clone());
+        let tagged = SetMetadata::new(task(number).0)
+            .with_tags(Ordered(vec![("of".to_owned(), SECRET.to_owned())]));
         block_on(annals.execute_batch(None, vec![by(created), by(tagged)])).unwrap();
     }
     // It is in a stream of its own; the object loses nothing else.
-    let reserved = ReserveAlias {
-        object: other().0,
-        alias: format!("{SECRET}-of-ada"),
-    };
+    let reserved = ReserveAlias::new(other().0, format!("{SECRET}-of-ada"));
     block_on(annals.execute(by(reserved))).unwrap();
-    block_on(annals.rebuild(&mut |_| {})).unwrap();
+    block_on(annals.index().rebuild(&mut |_| {})).unwrap();
 }
 
 /// Not a test by itself: the process that dies as soon as the log says what is removed.
@@ -92,15 +76,14 @@ fn child_dies_in_a_redaction() {
     };
     let annals = open(Path::new(&directory));
     fill(&annals);
-    let request = RedactRequest {
-        targets: vec![Target::Pattern(Regex::new(SECRET).unwrap())],
-        actor: ActorRef::human("ada"),
-        reason: "it leaked".to_owned(),
-        at: None,
-    };
+    let request = RedactRequest::new(
+        vec![Target::Pattern(Regex::new(SECRET).unwrap())],
+        ActorRef::human("ada"),
+        "it leaked",
+    );
     let said = Box::pin(annals.wait_for(annals.position().next()));
     let mut progress = |_| {};
-    let redacting = Box::pin(annals.redact(&request, &mut progress));
+    let redacting = Box::pin(annals.contents().redact(&request, &mut progress));
     let is_said = matches!(block_on(select(said, redacting)), Either::Left(_));
     assert!(is_said, "it was one step");
     std::thread::sleep(Duration::from_millis(20));
@@ -132,8 +115,8 @@ fn verify(path: &Path) -> Verified {
     let _ = rocks.stand_still();
     let report = rocks.verify(&mut |_| {}).unwrap();
     assert!(report.is_sound(), "{:#?}", report.findings);
-    let catalogue = block_on(annals.verify_catalogue(&mut |_| {})).unwrap();
-    let unfinished = annals.unfinished_redaction().unwrap();
+    let catalogue = block_on(annals.index().verify(&mut |_| {})).unwrap();
+    let unfinished = annals.contents().unfinished_redaction().unwrap();
     block_on(annals.close());
     Verified {
         unfinished,
@@ -188,8 +171,8 @@ fn a_redaction_that_was_killed_is_unfinished_and_no_damage() {
     assert!(catalogue.is_sound(), "{:#?}", catalogue.findings);
     assert!(catalogue.going > 0);
     let annals = open(&path);
-    assert_eq!(annals.unfinished_redaction().unwrap(), None);
-    let view = block_on(annals.row(task(1))).unwrap();
+    assert_eq!(annals.contents().unfinished_redaction().unwrap(), None);
+    let view = block_on(annals.index().row(task(1))).unwrap();
     assert!(!format!("{view:?}").contains(SECRET));
     block_on(annals.close());
     let verified = verify(&path);

@@ -21,7 +21,7 @@ fn log(is_rebuilt: bool) -> (TempDir, String) {
     let annals = block_on(Annals::open(&url)).unwrap();
     run_with_calls(&annals, 5);
     if is_rebuilt {
-        block_on(annals.rebuild(&mut |_| {})).unwrap();
+        block_on(annals.index().rebuild(&mut |_| {})).unwrap();
     }
     run_with_calls(&annals, 3);
     block_on(annals.close());
@@ -33,7 +33,7 @@ fn verify(url: &str) -> (VerifyReport, CatalogueReport) {
     let rocks = annals.rocks().unwrap();
     rocks.stand_still().unwrap();
     let report = rocks.verify(&mut |_| {}).unwrap();
-    let catalogue = block_on(annals.verify_catalogue(&mut |_| {})).unwrap();
+    let catalogue = block_on(annals.index().verify(&mut |_| {})).unwrap();
     block_on(annals.close());
     (report, catalogue)
 }
@@ -60,7 +60,7 @@ fn rows_that_are_right_are_found_to_be_right() {
         let annals = block_on(Annals::open(&url)).unwrap();
         run_with_calls(&annals, 2);
         let mut last = Position::START;
-        let again = block_on(annals.verify_catalogue(&mut |position| last = position)).unwrap();
+        let again = block_on(annals.index().verify(&mut |position| last = position)).unwrap();
         assert!(again.is_sound(), "{:#?}", again.findings);
         assert_eq!((again.position, last), (report.watermark, report.watermark));
     }
@@ -103,7 +103,7 @@ fn a_row_that_is_missing_altered_or_should_not_be_there_is_named() {
     );
     // Rebuilt rows are right.
     let annals = block_on(Annals::open(&url)).unwrap();
-    block_on(annals.rebuild(&mut |_| {})).unwrap();
+    block_on(annals.index().rebuild(&mut |_| {})).unwrap();
     block_on(annals.close());
     let (report, catalogue) = verify(&url);
     assert!(report.is_sound() && catalogue.is_sound());

@@ -21,24 +21,16 @@ fn actor() -> ActorRef {
 }
 
 fn push(pipeline: PipelineId, tokens: u64) -> Command {
-    PushFrame {
-        pipeline,
-        kind: FrameKind::ToolCall,
-        summary: "what".into(),
-        data: None,
-        content: None,
-        token_estimate: Some(tokens),
-    }
-    .into()
+    PushFrame::new(pipeline, FrameKind::ToolCall, "what")
+        .with_token_estimate(tokens)
+        .into()
 }
 
 fn plan(pipeline: PipelineId, end: u32) -> Command {
-    CreatePlan {
-        pipeline: Some(pipeline),
-        fwindow: Some((0, end)),
-        ..CreatePlan::default()
-    }
-    .into()
+    CreatePlan::default()
+        .with_pipeline(pipeline)
+        .with_fwindow((0, end))
+        .into()
 }
 
 fn execute(annals: &Annals, commands: Vec<Command>) -> Result<(), ExecuteError> {
@@ -105,20 +97,14 @@ fn a_plans_window_is_checked_under_every_policy_and_inside_a_batch() {
         refused(execute(&other, vec![plan(pipeline, 4)]))
             .contains("start <= end <= 3, the number of frames")
     );
-    let unlimited = SetEvictionPolicy {
-        pipeline,
-        policy: EvictionPolicy::unlimited(),
-    };
+    let unlimited = SetEvictionPolicy::new(pipeline, EvictionPolicy::unlimited());
     let change = vec![unlimited.into(), push(pipeline, 500), plan(pipeline, 4)];
     execute(&other, change).expect("the policy of the same batch counts");
     assert!(
         refused(execute(&annals, vec![plan(pipeline, 5)]))
             .contains("start <= end <= 4, the number of frames")
     );
-    let back = SetEvictionPolicy {
-        pipeline,
-        policy: EvictionPolicy::max_frames(2),
-    };
+    let back = SetEvictionPolicy::new(pipeline, EvictionPolicy::max_frames(2));
     execute(&annals, vec![back.into(), plan(pipeline, 4)]).expect("no push yet");
     execute(&annals, vec![push(pipeline, 1), plan(pipeline, 2)]).expect("two are left");
     assert!(
@@ -133,21 +119,12 @@ fn what_was_recorded_is_tried_under_policies_of_ones_own() {
     for tokens in [40, 40, 40] {
         execute(&annals, vec![push(pipeline, tokens)]).expect("a frame");
     }
-    let draft = CreatePlan {
-        pipeline: Some(pipeline),
-        ..CreatePlan::default()
-    };
+    let draft = CreatePlan::default().with_pipeline(pipeline);
     let drafted = block_on(annals.execute(Request::new(actor(), draft))).expect("a plan");
-    let step = NewStep {
-        iframes: vec![FrameId(1), FrameId(3)],
-        ..NewStep::new("use them")
-    };
+    let step = NewStep::new("use them").with_iframes(vec![FrameId(1), FrameId(3)]);
     let used = AddStep::new(drafted.id.expect("its id").into(), step);
     execute(&annals, vec![used.into()]).expect("uses");
-    let limit = SetMaxFrames {
-        pipeline,
-        max_frames: 9,
-    };
+    let limit = SetMaxFrames::new(pipeline, 9);
     execute(&annals, vec![limit.into()]).expect("a limit that waits for its policy");
     let before = annals.position();
     let candidates = [
@@ -155,11 +132,8 @@ fn what_was_recorded_is_tried_under_policies_of_ones_own() {
         Candidate::policy("limits", EvictionPolicy::default()),
         Candidate::policy("two", EvictionPolicy::max_frames(2)),
     ];
-    let options = ReplayOptions {
-        optimum: true,
-        ..ReplayOptions::default()
-    };
-    let replayed = any_thread(annals.replay(pipeline, &candidates, options));
+    let options = ReplayOptions::default().with_optimum(true);
+    let replayed = any_thread(annals.pipelines().replay(pipeline, &candidates, options));
     let replayed = block_on(replayed).expect("a replay");
     let misses: Vec<u64> = replayed.policies.iter().map(|row| row.misses).collect();
     assert_eq!(misses, [1, 0, 0, 1]);
@@ -177,7 +151,7 @@ fn what_was_recorded_is_tried_under_policies_of_ones_own() {
         kind: Kind::ContextPipeline,
         id: pipeline.0,
     };
-    let seen = block_on(any_thread(annals.seen_window(object, None, At::Now)));
+    let seen = block_on(any_thread(annals.pipelines().window(object, None, At::Now)));
     assert_eq!(
         seen.expect("a window").window.frames.len(),
         view.window.len()

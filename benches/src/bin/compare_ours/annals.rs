@@ -84,11 +84,8 @@ impl Annals {
     fn read(&self, query: Query, each: &mut dyn FnMut(&[u8])) -> Result<(), StoreError> {
         let mut next = Some(query.from);
         while let Some(from) = next {
-            let query = Query {
-                from,
-                ..query.clone()
-            };
-            let page = block_on(self.log.read(query.limit(PAGE))).map_err(StoreError::failed)?;
+            let query = query.clone().starting_at(from).limit(PAGE);
+            let page = block_on(self.log.read(query)).map_err(StoreError::failed)?;
             for record in &page.records {
                 each(&record.structure());
             }

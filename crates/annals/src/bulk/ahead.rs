@@ -62,15 +62,13 @@ impl Ahead {
             Need::State(stream) => self.supply_state(world, *stream, batch),
             Need::Place(id) => self.supply_place(world, *id),
             // These follow from the log's secret alone, or from what the log has.
-            Need::AliasStream(_) | Need::BucketStream(_) => Supplied::NotHere,
+            Need::NamedStream { .. } => Supplied::NotHere,
             // What the log does not say of it, `naming` does.
             Need::Naming { .. } => Supplied::NotHere,
-            Need::Window { stream, .. } | Need::TaskText { stream, .. } => {
-                match self.states.contains_key(stream) {
-                    true => Supplied::Unsure,
-                    false => Supplied::NotHere,
-                }
-            }
+            Need::SecondFold { stream, .. } => match self.states.contains_key(stream) {
+                true => Supplied::Unsure,
+                false => Supplied::NotHere,
+            },
         }
     }
 

@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use annals_domain::FrameId;
 use annals_event_log::{Classification, Classified, Position};
 use uuid::Uuid;
 
-use crate::{BatchOutcome, ExecuteError, Outcome};
+use crate::{BatchOutcome, DecidedOutcome, ExecuteError, Outcome};
 
 /// A batch as it was decided. It may be on its way to the log still.
 #[derive(Debug, Clone)]
@@ -14,18 +13,6 @@ pub struct Decided {
     /// One for each command, in order. Empty for a repeated batch of more than one command.
     pub outcomes: Vec<DecidedOutcome>,
     pub(super) appended: Arc<OnceLock<BatchOutcome>>,
-}
-
-/// What became of a command, except for its position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DecidedOutcome {
-    /// The object that was created or changed; `None` only for a command that changed nothing and
-    /// names no object.
-    pub id: Option<Uuid>,
-    /// The frame that was pushed.
-    pub frame_id: Option<FrameId>,
-    /// How many events there were.
-    pub events: usize,
 }
 
 impl Decided {

@@ -11,8 +11,8 @@ use futures::future::BoxFuture;
 use futures::task::AtomicWaker;
 use uuid::Uuid;
 
-use super::Given;
 use super::ahead::Touched;
+use super::given::Given;
 
 /// Batches on their way at most.
 const BATCHES: usize = 256;

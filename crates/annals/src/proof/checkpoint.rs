@@ -18,9 +18,11 @@ use std::fmt;
 use annals_event_log::{Classification, Classified, Digest, ErrorClass};
 use signed_note::{Note, Signature, Signer as _};
 
+use super::error::ProofError;
 use super::hashes::hash;
 use super::head::TreeHead;
 use super::keys::{PublicKey, SigningKey};
+use crate::Proofs;
 
 /// The most bytes of a checkpoint with its signatures.
 const MOST_BYTES: usize = 1_000_000;
@@ -280,6 +282,17 @@ impl Checkpoint {
             None => Ok(signatures),
             Some(key) => Err(CheckpointError::NotSigned { key: key.into() }),
         }
+    }
+}
+
+impl Proofs<'_> {
+    /// The checkpoint of the first `size` records, or of all that are durable. It is
+    /// not signed yet.
+    ///
+    /// # Errors
+    /// As [`Proofs::head`].
+    pub async fn checkpoint(self, size: Option<u64>) -> Result<Checkpoint, ProofError> {
+        Ok(Checkpoint::of(self.head(size).await?))
     }
 }
 

@@ -91,10 +91,12 @@ pub enum KeepError {
 
 impl Classified for KeepError {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Refused, Unavailable};
+        use ErrorClass::Refused;
         match self {
             KeepError::InsideLog { .. } => Refused.code("inside_log"),
-            KeepError::File { .. } => Unavailable.code("checkpoint_not_kept"),
+            KeepError::File { source, .. } => {
+                ErrorClass::of_file(source).code("checkpoint_not_kept")
+            }
             KeepError::Checkpoint { source, .. } => source.classify().of("checkpoint_not_kept"),
             KeepError::Log { source, .. } | KeepError::Proof(source) => {
                 source.classify().of("checkpoint_not_kept")
@@ -242,8 +244,10 @@ impl CheckpointFile {
         let keys: Vec<_> = key.iter().map(|key| key.public_key()).collect();
         kept.verify(&keys).map_err(|error| self.refused(error))?;
         let (old, new) = (kept.head(), checkpoint.head());
-        let fits = match annals.check_against(old).await {
-            Ok(()) if old.size <= new.size => annals.prove_consistency(old, new).await.map(|_| ()),
+        let fits = match annals.proofs().check(old).await {
+            Ok(()) if old.size <= new.size => {
+                annals.proofs().consistency(old, new).await.map(|_| ())
+            }
             fits => fits,
         };
         fits.map_err(|source| KeepError::Log {

@@ -72,14 +72,15 @@ impl Classified for ProofError {
     fn classify(&self) -> Classification {
         use ErrorClass::{Corrupt, Invalid, NotFound, Refused, Unavailable};
         match self {
-            ProofError::BeyondEnd { .. } => Unavailable.code("beyond_end"),
+            ProofError::BeyondEnd { .. } => NotFound.code("beyond_end"),
             ProofError::NoTree { .. } => Unavailable.code("no_tree"),
             ProofError::NotYet { .. } => NotFound.code("not_yet"),
             ProofError::HeadersOnly { .. } => Refused.code("headers_only"),
-            ProofError::NoPosition | ProofError::Order { .. } => Invalid.code("failed"),
+            ProofError::NoPosition => Invalid.code("no_position"),
+            ProofError::Order { .. } => Invalid.code("wrong_order"),
             ProofError::ProofMismatch(_) => Corrupt.code("does_not_fit"),
             ProofError::View(error) => error.classify(),
-            ProofError::Read(error) => error.classify().of("failed"),
+            ProofError::Read(error) => error.classify(),
         }
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::{ConsistencyProof, EventProof, InclusionProof, TreeHead};
+use super::{ConsistencyProof, EventProof, InclusionProof, Proof, TreeHead};
 use crate::ObjectRef;
 
 /// The format's version.
@@ -24,15 +24,6 @@ const VERSION_TEXT: &str = "1";
 const MOST_STEPS: usize = 64;
 const INCLUSION: &str = "inclusion";
 const CONSISTENCY: &str = "consistency";
-
-/// A proof that can be checked without the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Proof {
-    /// Events are in a log.
-    Inclusion(InclusionProof),
-    /// A log is the beginning of another.
-    Consistency(ConsistencyProof),
-}
 
 /// Why a file is not a proof, or why a proof cannot be written as a file.
 #[derive(Debug, thiserror::Error)]

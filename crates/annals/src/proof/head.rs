@@ -2,9 +2,8 @@
 
 use annals_event_log::{Digest, Position, ReadError, Store, tree};
 
-use super::checkpoint::Checkpoint;
 use super::{ProofError, ProofMismatch};
-use crate::Annals;
+use crate::Proofs;
 
 /// A log at some size: all that it takes to tell its records from any others.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,10 +29,10 @@ impl TreeHead {
     }
 }
 
-impl Annals {
+impl Proofs<'_> {
     /// What the log is called in checkpoints and proofs: `annals/` and its id.
-    pub fn origin(&self) -> String {
-        format!("annals/{}", self.log.log_id())
+    pub fn origin(self) -> String {
+        format!("annals/{}", self.annals.log.log_id())
     }
 
     /// The head of the tree over the first `size` records; left out, over all that
@@ -41,8 +40,8 @@ impl Annals {
     ///
     /// # Errors
     /// [`ProofError::BeyondEnd`], [`ProofError::NoTree`] and [`ProofError::Read`].
-    pub async fn tree_head(&self, size: Option<u64>) -> Result<TreeHead, ProofError> {
-        let end = self.position();
+    pub async fn head(self, size: Option<u64>) -> Result<TreeHead, ProofError> {
+        let end = self.annals.position();
         let size = size.unwrap_or(end.0);
         if size > end.0 {
             return Err(ProofError::BeyondEnd {
@@ -50,7 +49,7 @@ impl Annals {
                 end,
             });
         }
-        let log = self.log.as_ref();
+        let log = self.annals.log.as_ref();
         demand_tree(log, size).await?;
         Ok(TreeHead {
             origin: self.origin(),
@@ -59,29 +58,20 @@ impl Annals {
         })
     }
 
-    /// The checkpoint of the first `size` records, or of all that are durable. It is
-    /// not signed yet.
-    ///
-    /// # Errors
-    /// As [`Annals::tree_head`].
-    pub async fn checkpoint(&self, size: Option<u64>) -> Result<Checkpoint, ProofError> {
-        Ok(Checkpoint::of(self.tree_head(size).await?))
-    }
-
     /// Whether the log still is what a checkpoint says: the same log, at least as
     /// long, and with the same root over the first records. The stored hashes are
     /// read; that they are those of the records is what a verification finds out.
     ///
     /// # Errors
     /// [`ProofError::ProofMismatch`] if it is not.
-    pub async fn check_against(&self, head: &TreeHead) -> Result<(), ProofError> {
+    pub async fn check(self, head: &TreeHead) -> Result<(), ProofError> {
         head.same_origin(&self.origin())?;
-        let end = self.position();
+        let end = self.annals.position();
         if head.size > end.0 {
             let size = head.size;
             return Err(ProofMismatch::Truncated { size, end }.into());
         }
-        let here = self.tree_head(Some(head.size)).await?;
+        let here = self.head(Some(head.size)).await?;
         if here.root == head.root {
             return Ok(());
         }

@@ -1,16 +1,14 @@
 //! Proofs that events are in a log.
 
-use annals_event_log::{
-    Digest, EventId, Header, MalformedRecord, Position, Query, ReadError, Record, Version,
-};
+use annals_event_log::{EventId, Position, Query, ReadError, Record, Version};
 use annals_projections::is_about;
 use annals_wire::stream_name;
 use bytes::Bytes;
 use tlog_tiles::tlog::prove_record;
 
 use super::hashes::Hashes;
-use super::{Proof, ProofError, ProofMismatch, TreeHead};
-use crate::{Annals, LoadError, ObjectRef};
+use super::{EventProof, InclusionProof, Proof, ProofError, ProofMismatch, TreeHead};
+use crate::{LoadError, ObjectRef, Proofs};
 
 /// Records read at once.
 const PAGE: usize = 500;
@@ -25,48 +23,14 @@ pub enum Detail {
     Headers,
 }
 
-/// A proof that events are in the log of a checkpoint.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InclusionProof {
-    /// The log that they are in.
-    pub head: TreeHead,
-    /// The object whose events they are: all that it had by then.
-    pub object: Option<ObjectRef>,
-    /// The events, in the log's order.
-    pub events: Vec<EventProof>,
-}
-
-/// An event, and how its leaf leads to the root.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EventProof {
-    /// Its place in the log.
-    pub position: Position,
-    /// The header's bytes, of which the leaf is the hash.
-    pub header: Bytes,
-    /// The whole record, if the proof has it.
-    pub record: Option<Record>,
-    /// The sibling hashes on the way to the root, from the leaf on.
-    pub path: Vec<Digest>,
-}
-
-impl EventProof {
-    /// What the header says.
-    ///
-    /// # Errors
-    /// [`MalformedRecord`], unless the proof was checked.
-    pub fn header(&self) -> Result<Header, MalformedRecord> {
-        Header::decode(&self.header)
-    }
-}
-
-impl Annals {
+impl Proofs<'_> {
     /// Proves that the event at a position is in the log of `head`.
     ///
     /// # Errors
     /// [`ProofError`]; [`ProofError::ProofMismatch`] if the log is not, or no longer, that of
     /// the head.
-    pub async fn prove_event(
-        &self,
+    pub async fn event(
+        self,
         position: Position,
         head: &TreeHead,
         detail: Detail,
@@ -74,9 +38,9 @@ impl Annals {
         if position == Position::START {
             return Err(ProofError::NoPosition);
         }
-        let end = Position(head.size.min(self.position().0));
+        let end = Position(head.size.min(self.annals.position().0));
         let found = match position <= end {
-            true => self.record(position).await?,
+            true => self.annals.contents().record(position).await?,
             false => None,
         };
         let record = found.ok_or(ProofError::BeyondEnd { position, end })?;
@@ -87,15 +51,15 @@ impl Annals {
     /// by then.
     ///
     /// # Errors
-    /// As [`Annals::prove_event`]; [`ProofError::HeadersOnly`] for an object that
+    /// As [`Proofs::event`]; [`ProofError::HeadersOnly`] for an object that
     /// shares the stream of its run.
-    pub async fn prove_object(
-        &self,
+    pub async fn object(
+        self,
         object: ObjectRef,
         head: &TreeHead,
         detail: Detail,
     ) -> Result<Proof, ProofError> {
-        let (_, stream) = self.locate(object.id).await?;
+        let (_, stream) = self.annals.locate(object.id).await?;
         let whole = stream.kind.kind() == Some(object.kind);
         if !whole && detail == Detail::Headers {
             let object = object.to_string();
@@ -104,7 +68,7 @@ impl Annals {
         let (mut records, mut next) = (Vec::new(), Some(1));
         while let Some(from) = next {
             let query = Query::stream(stream_name(stream), Version(from)).limit(PAGE);
-            let page = self.log.read(query).await?;
+            let page = self.annals.log.read(query).await?;
             next = page.next;
             for record in page.records {
                 if record.position().0 > head.size {
@@ -131,7 +95,7 @@ impl Annals {
     }
 
     async fn prove_records(
-        &self,
+        self,
         records: Vec<Record>,
         object: Option<ObjectRef>,
         head: &TreeHead,
@@ -143,7 +107,7 @@ impl Annals {
             let position = record.position();
             let leaf = position.0.saturating_sub(1);
             let path = hashes
-                .prove(self.log.as_ref(), |hashes| {
+                .prove(self.annals.log.as_ref(), |hashes| {
                     prove_record(head.size, leaf, hashes)
                 })
                 .await?;
@@ -174,15 +138,15 @@ impl Annals {
     /// # Errors
     /// [`ReadError`].
     pub async fn find_event(
-        &self,
+        self,
         id: EventId,
         mut progress: impl FnMut(Position),
     ) -> Result<Option<Position>, ReadError> {
-        let mut next = Some(self.position().0).filter(|end| *end > 0);
+        let mut next = Some(self.annals.position().0).filter(|end| *end > 0);
         let mut imported = None;
         while let Some(from) = next {
             let query = Query::all(Position(from)).backward();
-            let page = self.log.read(query).await?;
+            let page = self.annals.log.read(query).await?;
             for record in page.records.iter().filter(|it| it.event_id() == id) {
                 if !self.came_with_its_id(record).await? {
                     return Ok(Some(record.position()));
@@ -196,12 +160,12 @@ impl Annals {
     }
 
     /// Whether an event has the id that it had elsewhere: those of sessions that were taken over do.
-    async fn came_with_its_id(&self, record: &Record) -> Result<bool, ReadError> {
+    async fn came_with_its_id(self, record: &Record) -> Result<bool, ReadError> {
         if !record.event_type().starts_with("session.") {
             return Ok(false);
         }
         let query = Query::stream(record.stream_name(), Version(1)).limit(1);
-        let page = self.log.read(query).await?;
+        let page = self.annals.log.read(query).await?;
         let first = page.records.first();
         Ok(first.is_some_and(|first| first.event_type() == "session.adopted"))
     }

@@ -11,7 +11,7 @@ use super::ProofError;
 use super::checkpoint::Checkpoint;
 use super::checkpoint_file::{CheckpointFile, KeepError};
 use super::keys::SigningKey;
-use crate::Annals;
+use crate::Proofs;
 use crate::deadline::within;
 
 /// When checkpoints are kept, and where.
@@ -27,7 +27,7 @@ pub struct KeepCheckpoints {
     pub key: Option<SigningKey>,
 }
 
-impl Annals {
+impl Proofs<'_> {
     /// Keeps a file outside the log current with the log's checkpoint: one now, then
     /// one whenever enough has come, and a last one when `stop` is there. It ends with
     /// `stop`, or when the log is closed. `kept` is called with each checkpoint that was
@@ -52,7 +52,7 @@ impl Annals {
     ///     key: None,
     /// };
     /// # let shutdown = async {};
-    /// annals.keep_checkpoints(&keep, shutdown, |_| {}).await?;
+    /// annals.proofs().keep_checkpoints(&keep, shutdown, |_| {}).await?;
     /// assert_eq!(keep.file.read()?.map(|kept| kept.head().size), Some(0));
     /// # Ok(())
     /// # })
@@ -62,7 +62,7 @@ impl Annals {
     /// # Errors
     /// [`KeepError`]; with [`KeepError::Log`] the log is no longer what it was.
     pub async fn keep_checkpoints(
-        &self,
+        self,
         keep: &KeepCheckpoints,
         stop: impl Future<Output = ()>,
         mut kept: impl FnMut(&Checkpoint),
@@ -76,7 +76,10 @@ impl Annals {
             };
             let size = checkpoint.head().size;
             if last != Some(size) {
-                let written = keep.file.keep(self, checkpoint, keep.key.as_ref()).await?;
+                let written = keep
+                    .file
+                    .keep(self.annals, checkpoint, keep.key.as_ref())
+                    .await?;
                 kept(&written);
                 last = Some(size);
             }
@@ -89,19 +92,22 @@ impl Annals {
             }
         }
         // The last one, if something has come.
-        if self.position() > Position(last.unwrap_or_default()) {
+        if self.annals.position() > Position(last.unwrap_or_default()) {
             let checkpoint = self.checkpoint(None).await?;
-            let written = keep.file.keep(self, checkpoint, keep.key.as_ref()).await?;
+            let written = keep
+                .file
+                .keep(self.annals, checkpoint, keep.key.as_ref())
+                .await?;
             kept(&written);
         }
         Ok(())
     }
 
     /// Waits until a checkpoint is due.
-    async fn enough(&self, last: Position, keep: &KeepCheckpoints) -> Result<(), ReadError> {
-        self.log.wait_above(last).await?;
+    async fn enough(self, last: Position, keep: &KeepCheckpoints) -> Result<(), ReadError> {
+        self.annals.log.wait_above(last).await?;
         let all = Position(last.0.saturating_add(keep.records.get() - 1));
-        match within(keep.time, self.log.wait_above(all)).await {
+        match within(keep.time, self.annals.log.wait_above(all)).await {
             Some(Err(error)) => Err(error),
             Some(Ok(_)) | None => Ok(()),
         }

@@ -9,7 +9,7 @@ use annals_event_log::{
 use chrono::{DateTime, Utc};
 
 use super::{ProofError, ProofMismatch, TreeHead};
-use crate::Annals;
+use crate::Proofs;
 
 /// Findings that a report holds; the rest are only counted.
 const MOST_FINDINGS: usize = 100;
@@ -104,7 +104,7 @@ pub enum Fault {
     },
 }
 
-impl Annals {
+impl Proofs<'_> {
     /// Reads what is new since a checkpoint and checks it: positions and versions are
     /// dense, digests fit, blobs are there, the stored hashes are those of the
     /// headers. The log of the checkpoint must be the beginning of this one; what it
@@ -114,15 +114,15 @@ impl Annals {
     /// [`ProofError::ProofMismatch`] if the checkpoint does not fit the log. What is wrong
     /// with the new records is a finding of the report, not an error.
     pub async fn check_since(
-        &self,
+        self,
         checkpoint: &TreeHead,
         mut progress: impl FnMut(Position),
     ) -> Result<SinceReport, ProofError> {
-        self.check_against(checkpoint).await?;
-        let to = self.tree_head(None).await?;
+        self.check(checkpoint).await?;
+        let to = self.head(None).await?;
         // Also proven as any other verifier would demand it.
-        self.prove_consistency(checkpoint, &to).await?;
-        let log = self.log.as_ref();
+        self.consistency(checkpoint, &to).await?;
+        let log = self.annals.log.as_ref();
         let mut check = Check::start(log, checkpoint, &to).await?;
         let mut next = Some(check.expected.0).filter(|from| *from <= to.size);
         while let Some(from) = next {
@@ -279,10 +279,7 @@ impl<'a> Check<'a> {
         let query = Query::stream(stream.clone(), found).backward().limit(2);
         let mut next = Some(query.from);
         while let Some(from) = next {
-            let page = self.log.read(Query {
-                from,
-                ..query.clone()
-            });
+            let page = self.log.read(query.clone().starting_at(from));
             let page = page.await?;
             let covered = |record: &&Record| record.position() <= self.after;
             if let Some(record) = page.records.iter().find(covered) {

@@ -7,8 +7,10 @@ use annals_projections::{Entry, Text};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-use super::PAGE;
-use crate::{Annals, LoadError, ViewError};
+use crate::{Contents, LoadError, ViewError};
+
+/// Records read at once.
+const PAGE: usize = 1_000;
 
 /// That content of an object was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -44,21 +46,21 @@ fn pieces<S: Serializer>(removed: &[PiecesOf], serializer: S) -> Result<S::Ok, S
     }))
 }
 
-impl Annals {
+impl Contents<'_> {
     /// What was removed from an object, by whom and why, oldest first. It is the same
     /// for every view, of now and of the past: what is removed is gone from all.
     ///
     /// # Errors
     /// [`ViewError`].
-    pub async fn redactions(&self, id: impl Into<Uuid>) -> Result<Vec<RedactionNote>, ViewError> {
+    pub async fn redactions(self, id: impl Into<Uuid>) -> Result<Vec<RedactionNote>, ViewError> {
         let id = id.into();
-        let (kind, stream) = self.locate(id).await?;
+        let (kind, stream) = self.annals.locate(id).await?;
         let whole = stream.kind.kind() == Some(kind);
         let event_type = format!("{}.redacted", stream.kind);
         let (mut notes, mut next) = (Vec::new(), Some(1));
         while let Some(from) = next {
             let query = Query::event_type(event_type.as_str(), Position(from)).limit(PAGE);
-            let page = self.log.read(query).await.map_err(LoadError::from)?;
+            let page = self.annals.log.read(query).await.map_err(LoadError::from)?;
             next = page.next;
             let name = annals_wire::stream_name(stream);
             for record in page

@@ -8,11 +8,9 @@ use annals_event_log::{Digest, PiecesOf, Position, Redaction};
 use chrono::Utc;
 use uuid::Uuid;
 
-use super::seals::SealOf;
-use super::search::Search;
+use super::error::RedactionError;
+use super::found::{Found, RedactRequest, SealOf};
 use super::stays::Stays;
-use super::{Found, RedactRequest, RedactionError, Stretch, Target};
-use crate::Annals;
 use crate::prepared::Prepared;
 
 /// Bytes that the lists of one event may have, at most: two thirds of what an event's
@@ -57,34 +55,6 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) async fn make(
-        annals: &Annals,
-        targets: &[Target],
-        stretch: Stretch,
-        progress: &mut (dyn FnMut(Position) + Send),
-    ) -> Result<Plan, RedactionError> {
-        annals.reach().await?;
-        let mut search = Search::new(annals, targets);
-        let (first, seen) = match stretch {
-            Stretch::All => (Position(1), annals.log.watermark()),
-            Stretch::Between(first, last) => (first, last),
-        };
-        let mut plan = Plan {
-            seen,
-            ..Plan::default()
-        };
-        let named = search.named(plan.seen).await?;
-        if search.needs_all() {
-            search.all(&mut plan, first, progress).await?;
-        } else {
-            for record in &named {
-                search.record(record, &mut plan).await?;
-            }
-        }
-        search.settle(&mut plan)?;
-        Ok(plan)
-    }
-
     pub(super) fn found(&self) -> Found {
         let events = || self.events.values().flatten();
         let removed = events().map(|event| pieces_of(&event.removed));

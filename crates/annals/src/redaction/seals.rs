@@ -10,21 +10,13 @@ use annals_event_log::{Content, Position, Query, Record};
 use annals_wire::stream_name;
 use uuid::Uuid;
 
+use super::error::RedactionError;
+use super::found::SealOf;
 use super::plan::{Lossy, Plan};
-use super::{PAGE, RedactionError};
 use crate::{Annals, LoadError};
 
-/// The seal of an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub struct SealOf {
-    /// The event that sealed it.
-    pub position: Position,
-    /// What the object is.
-    pub kind: Kind,
-    /// Which one it is.
-    pub id: Uuid,
-}
+/// Records that are looked through at once.
+const PAGE: usize = 1_000;
 
 /// The streams that lost content, and the first of the events that did.
 pub(super) type Lost = BTreeMap<StreamRef, Position>;

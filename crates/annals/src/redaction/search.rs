@@ -10,9 +10,14 @@ use annals_event_log::{Content, Digest, Position, Query, Record};
 use annals_wire::names_of;
 use regex::bytes::Regex;
 
+use super::error::RedactionError;
+use super::found::{Stretch, Target};
 use super::plan::{Lossy, Plan};
-use super::{PAGE, RedactionError, Target, stays};
+use super::stays;
 use crate::{Annals, LoadError};
+
+/// Records that are looked through at once.
+const PAGE: usize = 1_000;
 
 /// How deep JSON is looked for within JSON.
 const JSON_WITHIN_JSON: usize = 3;
@@ -36,7 +41,7 @@ struct Names {
 }
 
 /// What is looked for in the content of the log.
-pub(super) struct Search<'a> {
+struct Search<'a> {
     annals: &'a Annals,
     events: BTreeSet<u64>,
     patterns: Vec<&'a Regex>,
@@ -52,8 +57,37 @@ pub(super) struct Search<'a> {
     references: HashMap<Digest, References>,
 }
 
+/// Looks for targets in a stretch of the log: what goes, without the seals that go with it.
+pub(super) async fn plan(
+    annals: &Annals,
+    targets: &[Target],
+    stretch: Stretch,
+    progress: &mut (dyn FnMut(Position) + Send),
+) -> Result<Plan, RedactionError> {
+    annals.reach().await?;
+    let mut search = Search::new(annals, targets);
+    let (first, seen) = match stretch {
+        Stretch::All => (Position(1), annals.log.watermark()),
+        Stretch::Between(first, last) => (first, last),
+    };
+    let mut plan = Plan {
+        seen,
+        ..Plan::default()
+    };
+    let named = search.named(plan.seen).await?;
+    if search.needs_all() {
+        search.all(&mut plan, first, progress).await?;
+    } else {
+        for record in &named {
+            search.record(record, &mut plan).await?;
+        }
+    }
+    search.settle(&mut plan)?;
+    Ok(plan)
+}
+
 impl<'a> Search<'a> {
-    pub(super) fn new(annals: &'a Annals, targets: &'a [Target]) -> Search<'a> {
+    fn new(annals: &'a Annals, targets: &'a [Target]) -> Search<'a> {
         let mut search = Search {
             annals,
             events: BTreeSet::new(),
@@ -85,11 +119,11 @@ impl<'a> Search<'a> {
 
     /// The requested events. The blobs that they refer to are looked for
     /// from now on.
-    pub(super) async fn named(&mut self, end: Position) -> Result<Vec<Record>, RedactionError> {
+    async fn named(&mut self, end: Position) -> Result<Vec<Record>, RedactionError> {
         let mut records = Vec::with_capacity(self.events.len());
         for position in self.events.iter().copied().map(Position) {
             let record = match (Position(1)..=end).contains(&position) {
-                true => self.annals.record(position).await?,
+                true => self.annals.contents().record(position).await?,
                 false => None,
             };
             let record = record.ok_or(RedactionError::NoEvent { position, end })?;
@@ -102,12 +136,12 @@ impl<'a> Search<'a> {
     }
 
     /// Whether any record may have something of it.
-    pub(super) fn needs_all(&self) -> bool {
+    fn needs_all(&self) -> bool {
         !self.patterns.is_empty() || !self.references.is_empty()
     }
 
     /// Looks through all records from one on.
-    pub(super) async fn all(
+    async fn all(
         &mut self,
         plan: &mut Plan,
         first: Position,
@@ -130,11 +164,7 @@ impl<'a> Search<'a> {
     }
 
     /// Looks through one record.
-    pub(super) async fn record(
-        &mut self,
-        record: &Record,
-        plan: &mut Plan,
-    ) -> Result<(), RedactionError> {
+    async fn record(&mut self, record: &Record, plan: &mut Plan) -> Result<(), RedactionError> {
         self.structure(record, plan)?;
         let named = self.events.contains(&record.position().0);
         let names = self.names(record)?;
@@ -264,7 +294,7 @@ impl<'a> Search<'a> {
     }
 
     /// Which blobs go: those that nothing refers to any more.
-    pub(super) fn settle(self, plan: &mut Plan) -> Result<(), RedactionError> {
+    fn settle(self, plan: &mut Plan) -> Result<(), RedactionError> {
         for (digest, references) in self.references {
             match references {
                 References { all: 0, .. } if self.asked.contains(&digest) => {

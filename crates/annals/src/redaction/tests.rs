@@ -29,11 +29,7 @@ fn annals() -> Annals {
 fn say(annals: &Annals, prompt: &str) {
     let (annals, prompt) = (annals.clone(), prompt.to_owned());
     let said = std::thread::spawn(move || {
-        let command = Command::from(CreateIntent {
-            id: None,
-            prompt,
-            parent: None,
-        });
+        let command = Command::from(CreateIntent::new(prompt));
         block_on(annals.execute(Request::new(ActorRef::agent("coder"), command))).unwrap();
     });
     said.join().unwrap();
@@ -84,7 +80,7 @@ fn redact_during_appends(annals: &Annals, mut more: Vec<String>) -> RedactReport
             say(&writing, &prompt);
         }
     };
-    block_on(annals.redact(&request(pattern()), &mut progress)).unwrap()
+    block_on(annals.contents().redact(&request(pattern()), &mut progress)).unwrap()
 }
 
 #[test]
@@ -110,7 +106,7 @@ fn what_comes_while_the_log_is_looked_through_is_removed_too() {
         assert_eq!(report.found.objects.len(), 1 + count);
         let (first, last) = report.recorded.unwrap();
         assert!(first < last && last <= annals.position());
-        let again = block_on(annals.redact(&request(pattern()), &mut |_| {})).unwrap();
+        let again = block_on(annals.contents().redact(&request(pattern()), &mut |_| {})).unwrap();
         assert_eq!((again.recorded, again.redactions), (None, 0));
     }
 }
@@ -133,7 +129,7 @@ fn where_it_comes_without_end_the_rest_is_named() {
         left.iter().all(|at| *at > first.0),
         "what was there before is gone"
     );
-    let again = block_on(annals.redact(&request(pattern()), &mut |_| {})).unwrap();
+    let again = block_on(annals.contents().redact(&request(pattern()), &mut |_| {})).unwrap();
     assert_eq!(again.unsearched, None);
     assert_eq!(super::tests::left(&annals), [0; 0]);
 }
@@ -160,7 +156,7 @@ fn where_a_blob_comes_again_without_end_a_part_is_removed() {
     let blob = format!("{SECRET} ").repeat(400);
     let writing = annals.clone();
     let mut progress = |_| say(&writing, &blob);
-    let error = block_on(annals.redact(&request(pattern()), &mut progress)).unwrap_err();
+    let error = block_on(annals.contents().redact(&request(pattern()), &mut progress)).unwrap_err();
     assert!(error.is_retryable(), "{error}");
     let RedactionError::Partly { events, source, .. } = &error else {
         panic!("{error}");
@@ -169,7 +165,7 @@ fn where_a_blob_comes_again_without_end_a_part_is_removed() {
     assert!(is_contended && *events == 1, "{error}");
     // Once for the first redaction, and as often as it was tried again.
     assert_eq!(left(&annals).len(), 9);
-    let report = block_on(annals.redact(&request(pattern()), &mut |_| {})).unwrap();
+    let report = block_on(annals.contents().redact(&request(pattern()), &mut |_| {})).unwrap();
     assert_eq!((report.found.removed.len(), report.unsearched), (9, None));
     assert_eq!(left(&annals), [0; 0]);
 }
@@ -181,7 +177,7 @@ fn without_a_pattern_nothing_more_is_looked_for() {
     let prompt = format!("the password is {SECRET}");
     say(&annals, &prompt);
     let asked = request(vec![Target::Event(Position(1))]);
-    let report = block_on(annals.redact(&asked, &mut |_| {})).unwrap();
+    let report = block_on(annals.contents().redact(&asked, &mut |_| {})).unwrap();
     assert_eq!((report.redactions, report.unsearched), (1, None));
 }
 
@@ -203,13 +199,13 @@ fn an_appender_beside_it_loses_nothing_and_leaves_nothing() {
         }
     });
     told.recv().unwrap();
-    let report = block_on(annals.redact(&request(pattern()), &mut |_| {})).unwrap();
+    let report = block_on(annals.contents().redact(&request(pattern()), &mut |_| {})).unwrap();
     let (first, _) = report.recorded.unwrap();
     let before = left(&annals).into_iter().filter(|at| *at < first.0);
     assert_eq!(before.count(), 0, "{report:?}");
     writer.join().unwrap();
     while !left(&annals).is_empty() {
-        block_on(annals.redact(&request(pattern()), &mut |_| {})).unwrap();
+        block_on(annals.contents().redact(&request(pattern()), &mut |_| {})).unwrap();
     }
     let report = annals.rocks().unwrap().verify(&mut |_| {}).unwrap();
     assert!(report.is_sound(), "{:#?}", report.findings);

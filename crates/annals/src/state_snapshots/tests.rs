@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, RngSeed};
 use uuid::Uuid;
 
 use super::*;
-use crate::Request;
+use crate::{Annals, Request};
 
 /// A stream is long here from so many events on: as short as most are in a random history.
 const SHORT: usize = 2;
@@ -91,7 +91,7 @@ proptest! {
                 prop_assert_eq!(seen(&with), seen(&without), "{:?}", stream);
                 taken += usize::from(block_on(take(log, stream)).unwrap().is_some());
             }
-            let report = block_on(annals.verify_states()).unwrap();
+            let report = block_on(annals.index().verify_states()).unwrap();
             prop_assert!(report.is_sound(), "{:?}", report);
             prop_assert_eq!(report.compared, rows(&annals).len() as u64);
         }
@@ -103,11 +103,9 @@ proptest! {
 fn with_a_row() -> (Annals, StreamRef, Bytes, Snapshot) {
     let annals = annals();
     let pipeline = annals_domain::PipelineId(Uuid::from_u128(7));
-    let create = annals_domain::pipeline::CreatePipeline {
-        id: Some(pipeline),
-        max_frames: Some(3),
-        policy: None,
-    };
+    let create = annals_domain::pipeline::CreatePipeline::new()
+        .with_id(pipeline)
+        .with_max_frames(3);
     let agent = annals_domain::ActorRef::agent("coder");
     block_on(annals.execute(Request::new(agent.clone(), create))).unwrap();
     for _ in 0..40 {
@@ -163,7 +161,7 @@ fn every_fault_of_a_snapshot_is_found() {
     let found = |key: &Bytes, snapshot: &Snapshot| {
         block_on(annals.log().drop_model(MODEL)).unwrap();
         put(&annals, key.clone(), snapshot);
-        let report = block_on(annals.verify_states()).unwrap();
+        let report = block_on(annals.index().verify_states()).unwrap();
         assert_eq!(report.total_findings, report.findings.len() as u64);
         let reason = report.findings.first().map(|fault| fault.reason.clone());
         (report.compared, report.unused, reason.unwrap_or_default())
@@ -234,7 +232,7 @@ fn a_state_that_is_too_large_has_no_snapshot() {
 #[test]
 fn a_rebuild_drops_snapshots() {
     let (annals, ..) = with_a_row();
-    block_on(annals.rebuild(&mut |_| {})).unwrap();
+    block_on(annals.index().rebuild(&mut |_| {})).unwrap();
     assert!(rows(&annals).is_empty());
 }
 
@@ -266,7 +264,7 @@ fn a_snapshot_of_an_older_layout_is_not_used_and_no_finding() {
     let log = annals.log().as_ref();
     block_on(log.drop_model(MODEL)).unwrap();
     put_older(&annals, &key, &right);
-    let report = block_on(annals.verify_states()).unwrap();
+    let report = block_on(annals.index().verify_states()).unwrap();
     assert_eq!(report, StatesReport::default());
     assert!(block_on(take(log, stream)).unwrap().is_none());
 
@@ -277,7 +275,7 @@ fn a_snapshot_of_an_older_layout_is_not_used_and_no_finding() {
     assert!(block_on(take(log, stream)).unwrap().is_some());
 
     put_older(&annals, &key, &right);
-    block_on(annals.rebuild(&mut |_| {})).unwrap();
+    block_on(annals.index().rebuild(&mut |_| {})).unwrap();
     assert_eq!(rows_of(&annals, "states"), []);
 }
 

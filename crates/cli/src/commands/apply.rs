@@ -8,7 +8,7 @@ use std::path::Path;
 
 use annals::domain::session::Verdict;
 use annals::domain::{Command, CommandId, FrameId};
-use annals::{Annals, Outcome, Request};
+use annals::{Annals, Outcome};
 use annals_dialects::lines::{Line, LineError, Lines};
 use serde::Serialize;
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use self::line::{BadLine, Parsed};
 use super::intake::analyzed;
 use crate::cli::Apply;
 use crate::context::Context;
-use crate::error::{CliError, ErrorClass};
+use crate::error::{CliError, ErrorClass, SaidError};
 use crate::output::Output;
 
 /// Whether a line is a command, for a fuzzer.
@@ -43,15 +43,7 @@ struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'a Verdict>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<AnswerError<'a>>,
-}
-
-#[derive(Serialize)]
-struct AnswerError<'a> {
-    code: &'a str,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    column: Option<usize>,
+    error: Option<SaidError>,
 }
 
 impl Answer<'_> {
@@ -69,7 +61,7 @@ impl Answer<'_> {
         }
     }
 
-    fn refused(line: u64, error: AnswerError<'_>) -> Answer<'_> {
+    fn refused(line: u64, error: SaidError) -> Answer<'static> {
         let (id, position, frame_id) = (None, None, None);
         Answer {
             ok: false,
@@ -143,23 +135,16 @@ async fn apply(
         let mut failed = None;
         let outcome;
         let answer = match line {
-            Err(bad) => Answer::refused(number, bad.into()),
+            Err(bad) => Answer::refused(number, bad.said()),
             Ok(parsed) => match execute(annals, parsed).await {
                 Ok(done) => {
                     outcome = done;
                     Answer::done(&outcome)
                 }
                 Err(error) => {
-                    let (code, message) = (error.code(), error.to_string());
+                    let said = error.said();
                     failed = (!error.is_about_request()).then_some(error);
-                    Answer::refused(
-                        number,
-                        AnswerError {
-                            code,
-                            message,
-                            column: None,
-                        },
-                    )
+                    Answer::refused(number, said)
                 }
             },
         };
@@ -188,29 +173,18 @@ fn answers_unread(line: u64) -> CliError {
 }
 
 async fn execute(annals: &Annals, parsed: Parsed) -> Result<Outcome, CliError> {
-    let request = parsed.request;
+    let mut request = parsed.request;
     match &request.command {
         // It seals the object in its current state, which only the log knows.
         Command::Seal(seal) if seal.checksum.is_none() => {
             let object = seal.object;
-            Ok(annals.seal(object, request).await?)
+            Ok(annals.proofs().seal(object, request).await?)
         }
         // What the agent answered is read here, where its format is known.
         Command::RecordAnalysis(analysis) if analysis.is_unread() => {
-            let read = analyzed(annals, analysis).await?;
-            let command = read.into();
-            Ok(annals.execute(Request { command, ..request }).await?)
+            request.command = analyzed(annals, analysis).await?.into();
+            Ok(annals.execute(request).await?)
         }
         _ => Ok(annals.execute(request).await?),
-    }
-}
-
-impl From<BadLine> for AnswerError<'static> {
-    fn from(bad: BadLine) -> AnswerError<'static> {
-        AnswerError {
-            code: bad.code,
-            message: bad.message,
-            column: bad.column,
-        }
     }
 }

@@ -12,6 +12,12 @@ pub(crate) async fn export(args: &ExportAtif, context: &mut Context) -> Result<(
     let object = annals.resolve(&args.id).await?;
     let run = run_of(&annals, object).await?;
     let trajectory = export_run(&annals, run).await?;
+    if !trajectory.has_agent() {
+        context.output.note(&format!(
+            "the log has no message of a model and no tool call of run {run}: the trajectory has only what was \
+             asked; `annals history {run}` shows what the log has"
+        ));
+    }
     let text = match args.pretty {
         true => serde_json::to_string_pretty(&trajectory),
         false => serde_json::to_string(&trajectory),

@@ -49,7 +49,7 @@ pub(crate) async fn run(args: &Backup, context: &mut Context) -> Result<(), CliE
 /// Opens for writing where that is possible: a writer's copy shares the files
 /// that never change. While another process writes, a reader copies them.
 fn open(context: &Context) -> Result<Annals, CliError> {
-    match OpenOptions::new().open(&context.log) {
+    match OpenOptions::new().exclusive(true).open(&context.log) {
         Err(OpenError::Rocks(Rocks::Locked { .. } | Rocks::NoPermission { .. })) => {
             context.reader()
         }

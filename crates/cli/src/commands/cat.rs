@@ -24,16 +24,51 @@ const NAMED: usize = 20;
 
 pub(crate) async fn run(args: &Cat, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader()?;
-    let digest = match &args.part {
-        Some(part) => part_of(&annals, &args.what, part).await?,
-        None => find(&annals, &args.what).await?,
-    };
-    let Some(content) = annals.content(digest).await? else {
-        return Err(none(&args.what, "no content has this digest"));
+    let meant = meant(&annals, args).await?;
+    let digest = meant.digest;
+    let Some(content) = annals.contents().get(digest).await? else {
+        return Err(missing(&annals, args, &meant).await);
     };
     match &args.out {
         Some(file) => write(file, digest, &content, context),
         None => print(args, digest, &content, context),
+    }
+}
+
+/// The content that is meant.
+#[derive(Debug, PartialEq, Eq)]
+struct Meant {
+    digest: Digest,
+    /// The object whose events refer to it; `None` where the caller named a digest.
+    object: Option<ObjectRef>,
+}
+
+impl Meant {
+    fn named(digest: Digest) -> Meant {
+        let object = None;
+        Meant { digest, object }
+    }
+}
+
+async fn meant(annals: &Annals, args: &Cat) -> Result<Meant, CliError> {
+    match &args.part {
+        Some(part) => part_of(annals, &args.what, part).await,
+        None => find(annals, &args.what).await,
+    }
+}
+
+/// Why content is not stored: no event has it, or it was removed while this looked for it, or it is lost.
+async fn missing(annals: &Annals, args: &Cat, was: &Meant) -> CliError {
+    let Some(object) = was.object else {
+        return none(&args.what, "no content has this digest");
+    };
+    match meant(annals, args).await {
+        Ok(is) if is == *was => {
+            let (object, digest) = (object.to_string(), was.digest);
+            KeepingError::LostContent { object, digest }.into()
+        }
+        Ok(_) => none(&args.what, "it was removed for good"),
+        Err(error) => error,
     }
 }
 
@@ -43,7 +78,7 @@ fn none(what: &str, hint: &'static str) -> CliError {
 }
 
 /// The digest that is meant: by all or some of its digits, or by an object.
-async fn find(annals: &Annals, what: &str) -> Result<Digest, CliError> {
+async fn find(annals: &Annals, what: &str) -> Result<Meant, CliError> {
     let plain = what.trim().to_ascii_lowercase();
     let (digits, is_digest) = match plain.strip_prefix("sha256:") {
         Some(digits) => (digits, true),
@@ -51,7 +86,7 @@ async fn find(annals: &Annals, what: &str) -> Result<Digest, CliError> {
     };
     let is_hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
     if let Ok(digest) = digits.parse::<Digest>() {
-        return Ok(digest);
+        return Ok(Meant::named(digest));
     }
     let is_some = is_hex && (MIN_DIGITS..DIGITS).contains(&digits.len());
     if is_digest && !is_some {
@@ -61,18 +96,20 @@ async fn find(annals: &Annals, what: &str) -> Result<Digest, CliError> {
         ));
     }
     let begun = match annals.rocks().filter(|_| is_some) {
-        Some(rocks) => beginning(rocks, what, digits)?,
+        Some(rocks) => beginning(&rocks, what, digits)?,
         None => None,
     };
     if is_digest {
-        return begun.ok_or_else(|| none(what, "no content's digest begins with these digits"));
+        return begun
+            .map(Meant::named)
+            .ok_or_else(|| none(what, "no content's digest begins with these digits"));
     }
     match (begun, annals.resolve(what.trim()).await) {
         (Some(_), Ok(object)) => {
             let (what, id) = (what.trim().to_owned(), object.id);
             Err(CliError::from(KeepingError::DigestOrId { what, id }))
         }
-        (Some(digest), Err(_)) => Ok(digest),
+        (Some(digest), Err(_)) => Ok(Meant::named(digest)),
         (None, Ok(object)) => of_object(annals, object).await,
         (None, Err(ViewError::NotFound { .. } | ViewError::InvalidId { .. })) => Err(none(
             what,
@@ -103,7 +140,7 @@ fn beginning(rocks: &RocksLog, what: &str, digits: &str) -> Result<Option<Digest
 }
 
 /// The content of this name among those that the log keeps of an object.
-async fn part_of(annals: &Annals, what: &str, part: &str) -> Result<Digest, CliError> {
+async fn part_of(annals: &Annals, what: &str, part: &str) -> Result<Meant, CliError> {
     let object = annals.resolve(what.trim()).await?;
     let view = annals.view_at(object.id, At::Now).await?;
     let kept = view.kept_content();
@@ -114,8 +151,11 @@ async fn part_of(annals: &Annals, what: &str, part: &str) -> Result<Digest, CliE
         numbered.find(|one| one.item == by_number)
     });
     match found.map(|one| one.content) {
-        Some(PieceValue::Attachment { digest, .. }) => Ok(*digest),
-        Some(PieceValue::Bytes(bytes)) => Ok(Digest::of(bytes)),
+        Some(PieceValue::Attachment { digest, .. }) => Ok(Meant {
+            digest: *digest,
+            object: Some(object),
+        }),
+        Some(PieceValue::Bytes(bytes)) => Ok(Meant::named(Digest::of(bytes))),
         Some(PieceValue::Removed) => Err(none(part, "it was removed for good")),
         None => Err(none(
             part,
@@ -140,11 +180,15 @@ async fn kept(annals: &Annals, object: ObjectRef) -> Result<Vec<(String, Digest,
 }
 
 /// The one content that an object has, or that its events refer to.
-async fn of_object(annals: &Annals, object: ObjectRef) -> Result<Digest, CliError> {
+async fn of_object(annals: &Annals, object: ObjectRef) -> Result<Meant, CliError> {
+    let meant = |digest: Digest| Meant {
+        digest,
+        object: Some(object),
+    };
     let kept = kept(annals, object).await?;
     match kept.as_slice() {
         [] => {}
-        [(_, digest, _)] => return Ok(*digest),
+        [(_, digest, _)] => return Ok(meant(*digest)),
         several => {
             let contents = several
                 .iter()
@@ -159,7 +203,7 @@ async fn of_object(annals: &Annals, object: ObjectRef) -> Result<Digest, CliErro
     }
     let mut found: Vec<(Digest, u64, Position)> = Vec::new();
     for entry in annals.history(object.id).await? {
-        let Some(record) = annals.record(entry.position).await? else {
+        let Some(record) = annals.contents().record(entry.position).await? else {
             continue;
         };
         for piece in record.content() {
@@ -178,7 +222,7 @@ async fn of_object(annals: &Annals, object: ObjectRef) -> Result<Digest, CliErro
             &object.to_string(),
             "its events refer to none over 4 KiB; `annals show` has the rest",
         )),
-        [(digest, ..)] => Ok(*digest),
+        [(digest, ..)] => Ok(meant(*digest)),
         several => {
             let named = several.iter().take(NAMED);
             let contents = named.map(|(digest, bytes, position)| {

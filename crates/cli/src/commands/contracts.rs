@@ -65,9 +65,9 @@ pub(crate) async fn log(args: &Log, context: &mut Context) -> Result<(), CliErro
         return writer.output.flush();
     }
     let mut renderer = Renderer::new(Commands::Adopted);
-    follow(annals.session_events(id).boxed(), async |records| {
+    follow(annals.sessions().events(id).boxed(), async |records| {
         for record in records {
-            let entry = annals.entry(record).await?;
+            let entry = annals.contents().entry(record).await?;
             let shown = show_entry(&annals, &mut renderer, &entry).await?;
             shown.iter().try_for_each(|shown| writer.write(shown))?;
         }
@@ -118,7 +118,10 @@ pub(crate) async fn ready(
     context: &mut Context,
 ) -> Result<(), CliError> {
     of_kind(object, Kind::Session)?;
-    let nodes = annals.ready_nodes(SessionId(object.id), at).await?;
+    let nodes = annals
+        .sessions()
+        .ready_nodes(SessionId(object.id), at)
+        .await?;
     if context.output.is_json() {
         return nodes.iter().try_for_each(|node| context.output.json(node));
     }

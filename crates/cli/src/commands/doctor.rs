@@ -96,7 +96,8 @@ pub(crate) async fn run(args: &Doctor, context: &mut Context) -> Result<(), CliE
     let examined = RocksLog::examine(&path);
     let mut checks = files::checks(&path, &examined);
     if examined.identity.is_ok() {
-        checks.extend(opened::checks(context, args.deep).await);
+        let is_damaged = checks.iter().any(|check| check.state == State::Corrupt);
+        checks.extend(opened::checks(context, args.deep, is_damaged).await);
     }
     print(&checks, &mut context.output)?;
     let problems = checks.iter().filter(|check| check.state.is_problem());

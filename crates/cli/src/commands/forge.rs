@@ -98,11 +98,9 @@ pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<()
     // Better now than with the first draft.
     context.reader()?.close().await;
     let mut watch = DraftWatch::start(&args.dir)?;
-    let options = DraftOptions {
-        author: args.who.actor(&context.output),
-        keep: args.keep_drafts,
-        secrets: args.redaction.secrets()?,
-    };
+    let options = DraftOptions::new(args.who.actor(&context.output))
+        .with_keep(args.keep_drafts)
+        .with_secrets(args.redaction.secrets()?);
     let mut terminated = signal(SignalKind::terminate()).map_err(CliError::signal)?;
     let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::signal)?;
     let (drafts, intents) = (watch.folder().drafts(), watch.folder().intents());
@@ -287,7 +285,7 @@ async fn say_intent(
         _ => None,
     };
     let status = match intent {
-        Some(intent) => annals.row(intent).await?.approval,
+        Some(intent) => annals.index().row(intent).await?.approval,
         None => None,
     };
     let file = path.display().to_string();
@@ -323,7 +321,7 @@ async fn say(
     };
     let status = match drafted {
         Drafted::Proposed { intent, .. } | Drafted::Redacted { intent, .. } => {
-            annals.row(*intent).await?.approval
+            annals.index().row(*intent).await?.approval
         }
         _ => None,
     };

@@ -14,7 +14,7 @@ const SHOWN: usize = 20;
 
 pub(crate) async fn run(args: &Gc, context: &mut Context) -> Result<(), CliError> {
     let annals = match args.apply {
-        true => context.writer()?,
+        true => context.alone()?,
         false => context.reader()?,
     };
     let Some(rocks) = annals.rocks() else {

@@ -132,7 +132,7 @@ pub(crate) fn show(
         None => {
             let id = rendered.id;
             let message = format!("{id} has no SHA-1: it is made to collide with something else");
-            Err(CliError::new(ErrorClass::Failed, "failed", message).hint("ask for sha256"))
+            Err(CliError::new(ErrorClass::Unsupported, "no_sha1", message).hint("ask for sha256"))
         }
     }
 }

@@ -40,10 +40,9 @@ pub(crate) async fn run(args: ImportAnything, context: &mut Context) -> Result<(
 
 /// Imports a git repository.
 async fn git(args: &ImportGit, context: &mut Context) -> Result<(), CliError> {
-    let options = GitOptions {
-        limit: args.limit,
-        secrets: args.redaction.secrets()?,
-    };
+    let options = GitOptions::default()
+        .with_limit(args.limit)
+        .with_secrets(args.redaction.secrets()?);
     let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
         let imported = git::import(annals, &args.path, &options, shown).await;
         imported.map_err(CliError::from)
@@ -58,11 +57,10 @@ async fn recordings(
     how: &HowToImport,
     context: &mut Context,
 ) -> Result<(), CliError> {
-    let options = ImportOptions {
-        ended: how.ended,
-        secrets: how.redaction.secrets()?,
-        keep_raw: how.keep_raw,
-    };
+    let options = ImportOptions::default()
+        .with_ended(how.ended)
+        .with_secrets(how.redaction.secrets()?)
+        .with_keep_raw(how.keep_raw);
     let annals = context.writer()?;
     let bar = progress::bar("importing bytes", None);
     let imported = import::recordings(&annals, path, agent, &options, &mut shown(&bar)).await;
@@ -97,11 +95,9 @@ async fn contracts(args: &ImportContracts, context: &mut Context) -> Result<(), 
 
 /// Imports a `.forge/` folder.
 async fn forge(args: &ImportForge, context: &mut Context) -> Result<(), CliError> {
-    let options = ForgeOptions {
-        author: args.who.actor(&context.output),
-        keep_drafts: args.keep_drafts,
-        secrets: args.redaction.secrets()?,
-    };
+    let options = ForgeOptions::new(args.who.actor(&context.output))
+        .with_keep_drafts(args.keep_drafts)
+        .with_secrets(args.redaction.secrets()?);
     let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
         let imported = forge::import(annals, &args.dir, &options, shown).await;
         imported.map_err(CliError::from)

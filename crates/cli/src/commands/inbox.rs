@@ -4,7 +4,7 @@ use annals::InboxDetails;
 use annals::domain::IntentId;
 use annals::domain::intent::ApprovalStatus;
 use annals::event_log::Position;
-use annals::projections::{ForgeTaskView, Inbox, InboxEntry, InboxReason};
+use annals::projections::{ForgeTaskView, InboxEntry, InboxPage, InboxQuery, InboxReason};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -15,9 +15,12 @@ use crate::output::{Output, Style, counted, in_command, short, when};
 
 pub(crate) async fn run(args: &cli::Inbox, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
-    let inbox = annals.inbox(args.after.map(Position), args.limit).await?;
+    let query = InboxQuery::default()
+        .with_after(args.after.map(Position))
+        .with_limit(args.limit);
+    let inbox = annals.inbox().entries(&query).await?;
     for entry in &inbox.entries {
-        let details = annals.inbox_details(entry).await?;
+        let details = annals.inbox().details(entry).await?;
         if context.output.is_json() {
             context.output.json(&as_json(entry, &details))?;
         } else {
@@ -28,7 +31,7 @@ pub(crate) async fn run(args: &cli::Inbox, context: &mut Context) -> Result<(), 
 }
 
 /// How much there is, and where it goes on.
-fn summary(inbox: &Inbox, context: &Context) -> Result<(), CliError> {
+fn summary(inbox: &InboxPage, context: &Context) -> Result<(), CliError> {
     let output = &context.output;
     if inbox.total == 0 {
         output.note("nothing waits for a person");

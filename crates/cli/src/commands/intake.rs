@@ -28,13 +28,10 @@ impl Who {
             return user(output);
         };
         let (kind, id) = split_actor(actor);
-        let human = ActorRef::human(id.unwrap_or_default());
+        let id = id.unwrap_or_default();
         match kind {
-            Some(kind) => ActorRef {
-                kind: ActorKind::from_word(&kind),
-                ..human
-            },
-            None => human,
+            Some(kind) => ActorRef::new(ActorKind::from_word(&kind), id),
+            None => ActorRef::human(id),
         }
     }
 }
@@ -63,7 +60,7 @@ async fn note_type(
     output: &Output,
 ) -> Result<(), CliError> {
     if let Some(own) = work_type.filter(|it| it.listed().is_none()) {
-        let settings = annals.settings().await?;
+        let settings = annals.inbox().settings().await?;
         classify::note_type(own, settings.unknown_type, output);
     }
     Ok(())
@@ -89,16 +86,14 @@ async fn submitted(
         None => None,
     };
     let id = IntentId(Uuid::now_v7());
-    let command = SubmitIntent {
-        id: Some(id),
-        work_type: args.work_type.clone(),
-        risk: args.risk,
-        labels: args.labels.clone(),
-        refines,
-        child_of,
-        depends_on,
-        ..proposal
-    };
+    let command = proposal
+        .with_id(id)
+        .with_work_type(args.work_type.clone())
+        .with_risk(args.risk)
+        .with_labels(args.labels.clone())
+        .with_refines(refines)
+        .with_child_of(child_of)
+        .with_depends_on(depends_on);
     let outcome = named(annals, id.0, command, args.alias.as_deref(), actor).await?;
     Ok((id, outcome))
 }
@@ -111,14 +106,15 @@ async fn proposal(
 ) -> Result<SubmitIntent, CliError> {
     let Some(cause) = &args.observation else {
         let source = args.source.unwrap_or(Source::Human);
-        return Ok(SubmitIntent::new(source, prompt.unwrap_or_default()));
+        return Ok(SubmitIntent::new(prompt.unwrap_or_default(), source));
     };
     let cause = of(annals, Kind::Observation, cause).await?;
-    let proposal = annals.intent_from(ObservationId(cause), prompt).await?;
-    Ok(SubmitIntent {
-        source: args.source.unwrap_or(proposal.source),
-        ..proposal
-    })
+    let mut proposal = annals
+        .inbox()
+        .intent_from(ObservationId(cause), prompt)
+        .await?;
+    proposal.source = args.source.unwrap_or(proposal.source);
+    Ok(proposal)
 }
 
 /// Makes an object, with its alias if it gets one: both, or neither.
@@ -131,10 +127,7 @@ pub(super) async fn named(
 ) -> Result<Outcome, CliError> {
     let mut requests = vec![Request::new(actor.clone(), command)];
     if let Some(alias) = alias {
-        let reserve = ReserveAlias {
-            object: id,
-            alias: alias.to_owned(),
-        };
+        let reserve = ReserveAlias::new(id, alias);
         requests.push(Request::new(actor, reserve));
     }
     let batch = annals.execute_batch(None, requests).await?;
@@ -161,7 +154,7 @@ pub(crate) async fn analyzed(
     let Some(answer) = &asked.analysis else {
         return Ok(asked.clone());
     };
-    let intent = annals.forge_intent(asked.intent, At::Now).await?;
+    let intent = annals.inbox().forge_intent(asked.intent, At::Now).await?;
     let title = intent.title.to_string();
     let known = Analyzed {
         id: &intent.id,
@@ -187,10 +180,7 @@ async fn analysis_of(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let id = intent(annals, &args.intent).await?;
-    let asked = RecordAnalysis {
-        analysis: Some(answer),
-        ..RecordAnalysis::new(id)
-    };
+    let asked = RecordAnalysis::new(id).with_analysis(answer);
     let command = analyzed(annals, &asked).await?;
     let request = Request::new(args.who.actor(output), command);
     let outcome = annals.execute(request).await?;
@@ -200,7 +190,7 @@ async fn analysis_of(
 pub(crate) async fn approve(args: &Approve, context: &mut Context) -> Result<(), CliError> {
     let command = |intent| {
         let reason = args.reason.clone();
-        ApproveIntent { intent, reason }.into()
+        ApproveIntent::new(intent).with_reason(reason).into()
     };
     each(&args.ids, &args.who, command, context).await
 }
@@ -208,18 +198,15 @@ pub(crate) async fn approve(args: &Approve, context: &mut Context) -> Result<(),
 pub(crate) async fn reject(args: &Reject, context: &mut Context) -> Result<(), CliError> {
     let command = |intent| {
         let reason = args.reason.clone();
-        RejectIntent { intent, reason }.into()
+        RejectIntent::new(intent).with_reason(reason).into()
     };
     each(&args.ids, &args.who, command, context).await
 }
 
 pub(crate) async fn answer(args: &Answer, context: &mut Context) -> Result<(), CliError> {
     let command = |intent| {
-        let answer = AnswerClarification {
-            intent,
-            question: args.question,
-            answer: args.text.clone(),
-        };
+        let answer =
+            AnswerClarification::new(intent, args.text.clone()).with_question(args.question);
         answer.into()
     };
     each(&args.ids, &args.who, command, context).await
@@ -228,11 +215,9 @@ pub(crate) async fn answer(args: &Answer, context: &mut Context) -> Result<(), C
 pub(crate) async fn rerun(args: &Rerun, context: &mut Context) -> Result<(), CliError> {
     let command = |intent| {
         let instruction = args.instruction.clone();
-        RerunIntent {
-            intent,
-            instruction,
-        }
-        .into()
+        RerunIntent::new(intent)
+            .with_instruction(instruction)
+            .into()
     };
     each(&args.ids, &args.who, command, context).await
 }
@@ -240,23 +225,17 @@ pub(crate) async fn rerun(args: &Rerun, context: &mut Context) -> Result<(), Cli
 pub(crate) async fn instruct(args: &Instruct, context: &mut Context) -> Result<(), CliError> {
     let command = |intent| {
         let instruction = args.text.clone();
-        InstructIntent {
-            intent,
-            instruction,
-        }
-        .into()
+        InstructIntent::new(intent, instruction).into()
     };
     each(&args.ids, &args.who, command, context).await
 }
 
 pub(crate) async fn judge(args: &Judge, context: &mut Context) -> Result<(), CliError> {
     let command = |intent| {
-        let judge = JudgeIntent {
-            intent,
-            work_type: args.work_type.clone(),
-            risk: args.risk,
-            reason: args.reason.clone(),
-        };
+        let judge = JudgeIntent::new(intent)
+            .with_work_type(args.work_type.clone())
+            .with_risk(args.risk)
+            .with_reason(args.reason.clone());
         judge.into()
     };
     each(&args.ids, &args.who, command, context).await?;
@@ -341,8 +320,7 @@ async fn one(
 /// Reports one of several objects that was refused, in its place in the output.
 fn said(id: &str, error: &CliError, output: &mut Output) -> Result<(), CliError> {
     if output.is_json() {
-        let error = json!({ "code": error.code(), "message": error.to_string() });
-        return output.json(&json!({ "ok": false, "asked": id, "error": error }));
+        return output.json(&json!({ "ok": false, "asked": id, "error": error.said() }));
     }
     output.note(&format!("{id}: {error}"));
     Ok(())
@@ -355,7 +333,7 @@ pub(super) async fn show(
     outcome: &Outcome,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let row = annals.row(id).await?;
+    let row = annals.index().row(id).await?;
     let approval = row.approval.map(|it| it.to_string());
     let status = approval.or_else(|| row.status.map(|it| it.word().to_owned()));
     let status = status.unwrap_or_default();

@@ -21,7 +21,7 @@ pub(crate) async fn run(args: &List, context: &mut Context) -> Result<(), CliErr
     };
     let annals = context.reader_at(&args.floor).await?;
     let query = query(args, kind, &annals).await?;
-    let listed = annals.list(&query).await?;
+    let listed = annals.index().list(&query).await?;
     print_rows(&listed.rows, &mut context.output)?;
     if let Some(next) = listed.next {
         context
@@ -55,27 +55,26 @@ async fn query(args: &List, kind: Kind, annals: &Annals) -> Result<ListQuery, Cl
         Some(parent) => Some(annals.resolve(parent).await?.id),
         None => None,
     };
-    Ok(ListQuery {
-        status: status(kind, args.status.as_deref())?,
-        actor_id,
-        actor_kind,
-        parent,
-        tag: args.tag.as_deref().map(named),
-        external_id: args.external_id.as_deref().map(named),
-        intents: IntentFilter {
-            approval: args.approval,
-            work_type: args.work_type.clone(),
-            risk: args.risk,
-            source: args.source,
-            labels: args.labels.clone(),
-        },
-        since: args.since,
-        until: args.until,
-        oldest_first: args.oldest,
-        after: after(args.after.as_deref())?,
-        limit: args.limit,
-        ..ListQuery::new(kind)
-    })
+    Ok(ListQuery::new(kind)
+        .with_status(status(kind, args.status.as_deref())?)
+        .with_actor_id(actor_id)
+        .with_actor_kind(actor_kind)
+        .with_parent(parent)
+        .with_tag(args.tag.as_deref().map(named))
+        .with_external_id(args.external_id.as_deref().map(named))
+        .with_intents(
+            IntentFilter::default()
+                .with_approval(args.approval)
+                .with_work_type(args.work_type.clone())
+                .with_risk(args.risk)
+                .with_source(args.source)
+                .with_labels(args.labels.clone()),
+        )
+        .with_since(args.since)
+        .with_until(args.until)
+        .with_oldest_first(args.oldest)
+        .with_after(after(args.after.as_deref())?)
+        .with_limit(args.limit))
 }
 
 /// A name, and the value if one is given.

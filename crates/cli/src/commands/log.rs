@@ -157,7 +157,7 @@ impl Printer<'_> {
             annals::domain::ActorKind::from_word(record.actor_kind()),
             record.actor_id(),
         );
-        let (actor, summary) = match self.annals.entry(record).await {
+        let (actor, summary) = match self.annals.contents().entry(record).await {
             Ok(entry) => {
                 let told = history_entry(&entry);
                 (told.actor, told.summary)

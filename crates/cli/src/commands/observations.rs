@@ -37,12 +37,10 @@ async fn observed(
         about.push(annals.resolve(object).await?.id);
     }
     let id = Uuid::now_v7();
-    let command = RecordObservation {
-        id: Some(ObservationId(id)),
-        evidence: args.evidence.clone(),
-        about,
-        ..RecordObservation::new(args.kind, text)
-    };
+    let command = RecordObservation::new(args.kind, text)
+        .with_id(ObservationId(id))
+        .with_evidence(args.evidence.clone())
+        .with_about(about);
     let outcome = intake::named(annals, id, command, args.alias.as_deref(), actor).await?;
     Ok((id, outcome))
 }
@@ -50,23 +48,20 @@ async fn observed(
 pub(crate) async fn process(args: &Process, context: &mut Context) -> Result<(), CliError> {
     let command = |id| {
         let (observation, reason) = (ObservationId(id), args.reason.clone());
-        ProcessObservation {
-            observation,
-            reason,
-        }
-        .into()
+        ProcessObservation::new(observation)
+            .with_reason(reason)
+            .into()
     };
     intake::each_of(Kind::Observation, &args.ids, &args.who, command, context).await
 }
 
 pub(crate) async fn list(args: &cli::Observations, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
-    let query = ObservationsQuery {
-        all: args.all,
-        after: args.after.map(Position),
-        limit: args.limit,
-    };
-    let found = annals.observations(&query).await?;
+    let query = ObservationsQuery::default()
+        .with_all(args.all)
+        .with_after(args.after.map(Position))
+        .with_limit(args.limit);
+    let found = annals.inbox().observations(&query).await?;
     for noticed in &found.entries {
         if context.output.is_json() {
             context.output.json(&as_json(noticed)?)?;

@@ -13,9 +13,9 @@ pub(crate) async fn run(args: &Ready, context: &mut Context) -> Result<(), CliEr
     let at = args.moment.at();
     reached(&annals, at)?;
     let intent = intent(&annals, &args.intent).await?;
-    let ready: Vec<TaskId> = annals.ready_tasks(intent, at).await?;
+    let ready: Vec<TaskId> = annals.inbox().ready_tasks(intent, at).await?;
     for task in &ready {
-        let view = annals.forge_task(*task, at).await?;
+        let view = annals.inbox().forge_task(*task, at).await?;
         if context.output.is_json() {
             let line = serde_json::json!({ "task": task, "view": view });
             context.output.json(&line)?;

@@ -20,6 +20,7 @@ pub(crate) async fn run(context: &mut Context, rebuild: &Rebuild) -> Result<(), 
     let annals = context.writer()?;
     let bar = progress::bar("rebuilding", Some(annals.position().0));
     let rebuilt = annals
+        .index()
         .rebuild(&mut |position| bar.set_position(position.0))
         .await?;
     bar.finish_and_clear();

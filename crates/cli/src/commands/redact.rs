@@ -97,7 +97,7 @@ async fn targets(args: &Redact, annals: &Annals) -> Result<Vec<Target>, CliError
         targets.push(match named {
             Named::Position(position) => Target::Event(*position),
             Named::Event(id) => {
-                let found = annals.find_event(*id, |_| {}).await?;
+                let found = annals.proofs().find_event(*id, |_| {}).await?;
                 Target::Event(found.ok_or(RedactionError::NoSuchEvent { id: *id })?)
             }
             Named::Blob(digest) => Target::Blob(*digest),
@@ -110,21 +110,22 @@ async fn targets(args: &Redact, annals: &Annals) -> Result<Vec<Target>, CliError
 async fn find(annals: &Annals, targets: &[Target]) -> Result<Found, CliError> {
     let bar = progress::bar("looking through", Some(annals.position().0));
     let found = annals
-        .find_content(targets, &mut |position| bar.set_position(position.0))
+        .contents()
+        .find(targets, &mut |position| bar.set_position(position.0))
         .await;
     bar.finish_and_clear();
     Ok(found?)
 }
 
 async fn redact(args: &Redact, annals: &Annals, actor: ActorRef) -> Result<RedactReport, CliError> {
-    let request = RedactRequest {
-        targets: targets(args, annals).await?,
+    let request = RedactRequest::new(
+        targets(args, annals).await?,
         actor,
-        reason: args.reason.clone().unwrap_or_default(),
-        at: None,
-    };
+        args.reason.clone().unwrap_or_default(),
+    );
     let bar = progress::bar("looking through", Some(annals.position().0));
     let report = annals
+        .contents()
         .redact(&request, &mut |position| bar.set_position(position.0))
         .await;
     bar.finish_and_clear();
@@ -139,6 +140,13 @@ fn give_up(annals: &Annals, said: Option<Position>, fast: bool) -> Result<Bytes,
     };
     if !rocks.needs_purge()? {
         return Ok(Bytes::None);
+    }
+    // The files are those of the process that owns the log.
+    if annals
+        .owner()
+        .is_some_and(|owner| owner != std::process::id())
+    {
+        return Ok(Bytes::Left);
     }
     if fast {
         if let Some(last) = said {
@@ -165,7 +173,7 @@ fn bytes_left(error: PurgeError) -> CliError {
 }
 
 async fn finish(context: &mut Context) -> Result<(), CliError> {
-    let annals = context.writer()?;
+    let annals = context.alone()?;
     let Some(rocks) = annals.rocks() else {
         return Err(CliError::in_memory());
     };
@@ -410,20 +418,15 @@ mod tests {
 
     /// A redaction of which the first part was done, and then it went no further.
     fn partly(annals: &Annals) -> Result<RedactReport, CliError> {
-        let command = Command::from(CreateIntent {
-            id: None,
-            prompt: "a password".to_owned(),
-            parent: None,
-        });
+        let command = Command::from(CreateIntent::new("a password"));
         let request = Request::new(ActorRef::human("ada"), command);
         let position = block_on(annals.execute(request)).unwrap().position;
-        let request = RedactRequest {
-            targets: vec![Target::Event(position)],
-            actor: ActorRef::human("ada"),
-            reason: "it leaked".to_owned(),
-            at: None,
-        };
-        let report = block_on(annals.redact(&request, &mut |_| {})).unwrap();
+        let request = RedactRequest::new(
+            vec![Target::Event(position)],
+            ActorRef::human("ada"),
+            "it leaked",
+        );
+        let report = block_on(annals.contents().redact(&request, &mut |_| {})).unwrap();
         Err(CliError::from(RedactionError::Partly {
             events: 1,
             recorded: report.recorded.unwrap().1,

@@ -9,6 +9,6 @@ use crate::error::CliError;
 pub(crate) async fn run(args: &Refinements, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
     let intent = intent(&annals, &args.intent).await?;
-    let chain = annals.refinements(intent).await?;
+    let chain = annals.index().refinements(intent).await?;
     print_rows(&chain, &mut context.output)
 }

@@ -10,7 +10,7 @@ use crate::output::{Column, Rows, short};
 pub(crate) async fn run(args: &Refs, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
     let object = annals.resolve(&args.id).await?;
-    let links = annals.refs(object.id, args.limit).await?;
+    let links = annals.index().refs(object.id, args.limit).await?;
     if context.output.is_json() {
         return context.output.json(&links);
     }

@@ -93,13 +93,11 @@ async fn all_pipelines(
     through: Option<Position>,
 ) -> Result<Vec<PipelineId>, CliError> {
     let mut pipelines = Vec::new();
-    let mut query = ListQuery {
-        limit: PAGE,
-        oldest_first: true,
-        ..ListQuery::new(Kind::ContextPipeline)
-    };
+    let mut query = ListQuery::new(Kind::ContextPipeline)
+        .with_limit(PAGE)
+        .with_oldest_first(true);
     loop {
-        let listed = annals.list(&query).await?;
+        let listed = annals.index().list(&query).await?;
         for row in &listed.rows {
             if through.is_none_or(|through| row.first_position <= through) {
                 pipelines.push(PipelineId(row.id));
@@ -198,17 +196,17 @@ impl Asked<'_> {
             bar.set_length(of);
             bar.set_position(done);
         };
-        let options = ReplayOptions {
-            through: self.through,
-            optimum: self.args.optimum,
-            windows: if self.args.windows {
-                Some(&mut show)
-            } else {
-                None
-            },
-            progress: Some(&mut advance),
-        };
-        let counts = annals.replay(self.pipeline, self.candidates, options).await;
+        let mut options = ReplayOptions::default()
+            .with_through(self.through)
+            .with_optimum(self.args.optimum)
+            .with_progress(&mut advance);
+        if self.args.windows {
+            options = options.with_windows(&mut show);
+        }
+        let counts = annals
+            .pipelines()
+            .replay(self.pipeline, self.candidates, options)
+            .await;
         bar.finish_and_clear();
         shown.end()?;
         Ok(counts?)

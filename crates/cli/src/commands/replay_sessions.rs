@@ -34,11 +34,10 @@ pub(crate) async fn run(args: &Replay, context: &mut Context) -> Result<(), CliE
     }
     let bar = progress::bar("judging records", None);
     let mut shown = |read: u64| bar.set_position(read);
-    let options = SessionReplayOptions {
-        through,
-        progress: Some(&mut shown),
-    };
-    let replayed = annals.replay_sessions(&sessions, &profile, options).await;
+    let options = SessionReplayOptions::default()
+        .with_through(through)
+        .with_progress(&mut shown);
+    let replayed = annals.sessions().replay(&sessions, &profile, options).await;
     bar.finish_and_clear();
     let replayed = replayed?;
     if context.output.is_json() {

@@ -21,13 +21,10 @@ pub(crate) async fn run(args: &Retain, context: &mut Context) -> Result<(), CliE
     for id in &args.ids {
         objects.push(annals.resolve(id).await?.id);
     }
-    let request = RetentionRequest {
-        repository: args.repo.clone(),
-        strategy: args.how.into(),
-        objects,
-        release: args.release,
-        protect: args.protect,
-    };
+    let request = RetentionRequest::new(args.repo.clone(), args.how.into())
+        .with_objects(objects)
+        .with_release(args.release)
+        .with_protect(args.protect);
     let report = retain(&annals, request).await;
     let report = report?;
     show(&report, &mut context.output)?;

@@ -19,7 +19,7 @@ pub(crate) async fn run(args: &cli::Settings, context: &mut Context) -> Result<(
     let annals = context.reader()?;
     let at = args.moment.at();
     reached(&annals, at)?;
-    let state = annals.settings_at(at).await?;
+    let state = annals.inbox().settings_at(at).await?;
     let shown: Vec<Setting> = match args.name {
         Some(setting) => vec![setting],
         None => Setting::ALL.to_vec(),
@@ -34,13 +34,10 @@ async fn set(
     args: &cli::Settings,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let command = SetSetting {
-        setting,
-        value: value.to_owned(),
-    };
+    let command = SetSetting::new(setting, value);
     let request = Request::new(args.who.actor(output), command);
     annals.execute(request).await?;
-    show(&annals.settings().await?, &[setting], output)
+    show(&annals.inbox().settings().await?, &[setting], output)
 }
 
 fn show(state: &State, shown: &[Setting], output: &mut Output) -> Result<(), CliError> {

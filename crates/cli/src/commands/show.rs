@@ -25,7 +25,7 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     reached(&annals, at)?;
     let object = annals.resolve(&args.id).await?;
     if args.window {
-        let seen = annals.seen_window(object, args.step, at).await?;
+        let seen = annals.pipelines().window(object, args.step, at).await?;
         return window::show(&seen, context);
     }
     if args.ready {
@@ -50,7 +50,7 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         None => {}
     }
     let json = view.to_json().map_err(LoadError::Render)?;
-    let redactions = annals.redactions(object.id).await?;
+    let redactions = annals.contents().redactions(object.id).await?;
     let seal = check_seal(&view).map_err(LoadError::Render)?;
     let expired = expired(&annals, &view, at).await?;
     if context.output.is_json() {
@@ -72,6 +72,7 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     render::object(&mut context.output, &json, &remark)?;
     if let ObjectView::Plan(plan) = &view {
         let frames = annals
+            .pipelines()
             .step_frames(PlanId(plan.header.object_id), at)
             .await?;
         let gone = frames
@@ -82,27 +83,24 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
             context.output.line(&line)?;
         }
     }
-    let violations = view.header().adopted.iter().flat_map(|it| &it.violations);
-    for violation in violations {
-        let line = format!("  violation: {violation}");
+    let notes = notes(&view, seal, &expired).into_iter();
+    for line in notes.chain(redactions.iter().map(redacted)) {
         context.output.line(&line)?;
     }
-    if let Some(line) = sealed(seal) {
-        context.output.line(line)?;
-    }
-    if let Some(skew) = view.header().skew {
-        context.output.line(&skewed(&skew))?;
-    }
-    for artifact in &expired {
-        context.output.line(&expired_line(artifact))?;
-    }
-    for kept in view.kept_content() {
-        context.output.line(&kept_line(&kept))?;
-    }
-    for note in &redactions {
-        context.output.line(&redacted(note))?;
-    }
     Ok(())
+}
+
+/// What is to be said of an object beyond what it is, a line each.
+fn notes(view: &ObjectView, seal: SealCheck, expired: &[Expired]) -> Vec<String> {
+    let violations = view.header().adopted.iter().flat_map(|it| &it.violations);
+    let mut lines: Vec<String> = violations
+        .map(|violation| format!("  violation: {violation}"))
+        .collect();
+    lines.extend(sealed(seal).map(str::to_owned));
+    lines.extend(view.header().skew.as_ref().map(skewed));
+    lines.extend(expired.iter().map(expired_line));
+    lines.extend(view.kept_content().iter().map(kept_line));
+    lines
 }
 
 /// The word for a seal that cannot be relied on.
@@ -208,7 +206,7 @@ async fn expired(annals: &Annals, view: &ObjectView, at: At) -> Result<Vec<Expir
     let now = match at {
         At::Now => Timestamp::from(chrono::Utc::now()),
         At::Recorded(time) | At::Occurred(time) => time,
-        At::Position(position) => match annals.record(position).await? {
+        At::Position(position) => match annals.contents().record(position).await? {
             Some(record) => record.recorded_at().into(),
             None => Timestamp::from(chrono::Utc::now()),
         },
@@ -256,8 +254,10 @@ async fn forge(
     context: &mut Context,
 ) -> Result<(), CliError> {
     let json = match object.kind {
-        Kind::Intent => serde_json::to_value(annals.forge_view(IntentId(object.id), at).await?),
-        Kind::Task => serde_json::to_value(annals.forge_task(TaskId(object.id), at).await?),
+        Kind::Intent => {
+            serde_json::to_value(annals.inbox().forge_view(IntentId(object.id), at).await?)
+        }
+        Kind::Task => serde_json::to_value(annals.inbox().forge_task(TaskId(object.id), at).await?),
         _ => {
             return Err(CliError::not_in_dialect(&object.to_string(), "forge"));
         }
@@ -301,7 +301,7 @@ fn beyond_json(view: &ObjectView) -> String {
 
 fn of_patch_set(patch_set: &PatchSetView) -> String {
     match (
-        patch_set.apply_status,
+        patch_set.status(),
         patch_set.reverted_by,
         &patch_set.rejection,
     ) {
@@ -325,18 +325,18 @@ async fn diff(annals: &Annals, view: &ObjectView, context: &mut Context) -> Resu
         .artifact
         .as_ref()
         .ok_or_else(|| none("it was recorded without"))?;
-    let bytes =
-        match &artifact.content {
-            None => return Err(none("it is in another store, as its artifact says")),
-            Some(PieceValue::Removed) => return Err(none("it was removed for good")),
-            Some(PieceValue::Bytes(bytes)) => bytes.clone(),
-            Some(PieceValue::Attachment { digest, .. }) => annals
-                .content(*digest)
-                .await?
-                .ok_or_else(|| ReadError::Corrupt {
-                    reason: format!("the blob {digest} of {object} is missing"),
-                })?,
-        };
+    let bytes = match &artifact.content {
+        None => return Err(none("it is in another store, as its artifact says")),
+        Some(PieceValue::Removed) => return Err(none("it was removed for good")),
+        Some(PieceValue::Bytes(bytes)) => bytes.clone(),
+        Some(PieceValue::Attachment { digest, .. }) => annals
+            .contents()
+            .get(*digest)
+            .await?
+            .ok_or_else(|| ReadError::Corrupt {
+                reason: format!("the blob {digest} of {object} is missing"),
+            })?,
+    };
     let output = &mut context.output;
     if !output.is_json() {
         return output.content(&bytes);

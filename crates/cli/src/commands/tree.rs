@@ -11,13 +11,11 @@ use crate::output::{Style, short};
 pub(crate) async fn run(args: &Tree, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
     let object = annals.resolve(&args.id).await?;
-    let query = TreeQuery {
-        depth: args.depth,
-        breadth: args.limit,
-        objects: args.objects,
-        ..TreeQuery::new(object.id)
-    };
-    let tree = annals.tree(&query).await?;
+    let query = TreeQuery::new(object.id)
+        .with_depth(args.depth)
+        .with_breadth(args.limit)
+        .with_objects(args.objects);
+    let tree = annals.index().tree(&query).await?;
     let output = &mut context.output;
     if output.is_json() {
         return output.json(&tree);

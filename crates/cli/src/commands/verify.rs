@@ -53,15 +53,16 @@ pub(super) async fn check(annals: &Annals) -> Result<Verified, CliError> {
     bar.finish_and_clear();
     let bar = progress::bar("comparing the catalogue", Some(annals.position().0));
     let catalogue = annals
-        .verify_catalogue(&mut |position| bar.set_position(position.0))
+        .index()
+        .verify(&mut |position| bar.set_position(position.0))
         .await?;
     bar.finish_and_clear();
-    let states = annals.verify_states().await?;
+    let states = annals.index().verify_states().await?;
     Ok(Verified {
         report,
         catalogue,
         states,
-        unfinished: annals.unfinished_redaction()?,
+        unfinished: annals.contents().unfinished_redaction()?,
     })
 }
 

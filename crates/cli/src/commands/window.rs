@@ -1,6 +1,6 @@
 //! `annals show --window`: what the model saw.
 
-use annals::domain::pipeline::{EvictionPolicy, FrameRanges, MaxFrames};
+use annals::domain::pipeline::{EvictionPolicy, FrameRanges};
 use annals::projections::{EvictedFrame, OverLimit, SeenFrame, Why, WindowView};
 use annals::{FrameWas, SeenWindow, StepFrame};
 
@@ -74,10 +74,8 @@ fn policy(window: &WindowView) -> String {
     match &window.policy {
         // Its limit is the pipeline's own.
         EvictionPolicy::MaxFrames(policy) => {
-            let policy = EvictionPolicy::MaxFrames(MaxFrames {
-                max_frames: Some(window.max_frames),
-                ..policy.clone()
-            });
+            let policy =
+                EvictionPolicy::MaxFrames(policy.clone().with_max_frames(window.max_frames));
             policy.to_string()
         }
         policy => policy.to_string(),

@@ -10,11 +10,10 @@ use crate::output::{Column, Rows, short, when};
 pub(crate) async fn run(args: &List, context: &mut Context) -> Result<(), CliError> {
     refuse_filters(args)?;
     let annals = context.reader_at(&args.floor).await?;
-    let query = WorkItemsQuery {
-        after: args.after.clone(),
-        limit: args.limit,
-    };
-    let listed = annals.work_items(&query).await?;
+    let query = WorkItemsQuery::default()
+        .with_after(args.after.clone())
+        .with_limit(args.limit);
+    let listed = annals.index().work_items(&query).await?;
     if context.output.is_json() {
         return listed
             .rows

@@ -6,7 +6,7 @@ use annals::OpenError;
 use annals::event_log::{Classification, Classified, Digest, ErrorClass, ReadError};
 use annals::store_rocks::BackupError;
 
-use crate::output::counted;
+use crate::counted::counted;
 
 /// Why keeping a log came to nothing.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +36,11 @@ pub(crate) enum KeepingError {
     Unwell { problems: u64, corrupt: bool },
     #[error("the log holds no content {what:?}: {hint}")]
     NoContent { what: String, hint: &'static str },
+    #[error(
+        "the log is damaged: {object} refers to the content {digest}, and it is not stored. `annals verify` says \
+         what else is missing; restore the log from a backup"
+    )]
+    LostContent { object: String, digest: Digest },
     #[error("several contents begin with {what}: {}. Give more digits", list(.digests))]
     SeveralDigests { what: String, digests: Vec<String> },
     #[error(
@@ -75,7 +80,9 @@ impl Classified for KeepingError {
             KeepingError::OpenBackup(error) => error.classify().of("restore_failed"),
             KeepingError::ReadBackup(error) => error.classify().of("restore_failed"),
             KeepingError::Restore(error) => error.classify().of("restore_failed"),
-            KeepingError::DamagedBackup { .. } => Classification::CORRUPT,
+            KeepingError::DamagedBackup { .. } | KeepingError::LostContent { .. } => {
+                Classification::CORRUPT
+            }
             KeepingError::PlaceTaken { .. } => Refused.code("not_empty"),
             KeepingError::Unwell { corrupt: true, .. } => Corrupt.code("problems"),
             KeepingError::Unwell { corrupt: false, .. } => Failed.code("problems"),
@@ -87,5 +94,20 @@ impl Classified for KeepingError {
             KeepingError::PartlyRetained { .. } => Failed.code("partly_retained"),
             KeepingError::NoText { .. } => Invalid.code("no_text"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_that_an_event_refers_to_is_not_merely_unknown() {
+        let lost = KeepingError::LostContent {
+            object: "evidence 1".into(),
+            digest: Digest::of(b"x"),
+        };
+        assert_eq!(lost.classify(), Classification::CORRUPT);
+        assert!(lost.to_string().contains("annals verify"), "{lost}");
     }
 }

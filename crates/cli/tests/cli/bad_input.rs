@@ -290,6 +290,7 @@ fn words_that_are_not_known_are_answered_with_near_ones() {
         "annals events",
     ];
     place.run(&["log", "--type", "run.create"]).fails(1, &says);
+    place.run(&["events", "run.create"]).fails(1, &says);
 }
 
 #[test]
@@ -300,7 +301,7 @@ fn a_word_in_other_letters_and_a_field_twice_are_slips() {
         &place,
         human("decide", decide).to_string(),
         "invalid",
-        &["unknown DecisionType \"Commit\"", "expected one of commit"],
+        &["unknown decision type \"Commit\"", "expected one of commit"],
     );
     let twice = r#"{"command":"create_intent","prompt":"a","prompt":"b"}"#;
     refused(&place, twice, "invalid", &["duplicate field \"prompt\""]);

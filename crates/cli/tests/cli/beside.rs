@@ -70,20 +70,19 @@ fn reading_commands_work_while_another_process_writes() {
     );
     place.run(&["--log", "copy", "verify"]).ok();
 
-    // One process writes.
-    let refused = place.run(&["apply"]);
-    refused.fails(1, &["locked", "One process writes"]);
-    assert_eq!(
-        place.run(&["apply", "--json"]).fails(1, &[]).error_code(),
-        "locked"
-    );
+    // Others write, too: the process that has the log does it for them.
+    let create = human("create_intent", json!({ "prompt": "p" })).to_string();
+    let beside = place.run_with(&["apply", "--json"], create.clone()).ok();
+    assert_eq!(beside.json()["position"], 4);
+    place.run_with(&["apply"], create.clone()).ok();
+    assert_eq!(place.run(&["stats", "--json"]).ok().json()["events"], 5);
+    // Not where one of the two has it for itself.
+    let refused = place.run(&["apply", "--exclusive"]);
+    refused.fails(1, &["locked", "open for writing elsewhere"]);
+    let refused = place.run(&["gc", "--apply", "--json"]);
+    assert_eq!(refused.fails(1, &[]).error_code(), "locked");
     writer.end();
-    place
-        .run_with(
-            &["apply"],
-            human("create_intent", json!({ "prompt": "p" })).to_string(),
-        )
-        .ok();
+    place.run_with(&["apply", "--exclusive"], create).ok();
 }
 
 #[test]

@@ -69,7 +69,9 @@ fn the_doctor_finds_content_that_no_record_refers_to() {
             .records;
         let mut blobs = vec![Blob::new(vec![7; 5_000])];
         for digest in referenced_blobs(&records) {
-            blobs.push(Blob::new(from.content(digest).await.unwrap().unwrap()));
+            blobs.push(Blob::new(
+                from.contents().get(digest).await.unwrap().unwrap(),
+            ));
         }
         to.log().append_records(records, blobs).await.unwrap();
         from.close().await;

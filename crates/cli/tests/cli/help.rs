@@ -123,6 +123,27 @@ fn the_catalogue_describes_every_event() {
 }
 
 #[test]
+fn every_event_has_a_schema_with_the_fields_that_are_described() {
+    let place = Place::empty();
+    let document = place.run(&["events", "--schema"]).ok().json();
+    assert!(document["$schema"].is_string() && document["$defs"].is_object());
+    for event in place.run(&["events", "--json"]).ok().lines() {
+        let schema = &document["events"][event["event_type"].as_str().unwrap()];
+        let described = schema["description"].as_str().unwrap();
+        assert_eq!(event["meaning"], described.replace('\n', " "));
+        assert_eq!(schema["x-version"], event["schema_version"]);
+        for field in event["fields"].as_array().unwrap() {
+            let property = &schema["properties"][field["name"].as_str().unwrap()];
+            let described = property["description"].as_str().unwrap();
+            assert_eq!(field["meaning"], described.replace('\n', " "));
+        }
+    }
+    let one = place.run(&["events", "task.failed", "--json"]).ok().json();
+    assert_eq!(one["title"], "task.failed");
+    assert!(one["properties"]["reason"]["anyOf"].is_array());
+}
+
+#[test]
 fn completions_are_made_for_every_shell() {
     let place = Place::empty();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -1,7 +1,14 @@
 //! The program from outside: every test runs the binary.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::too_many_lines
+)]
 
+mod answers;
 mod apply;
 mod artifacts;
 mod bad_input;

@@ -22,6 +22,9 @@ fn files_with(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
+        if !entry.file_type().unwrap().is_file() {
+            continue;
+        }
         let bytes = std::fs::read(entry.path()).unwrap();
         if bytes
             .windows(text.len())

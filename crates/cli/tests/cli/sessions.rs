@@ -139,7 +139,7 @@ fn bad_commands_are_refused_with_what_is_wrong_and_change_nothing() {
         ),
         (
             create(&json!({ "name": "p", "commandBlacklist": ["push"] })),
-            "CommandKind",
+            "unknown command kind",
         ),
         (
             human("approve_session", json!({ "session": uuid(SESSION) })),

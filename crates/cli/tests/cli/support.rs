@@ -253,8 +253,10 @@ pub fn fingerprint(directory: &Path) -> Vec<(String, Digest)> {
         let name = entry.file_name().to_string_lossy().into_owned();
         (name, Digest::of(&fs::read(entry.path()).unwrap()))
     };
-    let entries = fs::read_dir(directory).unwrap();
-    let mut files: Vec<_> = entries.map(|entry| file(entry.unwrap())).collect();
+    let entries = fs::read_dir(directory).unwrap().map(Result::unwrap);
+    // A socket has no content.
+    let entries = entries.filter(|entry| entry.file_type().unwrap().is_file());
+    let mut files: Vec<_> = entries.map(file).collect();
     files.sort_by(|a, b| a.0.cmp(&b.0));
     files
 }

@@ -22,33 +22,27 @@ const TASKS: usize = 300;
 
 /// A log of tasks that have the secret in their titles, and all rows.
 fn fill(path: &Path) -> Annals {
-    let store = Options {
-        redaction_step_bytes: 1,
-        ..Options::default()
-    };
+    let store = Options::default().with_redaction_step_bytes(1);
     let options = OpenOptions::new().create(true).store(store);
     let annals = options.open(path.to_str().unwrap()).unwrap();
     let kept: Vec<String> = (0..15).map(|_| "x".repeat(4_000)).collect();
     for number in 0..TASKS {
-        let created = CreateTask {
-            id: Some(TaskId(Uuid::now_v7())),
-            constraints: kept.clone(),
-            ..CreateTask::new(format!("{SECRET} {number}"))
-        };
+        let created = CreateTask::new(format!("{SECRET} {number}"))
+            .with_id(TaskId(Uuid::now_v7()))
+            .with_constraints(kept.clone());
         block_on(annals.execute(Request::new(ActorRef::human("ada"), created))).unwrap();
     }
-    block_on(annals.rebuild(&mut |_| {})).unwrap();
+    block_on(annals.index().rebuild(&mut |_| {})).unwrap();
     annals
 }
 
 fn redact(annals: &Annals) {
-    let request = RedactRequest {
-        targets: vec![Target::Pattern(Regex::new(SECRET).unwrap())],
-        actor: ActorRef::human("ada"),
-        reason: "it leaked".to_owned(),
-        at: None,
-    };
-    block_on(annals.redact(&request, &mut |_| {})).unwrap();
+    let request = RedactRequest::new(
+        vec![Target::Pattern(Regex::new(SECRET).unwrap())],
+        ActorRef::human("ada"),
+        "it leaked",
+    );
+    block_on(annals.contents().redact(&request, &mut |_| {})).unwrap();
 }
 
 /// Carries a redaction out on a thread of its own, and waits until the log says so.

@@ -4,7 +4,12 @@
 //!
 //! `cli/hostile.rs`, `cli/terminal.rs` and `cli/private.rs` say what is answered to some of it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::too_many_lines
+)]
 
 mod field;
 mod files;

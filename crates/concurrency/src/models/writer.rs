@@ -1,7 +1,6 @@
 //! The writer's thread: every job is answered once, also where the writer fails; what
 //! is acknowledged was written first and published before; behind a failure nothing is.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use annals_event_log::store_support::{RequestDigest, random_salt};
@@ -14,8 +13,9 @@ use crate::WriteBatch;
 use crate::db::Db;
 use crate::error::StoreFailure;
 use crate::staging::{LARGE, REFUSED, Tail, UNREADABLE};
+use crate::stand_ins::disk::{Disk, Fault};
 use crate::sync::oneshot::Sender;
-use crate::sync::{Mutex, point, thread};
+use crate::sync::thread;
 use crate::watermark_file::{Syncer, WatermarkFile};
 use crate::writer::{Alone, End, Groups, Publish, Work, Writer};
 
@@ -24,68 +24,6 @@ const ORDINARY: &str = "test.happened";
 
 /// Bytes that may wait in the queue: not enough for two appends, or enough for all.
 const QUEUE_BYTES: [usize; 2] = [1, 1_000_000];
-
-/// What a disk does, once.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Fault {
-    /// It refuses the write.
-    Refuse,
-    /// It writes, and says that it failed.
-    WriteAndFail,
-    /// It takes the writer's thread with it.
-    LoseThread,
-}
-
-/// What came to the disk.
-#[derive(Debug, Default)]
-pub(crate) struct Disk(Mutex<Written>);
-
-#[derive(Debug, Default)]
-struct Written {
-    batches: Vec<BatchId>,
-    /// Up to where a write has returned.
-    last: Position,
-    failed: bool,
-}
-
-impl Disk {
-    fn lock(&self) -> crate::sync::MutexGuard<'_, Written> {
-        self.0.lock().unwrap_or_else(|poison| poison.into_inner())
-    }
-
-    fn write(&self, write: WriteBatch, fault: Option<Fault>) -> Result<(), StoreFailure> {
-        point();
-        assert!(!self.lock().failed, "a write behind one that failed");
-        if fault == Some(Fault::LoseThread) {
-            self.lock().failed = true;
-            thread::lose();
-        }
-        if fault != Some(Fault::Refuse) {
-            self.lock().batches.extend(&write.batches);
-        }
-        point();
-        let mut written = self.lock();
-        if fault.is_some() {
-            written.failed = true;
-            return Err(StoreFailure::Rocks {
-                path: Arc::from(Path::new("log")),
-                detail: "it is to fail".into(),
-            });
-        }
-        written.last = written.last.max(write.last);
-        Ok(())
-    }
-
-    /// What is published must have been written, and the write must have returned.
-    pub(crate) fn check_published(&self, position: Position) {
-        let written = self.lock();
-        assert!(
-            position <= written.last,
-            "{position} is published, and the disk has {}",
-            written.last
-        );
-    }
-}
 
 /// A writer on such a disk.
 struct Bench {

@@ -7,15 +7,15 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{fields, ids};
-use crate::import::Numbered;
 use crate::import::bad_line::BadLine;
 use crate::import::document::Document;
 use crate::import::fields::NOTHING;
-use crate::import::files::time;
-use crate::transcript::commands;
+use crate::import::format::Numbered;
+use crate::import::format::time;
 use crate::transcript::item::{
     Course, Entry, Item, Read, Said, Setting, Source, Speaker, Usage, What,
 };
+use crate::transcript::texts;
 
 /// The beginning of a version's name; the number of its additions follows.
 const MINOR: &str = "ATIF-v1.";
@@ -285,10 +285,10 @@ impl Trajectory {
             _ if value.get() == "null" => return None,
             _ => {}
         }
-        let kind = commands::kind_name(name);
+        let kind = texts::kind_name(name);
         let text = canonical(value);
         let named = serde_json::json!([kind, self.scope, text]).to_string();
-        let part = commands::part(Some(value));
+        let part = texts::part(Some(value));
         let table = match part {
             Some(_) => fields::WHOLE,
             None => NOTHING,
@@ -416,7 +416,7 @@ impl Trajectory {
                 Speaker::Program,
                 What::Said {
                     kind: FrameKind::SystemState,
-                    text: crate::transcript::tool::text_of(content.as_deref()),
+                    text: texts::text_of(content.as_deref()),
                     compaction: None,
                 },
             ),
@@ -427,7 +427,7 @@ impl Trajectory {
             let what = What::Whole {
                 kind: FrameKind::Other("subagent_trajectory_ref".to_owned()),
                 summary: "subagent_trajectory_ref".to_owned(),
-                part: commands::part(Some(&reference)),
+                part: texts::part(Some(&reference)),
             };
             let sources = vec![Source::of(path, &reference, fields::REFERENCE)];
             items.push(Item::new(2, path, sources, what));
@@ -541,8 +541,8 @@ fn message(step: &Step) -> Result<(String, Vec<Source>, Vec<Item>), BadLine> {
                 sources.push(Source::of("message[]", raw, fields::TEXT));
             }
             _ => {
-                let kind = commands::kind_name(part.kind.as_deref().unwrap_or_default());
-                let kept = commands::part(Some(raw));
+                let kind = texts::kind_name(part.kind.as_deref().unwrap_or_default());
+                let kept = texts::part(Some(raw));
                 let table = match kept {
                     Some(_) => fields::PART,
                     None => NOTHING,
@@ -562,11 +562,11 @@ fn message(step: &Step) -> Result<(String, Vec<Source>, Vec<Item>), BadLine> {
 
 /// A step of a source that is not known.
 fn unknown(raw: &RawValue, of: Option<&str>) -> Item {
-    let kind = commands::kind_name(of.unwrap_or_default());
+    let kind = texts::kind_name(of.unwrap_or_default());
     let what = What::Whole {
         kind: FrameKind::Other(kind.clone()),
         summary: kind,
-        part: commands::part(Some(raw)),
+        part: texts::part(Some(raw)),
     };
     Item::new(0, fields::WHOLE_PATH, Vec::new(), what)
 }

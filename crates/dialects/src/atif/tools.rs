@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::fields;
 use crate::import::formats::FORMATS;
+use crate::transcript::Ids;
 use crate::transcript::agent::Agent;
 use crate::transcript::edit::{FileUse, Patch};
 
@@ -51,6 +52,11 @@ fn files(tool: &str, input: Option<&RawValue>) -> Vec<FileUse> {
     let mut named = known().map(|agent| (agent.files)(tool, input));
     let named = named.find(|files| !files.is_empty());
     named.unwrap_or_default()
+}
+
+/// The ids of what is imported.
+pub fn ids() -> Ids {
+    Ids::of(AGENT.key)
 }
 
 #[cfg(test)]

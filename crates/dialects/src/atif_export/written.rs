@@ -29,6 +29,14 @@ pub struct Trajectory {
     pub subagent_trajectories: Vec<Trajectory>,
 }
 
+impl Trajectory {
+    /// Whether an agent said or did something in it, or in one of a sub-agent.
+    pub fn has_agent(&self) -> bool {
+        let is_own = self.steps.iter().any(|step| step.source == "agent");
+        is_own || self.subagent_trajectories.iter().any(Trajectory::has_agent)
+    }
+}
+
 /// The agent of a trajectory.
 #[derive(Debug, Serialize)]
 pub struct TrajectoryAgent {

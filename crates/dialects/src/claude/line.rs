@@ -6,39 +6,15 @@ use annals_event_log::IdSecret;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::program::{self, Program};
 use super::{fields, ids, written};
 use crate::import::bad_line::BadLine;
-use crate::import::fields::{NOTHING, Table, count};
-use crate::import::files::time;
-use crate::import::redacted::RedactedText;
-use crate::report::Fields;
-use crate::transcript::commands;
+use crate::import::fields::{NOTHING, Table};
+use crate::import::format::time;
 use crate::transcript::item;
 use crate::transcript::item::{
-    Course, Details, Entry, Evidence, Item, Read, Said, Setting, Source, Speaker, Summary, What,
+    Course, Details, Entry, Evidence, Item, Read, Said, Setting, Source, Speaker, What,
 };
-use crate::transcript::tool;
-
-/// Types of lines that hold nothing a log has a place for: titles, settings,
-/// backups of files, what the program shows while it works.
-const WITHOUT_PLACE: [&str; 15] = [
-    "agent-color",
-    "agent-name",
-    "agent-setting",
-    "ai-title",
-    "attribution-snapshot",
-    "bridge-session",
-    "content-replacement",
-    "custom-title",
-    "file-history-snapshot",
-    "last-prompt",
-    "mode",
-    "speculation-accept",
-    "tag",
-    "task-summary",
-    "worktree-state",
-];
+use crate::transcript::texts;
 
 /// The fields of a line that belongs to a session. Those that are null or not
 /// there have their defaults.
@@ -47,7 +23,7 @@ const WITHOUT_PLACE: [&str; 15] = [
 pub(super) struct Talk {
     /// The line's own name; made up where it has none.
     #[serde(default)]
-    uuid: Option<String>,
+    pub(super) uuid: Option<String>,
     /// Who said it.
     #[serde(default, rename = "type")]
     pub(super) kind: Option<String>,
@@ -84,7 +60,7 @@ pub(super) struct Talk {
     #[serde(default)]
     pub(super) attachment: Option<Box<RawValue>>,
     #[serde(default)]
-    data: Option<Box<RawValue>>,
+    pub(super) data: Option<Box<RawValue>>,
     /// Whether it has a name of its own.
     #[serde(skip)]
     is_named: bool,
@@ -214,128 +190,6 @@ struct RawBlock {
     is_error: Option<bool>,
 }
 
-/// Reads a line, which is called by a secret of the log if it has no name; the error says what is
-/// wrong with it.
-pub(super) fn parse(
-    text: RedactedText,
-    secret: Option<&IdSecret>,
-    program: &mut Program,
-) -> Result<Read, BadLine> {
-    #[derive(Deserialize)]
-    struct Head {
-        #[serde(default, rename = "type")]
-        kind: Option<String>,
-    }
-    let text = text.whole_characters();
-    let line = text.as_str();
-    // serde would read a list as an object's fields in their order.
-    if !line.trim_start().starts_with('{') {
-        // What is no JSON at all is better called so.
-        serde_json::from_str::<serde::de::IgnoredAny>(line)?;
-        return Err(BadLine::NotAnObject);
-    }
-    // Most lines belong to a session, and are read once.
-    let read = serde_json::from_str::<Box<Talk>>(line);
-    let kind = match &read {
-        Ok(talk) => talk.kind.clone(),
-        Err(_) => serde_json::from_str::<Head>(line)?.kind,
-    };
-    let speaker = match kind.as_deref() {
-        Some("user") => Speaker::User,
-        Some("assistant") => Speaker::Model,
-        Some("system" | "attachment") => Speaker::Program,
-        Some("summary") => return summary(line, secret),
-        Some("progress") => return progress(read?, text.into_string(), secret),
-        Some("queue-operation") => return program.queue(line, secret),
-        Some("permission-mode") => return program.aside("permission_mode", line, secret),
-        Some("pr-link") => return program.aside("pr_link", line, secret),
-        Some(kind) if WITHOUT_PLACE.contains(&kind) => {
-            let kind = kind.to_owned();
-            let text = text.into_string();
-            return Ok(Read::Skipped { kind, text });
-        }
-        kind => {
-            let kind = kind.unwrap_or("(none)").to_owned();
-            let text = text.into_string();
-            return Ok(Read::Unknown { kind, text });
-        }
-    };
-    let (talk, blocks) = named(read?, line, secret)?;
-    program.saw(
-        talk.session_id.as_deref(),
-        talk.uuid.as_deref().unwrap_or_default(),
-    );
-    Ok(entry(text.into_string(), *talk, blocks, speaker))
-}
-
-/// What the program tells of its progress: what a sub-agent says, and which hooks run.
-fn progress(talk: Box<Talk>, text: String, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Data {
-        #[serde(default, rename = "type")]
-        kind: Option<String>,
-        #[serde(default)]
-        hook_name: Option<String>,
-        #[serde(default)]
-        command: Option<String>,
-    }
-    let (mut talk, _) = named(talk, &text, secret)?;
-    let Some(raw) = talk.data.take() else {
-        let kind = "progress".to_owned();
-        return Ok(Read::Skipped { kind, text });
-    };
-    let data: Data = BadLine::within("data", &raw)?;
-    let kind = data.kind.unwrap_or_default();
-    match kind.as_str() {
-        "agent_progress" => program::agent_progress(*talk, &raw, text, secret),
-        "hook_progress" => {
-            let item = program::hook(data.hook_name.unwrap_or_default(), data.command, &raw);
-            Ok(beside(text, *talk, item, fields::HOOK))
-        }
-        _ => Ok(Read::Skipped {
-            kind: format!("progress/{kind}"),
-            text,
-        }),
-    }
-}
-
-/// A line of the program that is no part of the conversation.
-fn beside(text: String, talk: Talk, item: Item, table: Table) -> Read {
-    let Read::Entry(mut entry) = entry(text, talk, Vec::new(), Speaker::User) else {
-        return Read::Skipped {
-            kind: "progress".to_owned(),
-            text: String::new(),
-        };
-    };
-    entry.speaker = Speaker::Program;
-    // What a session was begun with, its first message says.
-    entry.setting = None;
-    entry.table = table;
-    entry.items = vec![item];
-    Read::Entry(entry)
-}
-
-fn summary(line: &str, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct RawSummary {
-        #[serde(default)]
-        summary: Option<String>,
-        #[serde(default)]
-        leaf_uuid: Option<String>,
-    }
-    let raw: RawSummary = serde_json::from_str(line)?;
-    let mut counted = Fields::default();
-    count(line, "", fields::SUMMARY, &[], &mut counted);
-    Ok(Read::Summary(Summary {
-        name: ids().anonymous(line.as_bytes(), secret),
-        summary: raw.summary.unwrap_or_default(),
-        leaf: raw.leaf_uuid,
-        fields: counted,
-    }))
-}
-
 /// A line that belongs to a session, and the parts of its message.
 pub(super) fn talk(
     text: &str,
@@ -344,7 +198,8 @@ pub(super) fn talk(
     named(serde_json::from_str(text)?, text, secret)
 }
 
-fn named(
+/// The same of a line that was read.
+pub(super) fn named(
     mut talk: Box<Talk>,
     text: &str,
     secret: Option<&IdSecret>,
@@ -547,7 +402,7 @@ fn model(name: &str, blocks: Vec<Block>) -> Vec<Item> {
 
 /// What the program says; nothing, if it says nothing.
 fn system(talk: &Talk, line: &str) -> Vec<Item> {
-    let text = tool::text_of(talk.content.as_deref());
+    let text = texts::text_of(talk.content.as_deref());
     let kind = match talk.subtype.as_deref() {
         Some("stop_hook_summary") => "hook",
         Some("api_error") => "api_error",
@@ -555,7 +410,7 @@ fn system(talk: &Talk, line: &str) -> Vec<Item> {
         _ => "",
     };
     if text.trim().is_empty() && !kind.is_empty() {
-        return program::kept(kind, line).into_iter().collect();
+        return kept(kind, line).into_iter().collect();
     }
     let is_boundary = talk.subtype.as_deref() == Some("compact_boundary");
     if text.trim().is_empty() && !is_boundary {
@@ -578,7 +433,7 @@ fn system(talk: &Talk, line: &str) -> Vec<Item> {
 }
 
 fn attachment(talk: &Talk) -> Vec<Item> {
-    let part = commands::part(talk.attachment.as_deref());
+    let part = texts::part(talk.attachment.as_deref());
     let item = |part| {
         Item::new(
             0,
@@ -598,7 +453,7 @@ fn attachment(talk: &Talk) -> Vec<Item> {
 const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
 
 fn refuses(content: Option<&RawValue>) -> bool {
-    tool::text_of(content).starts_with(REFUSED)
+    texts::text_of(content).starts_with(REFUSED)
 }
 
 /// That a person refused a call. Its result is an error as well, which says nothing of who.
@@ -613,7 +468,7 @@ fn refusal(frame: usize, call: String, content: Option<&RawValue>) -> Item {
             tool: call,
             command: None,
             exit_code: None,
-            summary: Some(format!("denied: {}", tool::text_of(content))),
+            summary: Some(format!("denied: {}", texts::text_of(content))),
             report: None,
         }),
     )
@@ -636,14 +491,14 @@ fn part(index: usize, raw: Option<Box<RawValue>>, table: Table, what: What) -> I
 
 /// A part that has no place of its own.
 fn whole(index: usize, raw: Option<Box<RawValue>>, kind: &str) -> Item {
-    let kept = commands::part(raw.as_deref());
+    let kept = texts::part(raw.as_deref());
     let table = match kept {
         Some(_) => fields::WHOLE,
         None => NOTHING,
     };
     let kind = match kind.trim() {
         "" => "(none)",
-        kind => commands::beginning(kind, 100),
+        kind => texts::beginning(kind, 100),
     };
     let what = What::Whole {
         kind: FrameKind::Other(kind.to_owned()),
@@ -684,11 +539,55 @@ fn block(raw: Box<RawValue>) -> Result<Block, BadLine> {
     Ok(Block { raw, part })
 }
 
+/// A line of the program that is kept as it is; nothing, if it cannot be read.
+pub(super) fn kept(kind: &'static str, line: &str) -> Option<Item> {
+    /// What some of them say in short.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Brief {
+        #[serde(default)]
+        permission_mode: Option<String>,
+        #[serde(default)]
+        pr_url: Option<String>,
+        #[serde(default)]
+        duration_ms: Option<u64>,
+        #[serde(default)]
+        hook_errors: Vec<serde::de::IgnoredAny>,
+    }
+    let raw: &RawValue = serde_json::from_str(line).ok()?;
+    let brief: Option<Brief> = serde_json::from_str(line).ok();
+    let summary = brief.and_then(|brief| {
+        let took = brief.duration_ms.map(|took| format!("{took} ms"));
+        let errors = match brief.hook_errors.len() {
+            0 => None,
+            count => Some(format!("{count} failed")),
+        };
+        brief.permission_mode.or(brief.pr_url).or(took).or(errors)
+    });
+    Some(evidence(Evidence {
+        kind,
+        is_by_person: false,
+        tool: "claude-code".to_owned(),
+        command: None,
+        exit_code: None,
+        summary,
+        report: texts::part(Some(raw)),
+    }))
+}
+
+/// A line of the program as evidence.
+pub(super) fn evidence(evidence: Evidence) -> Item {
+    Item::new(0, "(the whole line)", Vec::new(), What::Evidence(evidence))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
 
+    use super::super::parse;
+    use super::super::program::Program;
     use super::*;
+    use crate::import::redacted::RedactedText;
     use crate::secrets::Secrets;
 
     fn read(line: &[u8]) -> Result<Read, String> {

@@ -14,12 +14,12 @@ use annals_event_log::IdSecret;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::line::{self, Talk};
+use super::line::{self, Talk, evidence, kept};
 use super::{fields, ids, written};
 use crate::import::bad_line::BadLine;
-use crate::import::files::time;
-use crate::transcript::commands;
+use crate::import::format::time;
 use crate::transcript::item::{Entry, Evidence, Item, Read, Said, Speaker, What};
+use crate::transcript::texts;
 
 /// Prompts of a session that wait, at most. A person types few.
 const QUEUED: usize = 1_000;
@@ -214,55 +214,15 @@ fn prompt(aside: &Aside, queued: Queued, text: &str) -> Read {
 
 /// A hook that runs.
 pub(super) fn hook(name: String, command: Option<String>, raw: &RawValue) -> Item {
-    item(Evidence {
+    evidence(Evidence {
         kind: "hook",
         is_by_person: false,
         tool: name,
         command,
         exit_code: None,
         summary: None,
-        report: commands::part(Some(raw)),
+        report: texts::part(Some(raw)),
     })
-}
-
-/// A line of the program that is kept as it is; nothing, if it cannot be read.
-pub(super) fn kept(kind: &'static str, line: &str) -> Option<Item> {
-    /// What some of them say in short.
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Brief {
-        #[serde(default)]
-        permission_mode: Option<String>,
-        #[serde(default)]
-        pr_url: Option<String>,
-        #[serde(default)]
-        duration_ms: Option<u64>,
-        #[serde(default)]
-        hook_errors: Vec<serde::de::IgnoredAny>,
-    }
-    let raw: &RawValue = serde_json::from_str(line).ok()?;
-    let brief: Option<Brief> = serde_json::from_str(line).ok();
-    let summary = brief.and_then(|brief| {
-        let took = brief.duration_ms.map(|took| format!("{took} ms"));
-        let errors = match brief.hook_errors.len() {
-            0 => None,
-            count => Some(format!("{count} failed")),
-        };
-        brief.permission_mode.or(brief.pr_url).or(took).or(errors)
-    });
-    Some(item(Evidence {
-        kind,
-        is_by_person: false,
-        tool: "claude-code".to_owned(),
-        command: None,
-        exit_code: None,
-        summary,
-        report: commands::part(Some(raw)),
-    }))
-}
-
-fn item(evidence: Evidence) -> Item {
-    Item::new(0, "(the whole line)", Vec::new(), What::Evidence(evidence))
 }
 
 #[cfg(test)]

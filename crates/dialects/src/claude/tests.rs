@@ -7,6 +7,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use annals::Annals;
 use annals::projections::Entry;
 use annals_domain::Timestamp;
 use annals_event_log::memory::MemoryLog;
@@ -135,7 +136,7 @@ fn import_from(
         for record in &page.records {
             // When the log took it no two imports share.
             let recorded_at = Timestamp::EPOCH;
-            let entry = block_on(annals.entry(record)).unwrap();
+            let entry = block_on(annals.contents().entry(record)).unwrap();
             entries.push(Entry {
                 recorded_at,
                 ..entry

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use crate::transcript::Ids;
 use crate::transcript::agent::Agent;
 use crate::transcript::edit::{FileUse, Patch, PatchHunk, PatchOutcome, Texts};
 
@@ -115,6 +116,11 @@ fn patch(details: Option<&RawValue>) -> Patch {
             _ => None,
         },
     }
+}
+
+/// The ids of what is imported.
+pub fn ids() -> Ids {
+    Ids::of(AGENT.key)
 }
 
 #[cfg(test)]

@@ -4,14 +4,15 @@ use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
 use serde_json::value::RawValue;
 
-use super::{SUMMARY, asked, fields, tools};
+use super::tools::{SUMMARY, asked};
+use super::{fields, tools};
 use crate::import::bad_line::BadLine;
 use crate::import::fields::Table;
-use crate::import::files::time;
+use crate::import::format::time;
 use crate::import::members::{Members, without};
 use crate::import::redacted::RedactedText;
-use crate::transcript::commands;
 use crate::transcript::item::{Details, Item, Source, Speaker, What};
+use crate::transcript::texts;
 
 /// A line as it is written.
 #[derive(Debug)]
@@ -397,8 +398,8 @@ pub(super) fn whole(
     kind: &str,
     table: Table,
 ) -> Item {
-    let part = commands::part(Some(&raw));
-    let kind = commands::kind_name(kind);
+    let part = texts::part(Some(&raw));
+    let kind = texts::kind_name(kind);
     let what = What::Whole {
         kind: FrameKind::Other(kind.clone()),
         summary: kind,

@@ -2,8 +2,9 @@
 
 use serde_json::value::RawValue;
 
-use super::{asked, fields};
+use super::fields;
 use crate::import::members::Members;
+use crate::transcript::Ids;
 use crate::transcript::agent::Agent;
 use crate::transcript::apply_patch;
 use crate::transcript::edit::{FileUse, Patch, PatchOutcome};
@@ -259,6 +260,72 @@ pub(super) fn ended(end: &RawValue) -> (Option<bool>, Option<u64>) {
     let failed = by_code.or(success.map(|success| !success)).or(by_result);
     (failed, seconds.map(|secs| secs.saturating_add(nanos)))
 }
+
+/// The ids of what is imported.
+pub fn ids() -> Ids {
+    Ids::of(AGENT.key)
+}
+
+/// How the summary begins that a compaction leaves there.
+pub(super) const SUMMARY: &str = "Another language model started to solve this problem";
+
+/// What an editor puts between its context and the person's words.
+const REQUEST: &str = "## My request for Codex:\n";
+
+/// What of a text in a user's message a person asked for; nothing where the program wrote all of it.
+pub(super) fn asked(text: &str) -> Option<&str> {
+    let trimmed = text.trim();
+    if is_by_program(trimmed) {
+        return None;
+    }
+    let asked = match trimmed.starts_with("# Context from my IDE setup:") {
+        true => text.split_once(REQUEST).map_or("", |(_, asked)| asked),
+        false => text,
+    };
+    (!asked.trim().is_empty()).then_some(asked)
+}
+
+fn is_by_program(text: &str) -> bool {
+    let is_element = |name: &&str| {
+        let behind = text
+            .strip_prefix('<')
+            .and_then(|rest| rest.strip_prefix(*name));
+        let is_begun = behind.is_some_and(|behind| behind.starts_with(['>', ' ']));
+        is_begun && text.contains(&format!("</{name}>"))
+    };
+    // Marks around a picture.
+    let is_mark = text.starts_with("<image name=") && text.ends_with('>');
+    let is_mark = is_mark || matches!(text, "<image>" | "</image>");
+    let begins = |start: &&str| text.starts_with(*start);
+    is_mark || ELEMENTS.iter().any(is_element) || BEGINNINGS.iter().any(begins)
+}
+
+/// Elements that the program puts into a user's message.
+const ELEMENTS: [&str; 15] = [
+    "INSTRUCTIONS",
+    "codex_internal_context",
+    "collaboration_mode",
+    "environment_context",
+    "environments_instructions",
+    "goal_context",
+    "hook_prompt",
+    "permissions instructions",
+    "recommended_plugins",
+    "skill",
+    "subagent_notification",
+    "turn_aborted",
+    "user_action",
+    "user_instructions",
+    "user_shell_command",
+];
+
+/// How other texts begin that it puts there.
+const BEGINNINGS: [&str; 4] = [
+    "# AGENTS.md instructions",
+    SUMMARY,
+    "Warning: The maximum number of unified exec processes",
+    "Warning: apply_patch was requested via ",
+];
 
 #[cfg(test)]
 mod tests {

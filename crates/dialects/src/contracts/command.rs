@@ -10,9 +10,8 @@ use annals_domain::session::{
 };
 use serde::{Serialize, Serializer};
 
-use super::core_type::{Correlation, Shape};
+use super::core_type::{Correlation, Shape, Whole};
 use super::fields::{Fields, Read, node_id};
-use super::object::Whole;
 
 /// What GetDiff's `ref` is where it is left out.
 const HEAD: &str = "HEAD";
@@ -76,151 +75,120 @@ fn item(fields: &mut Fields<'_>) -> Read<WorkItemRef> {
 
 impl Shape for CreateBranch {
     fn read(fields: &mut Fields<'_>) -> Read<CreateBranch> {
-        Ok(CreateBranch {
-            repo: repo(fields)?,
-            branch_name: fields.text("branchName")?,
-            from_ref: fields.optional_text("fromRef")?,
-        })
+        Ok(CreateBranch::new(repo(fields)?, fields.text("branchName")?)
+            .with_from_ref(fields.optional_text("fromRef")?))
     }
 }
 
 impl Shape for ApplyPatch {
     fn read(fields: &mut Fields<'_>) -> Read<ApplyPatch> {
-        Ok(ApplyPatch {
-            repo: repo(fields)?,
-            patch_content: fields.text("patchContent")?,
-        })
+        Ok(ApplyPatch::new(repo(fields)?, fields.text("patchContent")?))
     }
 }
 
 impl Shape for RunTests {
     fn read(fields: &mut Fields<'_>) -> Read<RunTests> {
-        Ok(RunTests {
-            repo: repo(fields)?,
-            filter: fields.optional_text("filter")?,
-            timeout: fields.optional_duration("timeout")?,
-        })
+        Ok(RunTests::new(repo(fields)?)
+            .with_filter(fields.optional_text("filter")?)
+            .with_timeout(fields.optional_duration("timeout")?))
     }
 }
 
 impl Shape for Commit {
     fn read(fields: &mut Fields<'_>) -> Read<Commit> {
-        Ok(Commit {
-            repo: repo(fields)?,
-            message: fields.text("message")?,
-            include_paths: fields.texts("includePaths")?,
-            amend: fields.flag("amend")?,
-        })
+        Ok(Commit::new(
+            repo(fields)?,
+            fields.text("message")?,
+            fields.texts("includePaths")?,
+        )
+        .with_amend(fields.flag("amend")?))
     }
 }
 
 impl Shape for Push {
     fn read(fields: &mut Fields<'_>) -> Read<Push> {
-        Ok(Push {
-            repo: repo(fields)?,
-            branch_name: fields.text("branchName")?,
-        })
+        Ok(Push::new(repo(fields)?, fields.text("branchName")?))
     }
 }
 
 impl Shape for GetDiff {
     fn read(fields: &mut Fields<'_>) -> Read<GetDiff> {
         let (repo, reference) = (repo(fields)?, fields.optional_text("ref")?);
-        Ok(GetDiff {
-            repo,
-            reference: reference.unwrap_or_else(|| HEAD.to_owned()),
-        })
+        Ok(GetDiff::new(repo).with_reference(reference.unwrap_or_else(|| HEAD.to_owned())))
     }
 }
 
 impl Shape for TransitionTicket {
     fn read(fields: &mut Fields<'_>) -> Read<TransitionTicket> {
-        Ok(TransitionTicket {
-            item: item(fields)?,
-            state: fields.text("state")?,
-        })
+        Ok(TransitionTicket::new(item(fields)?, fields.text("state")?))
     }
 }
 
 impl Shape for Comment {
     fn read(fields: &mut Fields<'_>) -> Read<Comment> {
-        Ok(Comment {
-            item: item(fields)?,
-            body: fields.text("body")?,
-        })
+        Ok(Comment::new(item(fields)?, fields.text("body")?))
     }
 }
 
 impl Shape for SetAssignee {
     fn read(fields: &mut Fields<'_>) -> Read<SetAssignee> {
-        Ok(SetAssignee {
-            item: item(fields)?,
-            assignee: fields.text("assignee")?,
-        })
+        Ok(SetAssignee::new(item(fields)?, fields.text("assignee")?))
     }
 }
 
 impl Shape for UploadArtifact {
     fn read(fields: &mut Fields<'_>) -> Read<UploadArtifact> {
-        Ok(UploadArtifact {
-            name: fields.text("name")?,
-            content_type: fields.text("contentType")?,
-            content: fields.bytes("content")?,
-            path_hint: fields.optional_text("pathHint")?,
-        })
+        Ok(UploadArtifact::new(
+            fields.text("name")?,
+            fields.text("contentType")?,
+            fields.bytes("content")?,
+        )
+        .with_path_hint(fields.optional_text("pathHint")?))
     }
 }
 
 impl Shape for RequestApproval {
     fn read(fields: &mut Fields<'_>) -> Read<RequestApproval> {
-        Ok(RequestApproval {
-            reason: fields.text("reason")?,
-            required_actions: fields.texts("requiredActions")?,
-        })
+        Ok(RequestApproval::new(
+            fields.text("reason")?,
+            fields.texts("requiredActions")?,
+        ))
     }
 }
 
 impl Shape for QueryBacklog {
     fn read(fields: &mut Fields<'_>) -> Read<QueryBacklog> {
-        Ok(QueryBacklog {
-            filter: fields.optional_text("filter")?,
-        })
+        Ok(QueryBacklog::new().with_filter(fields.optional_text("filter")?))
     }
 }
 
 impl Shape for QueryWorkItem {
     fn read(fields: &mut Fields<'_>) -> Read<QueryWorkItem> {
-        Ok(QueryWorkItem {
-            item: item(fields)?,
-        })
+        Ok(QueryWorkItem::new(item(fields)?))
     }
 }
 
 impl Shape for SpawnSession {
     fn read(fields: &mut Fields<'_>) -> Read<SpawnSession> {
-        Ok(SpawnSession {
-            config: fields.object("config", SessionConfig::read)?,
-        })
+        Ok(SpawnSession::new(
+            fields.object("config", SessionConfig::read)?,
+        ))
     }
 
     fn written(&self) -> Cow<'_, SpawnSession> {
         match self.config.written() {
             Cow::Borrowed(_) => Cow::Borrowed(self),
-            Cow::Owned(config) => Cow::Owned(SpawnSession { config }),
+            Cow::Owned(config) => Cow::Owned(SpawnSession::new(config)),
         }
     }
 }
 
 impl Shape for LinkPlanNode {
     fn read(fields: &mut Fields<'_>) -> Read<LinkPlanNode> {
-        Ok(LinkPlanNode {
-            plan_node_id: node_id(&fields.text("planNodeId")?),
-        })
+        Ok(LinkPlanNode::new(node_id(&fields.text("planNodeId")?)))
     }
 
     fn written(&self) -> Cow<'_, LinkPlanNode> {
-        Cow::Owned(LinkPlanNode {
-            plan_node_id: node_id(&self.plan_node_id),
-        })
+        Cow::Owned(LinkPlanNode::new(node_id(&self.plan_node_id)))
     }
 }

@@ -63,45 +63,26 @@ impl<'a> Content<'a> {
     }
 
     pub(super) fn repo(&self, repo: StoredRepo) -> RepoRef {
-        RepoRef {
-            name: self.text(repo.name),
-            path: self.text(repo.path),
-        }
+        RepoRef::new(self.text(repo.name), self.text(repo.path))
     }
 
     pub(super) fn artifact(&self, event: &log::ArtifactAvailable) -> Artifact {
-        Artifact {
-            kind: event.kind,
-            name: self.text(event.name),
-            inline_text: self.optional_text(event.inline_text),
-            path_hint: self.optional_text(event.path_hint),
-            download_uri: self.optional_text(event.download_uri),
-            content_type: self.optional_text(event.content_type),
-        }
+        Artifact::new(event.kind, self.text(event.name))
+            .with_inline_text(self.optional_text(event.inline_text))
+            .with_path_hint(self.optional_text(event.path_hint))
+            .with_download_uri(self.optional_text(event.download_uri))
+            .with_content_type(self.optional_text(event.content_type))
     }
 
     pub(super) fn plan(&self, event: &log::PlanUpdated) -> TaskPlan {
-        let node = |id: &String| TaskNode {
-            id: id.clone(),
-            title: removed(),
-            depends_on: Vec::new(),
-            work_item: None,
-            agent_hint: None,
-            suggested_branch: None,
-            tags: Vec::new(),
-        };
+        let node = |id: &String| TaskNode::new(id.clone(), removed());
         let plan = self.value(event.plan);
-        plan.unwrap_or_else(|| TaskPlan {
-            nodes: event.nodes.iter().map(node).collect(),
-        })
+        plan.unwrap_or_else(|| TaskPlan::new(event.nodes.iter().map(node).collect()))
     }
 
     pub(super) fn backlog(&self, event: &log::BacklogQueried) -> Vec<WorkItemSummary> {
-        let summary = |item: &ItemStatus| WorkItemSummary {
-            id: item.id.clone(),
-            title: removed(),
-            status: item.status.clone(),
-            assignee: None,
+        let summary = |item: &ItemStatus| {
+            WorkItemSummary::new(item.id.clone(), removed(), item.status.clone())
         };
         let rows = self.value(event.rows);
         rows.unwrap_or_else(|| event.items.iter().map(summary).collect())
@@ -109,13 +90,13 @@ impl<'a> Content<'a> {
 
     pub(super) fn work_item(&self, event: &log::WorkItemQueried) -> WorkItemDetails {
         let details = self.value(event.details);
-        details.unwrap_or_else(|| WorkItemDetails {
-            id: event.item.id.clone(),
-            title: removed(),
-            description: removed(),
-            status: event.item.status.clone(),
-            assignee: None,
-            tags: Vec::new(),
+        details.unwrap_or_else(|| {
+            WorkItemDetails::new(
+                event.item.id.clone(),
+                removed(),
+                removed(),
+                event.item.status.clone(),
+            )
         })
     }
 

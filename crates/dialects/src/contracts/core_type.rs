@@ -9,6 +9,7 @@ use annals_domain::session::{
 };
 use annals_domain::{CommandId, SessionId};
 use serde::{Serialize, Serializer};
+use uuid::Uuid;
 
 use super::error::ContractsError;
 use super::fields::{Fields, Read, Tally, node_id};
@@ -171,137 +172,128 @@ impl Shape for Correlation {
 
 impl Shape for RepoRef {
     fn read(fields: &mut Fields<'_>) -> Read<RepoRef> {
-        Ok(RepoRef {
-            name: fields.text("name")?,
-            path: fields.text("path")?,
-        })
+        Ok(RepoRef::new(fields.text("name")?, fields.text("path")?))
     }
 }
 
 impl Shape for WorkspaceRef {
     fn read(fields: &mut Fields<'_>) -> Read<WorkspaceRef> {
-        Ok(WorkspaceRef {
-            path: fields.text("path")?,
-        })
+        Ok(WorkspaceRef::new(fields.text("path")?))
     }
 }
 
 impl Shape for WorkItemRef {
     fn read(fields: &mut Fields<'_>) -> Read<WorkItemRef> {
-        Ok(WorkItemRef {
-            id: fields.text("id")?,
-            provider_hint: fields.optional_text("providerHint")?,
-        })
+        Ok(WorkItemRef::new(fields.text("id")?)
+            .with_provider_hint(fields.optional_text("providerHint")?))
     }
 }
 
 impl Shape for WorkItemSummary {
     fn read(fields: &mut Fields<'_>) -> Read<WorkItemSummary> {
-        Ok(WorkItemSummary {
-            id: fields.text("id")?,
-            title: fields.text("title")?,
-            status: fields.text("status")?,
-            assignee: fields.optional_text("assignee")?,
-        })
+        Ok(WorkItemSummary::new(
+            fields.text("id")?,
+            fields.text("title")?,
+            fields.text("status")?,
+        )
+        .with_assignee(fields.optional_text("assignee")?))
     }
 }
 
 impl Shape for WorkItemDetails {
     fn read(fields: &mut Fields<'_>) -> Read<WorkItemDetails> {
-        Ok(WorkItemDetails {
-            id: fields.text("id")?,
-            title: fields.text("title")?,
-            description: fields.text("description")?,
-            status: fields.text("status")?,
-            assignee: fields.optional_text("assignee")?,
-            tags: fields.texts("tags")?,
-        })
+        Ok(WorkItemDetails::new(
+            fields.text("id")?,
+            fields.text("title")?,
+            fields.text("description")?,
+            fields.text("status")?,
+        )
+        .with_assignee(fields.optional_text("assignee")?)
+        .with_tags(fields.texts("tags")?))
     }
 }
 
 impl Shape for Artifact {
     fn read(fields: &mut Fields<'_>) -> Read<Artifact> {
-        Ok(Artifact {
-            kind: fields.word("kind")?,
-            name: fields.text("name")?,
-            inline_text: fields.optional_text("inlineText")?,
-            path_hint: fields.optional_text("pathHint")?,
-            download_uri: fields.optional_text("downloadUri")?,
-            content_type: fields.optional_text("contentType")?,
-        })
+        Ok(Artifact::new(fields.word("kind")?, fields.text("name")?)
+            .with_inline_text(fields.optional_text("inlineText")?)
+            .with_path_hint(fields.optional_text("pathHint")?)
+            .with_download_uri(fields.optional_text("downloadUri")?)
+            .with_content_type(fields.optional_text("contentType")?))
     }
 }
 
 impl Shape for TaskNode {
     fn read(fields: &mut Fields<'_>) -> Read<TaskNode> {
-        Ok(TaskNode {
-            id: fields.text("id")?,
-            title: fields.text("title")?,
-            depends_on: fields.texts("dependsOn")?,
-            work_item: fields.optional_object("workItem", WorkItemRef::read)?,
-            agent_hint: fields.optional_text("agentHint")?,
-            suggested_branch: fields.optional_text("suggestedBranch")?,
-            tags: fields.texts("tags")?,
-        })
+        Ok(TaskNode::new(fields.text("id")?, fields.text("title")?)
+            .with_depends_on(fields.texts("dependsOn")?)
+            .with_work_item(fields.optional_object("workItem", WorkItemRef::read)?)
+            .with_agent_hint(fields.optional_text("agentHint")?)
+            .with_suggested_branch(fields.optional_text("suggestedBranch")?)
+            .with_tags(fields.texts("tags")?))
     }
 }
 
 impl Shape for TaskPlan {
     fn read(fields: &mut Fields<'_>) -> Read<TaskPlan> {
-        Ok(TaskPlan {
-            nodes: fields.list("nodes", TaskNode::read)?,
-        })
+        Ok(TaskPlan::new(fields.list("nodes", TaskNode::read)?))
     }
 }
 
 impl Shape for RateLimits {
     fn read(fields: &mut Fields<'_>) -> Read<RateLimits> {
-        Ok(RateLimits {
-            calls_per_minute: fields.optional_number("callsPerMinute")?,
-            burst: fields.optional_number("burst")?,
-            per_command_caps: fields.optional_numbers("perCommandCaps")?,
-        })
+        Ok(RateLimits::new()
+            .with_calls_per_minute(fields.optional_number("callsPerMinute")?)
+            .with_burst(fields.optional_number("burst")?)
+            .with_per_command_caps(fields.optional_numbers("perCommandCaps")?))
     }
 }
 
 impl Shape for PolicyProfile {
     fn read(fields: &mut Fields<'_>) -> Read<PolicyProfile> {
-        Ok(PolicyProfile {
-            name: fields.text("name")?,
-            command_whitelist: fields.optional_texts("commandWhitelist")?,
-            command_blacklist: fields.optional_texts("commandBlacklist")?,
-            protected_branches: fields.texts("protectedBranches")?,
-            max_files_per_commit: fields.optional_number("maxFilesPerCommit")?,
-            require_tests_before_push: fields.flag("requireTestsBeforePush")?,
-            filtered_tests_count: fields.flag("filteredTestsCount")?,
-            require_approval_for_push: fields.flag("requireApprovalForPush")?,
-            allowed_work_item_transitions: fields.optional_texts("allowedWorkItemTransitions")?,
-            limits: fields.optional_object("limits", RateLimits::read)?,
-        })
+        Ok(PolicyProfile::new(fields.text("name")?)
+            .with_command_whitelist(fields.optional_texts("commandWhitelist")?)
+            .with_command_blacklist(fields.optional_texts("commandBlacklist")?)
+            .with_protected_branches(fields.texts("protectedBranches")?)
+            .with_max_files_per_commit(fields.optional_number("maxFilesPerCommit")?)
+            .with_require_tests_before_push(fields.flag("requireTestsBeforePush")?)
+            .with_filtered_tests_count(fields.flag("filteredTestsCount")?)
+            .with_require_approval_for_push(fields.flag("requireApprovalForPush")?)
+            .with_allowed_work_item_transitions(
+                fields.optional_texts("allowedWorkItemTransitions")?,
+            )
+            .with_limits(fields.optional_object("limits", RateLimits::read)?))
     }
 }
 
 impl Shape for SessionConfig {
     fn read(fields: &mut Fields<'_>) -> Read<SessionConfig> {
-        Ok(SessionConfig {
-            session_id: fields.guid("sessionId")?,
-            parent_session_id: fields.optional_guid("parentSessionId")?,
-            plan_node_id: fields.optional_node_id("planNodeId")?,
-            policy: fields.object("policy", PolicyProfile::read)?,
-            repo: fields.object("repo", RepoRef::read)?,
-            workspace: fields.object("workspace", WorkspaceRef::read)?,
-            work_item: fields.optional_object("workItem", WorkItemRef::read)?,
-            agent_profile: fields.text("agentProfile")?,
-        })
+        Ok(SessionConfig::new(
+            fields.guid("sessionId")?,
+            fields.object("policy", PolicyProfile::read)?,
+            fields.object("repo", RepoRef::read)?,
+            fields.object("workspace", WorkspaceRef::read)?,
+            fields.text("agentProfile")?,
+        )
+        .with_parent_session_id(fields.optional_guid("parentSessionId")?)
+        .with_plan_node_id(fields.optional_node_id("planNodeId")?)
+        .with_work_item(fields.optional_object("workItem", WorkItemRef::read)?))
     }
 
     fn written(&self) -> Cow<'_, SessionConfig> {
         match &self.plan_node_id {
             None => Cow::Borrowed(self),
-            Some(id) => Cow::Owned(SessionConfig {
-                plan_node_id: Some(node_id(id)),
-                ..self.clone()
-            }),
+            Some(id) => Cow::Owned(self.clone().with_plan_node_id(node_id(id))),
         }
     }
+}
+
+/// A command or an event as it is written: what it says, then what all have.
+#[derive(Serialize)]
+pub(super) struct Whole<'a, B> {
+    #[serde(flatten)]
+    pub(super) body: &'a B,
+    pub(super) id: Uuid,
+    pub(super) correlation: &'a Correlation,
+    pub(super) kind: &'static str,
 }

@@ -18,7 +18,7 @@ pub enum ContractsError {
         reason: String,
     },
     /// It is JSON, and no object.
-    #[error("an object is expected, not {found}")]
+    #[error("expected an object, found {found}")]
     NotAnObject {
         /// What it is.
         found: &'static str,
@@ -56,7 +56,7 @@ pub enum PropertyProblem {
     #[error("it is missing")]
     Missing,
     /// It is of another type.
-    #[error("{expected} is expected, not {found}")]
+    #[error("expected {expected}, found {found}")]
     Type {
         /// What is expected.
         expected: &'static str,
@@ -64,7 +64,10 @@ pub enum PropertyProblem {
         found: &'static str,
     },
     /// It is not a whole number in the range that counts have.
-    #[error("a whole number from 0 to {} is expected, not {text}", u32::MAX)]
+    #[error(
+        "invalid number {text}: expected a whole number from 0 to {}",
+        u32::MAX
+    )]
     Number {
         /// The number, cut to its first 80 bytes.
         text: String,

@@ -8,9 +8,8 @@ use annals_domain::{CommandId, Timestamp};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-use super::core_type::{Correlation, Shape};
+use super::core_type::{Correlation, Shape, Whole};
 use super::fields::{Fields, Read};
-use super::object::Whole;
 use super::time;
 
 /// An event of a session's stream. It carries no time of its own, but for what it

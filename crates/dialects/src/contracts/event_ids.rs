@@ -57,7 +57,7 @@ impl EventIds {
             return Ok(held);
         }
         // The file was changed since its ids were read.
-        let found = annals.find_event(id, |_| {}).await?;
+        let found = annals.proofs().find_event(id, |_| {}).await?;
         Ok(found.map(Holder::Event))
     }
 

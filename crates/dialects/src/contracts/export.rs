@@ -33,7 +33,7 @@ pub(super) fn session_entries(
             let page = annals.log().read(query).await?;
             let mut entries = Vec::with_capacity(page.records.len());
             for record in &page.records {
-                entries.push(Ok(annals.entry(record).await?));
+                entries.push(Ok(annals.contents().entry(record).await?));
             }
             Ok(Some((stream::iter(entries), page.next)))
         }
@@ -58,7 +58,7 @@ pub async fn show(
 /// A file that is stored by itself, where one is wanted.
 async fn file_of(annals: &Annals, wanted: Option<Digest>) -> Result<Option<Bytes>, LoadError> {
     match wanted {
-        Some(digest) => Ok(annals.content(digest).await?),
+        Some(digest) => Ok(annals.contents().get(digest).await?),
         None => Ok(None),
     }
 }
@@ -86,7 +86,7 @@ pub async fn export<E: From<LoadError>>(
         if record.position() > through {
             break;
         }
-        let entry = annals.entry(&record).await?;
+        let entry = annals.contents().entry(&record).await?;
         let mut planned = plan.fold(annals, &entry).await?;
         if let AnyEvent::Session(event) = &entry.event {
             let shown = show(annals, &mut renderer, &entry).await?;

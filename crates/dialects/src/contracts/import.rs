@@ -515,7 +515,8 @@ impl Import<'_> {
             .map(|session| (session.stream(), version(session)))
             .collect();
         self.annals
-            .record_events(&after, &self.actor, events)
+            .imports()
+            .record(&after, &self.actor, events)
             .await?;
         for (session, count) in counts {
             if let Some(target) = self.targets.get_mut(&session) {

@@ -2,11 +2,10 @@
 
 use annals_domain::session::CommandKind;
 use annals_domain::{Json, SessionId};
-use serde::Serialize;
 use uuid::Uuid;
 
 use super::command::ContractCommand;
-use super::core_type::{Correlation, Parsed, fields, unmarked};
+use super::core_type::{Parsed, fields, unmarked};
 use super::error::{ContractsError, PropertyProblem};
 use super::event::ContractEvent;
 use super::fields::{Fields, Read, Tally};
@@ -34,16 +33,6 @@ pub struct Foreign {
     pub kind: String,
     /// The object's own text.
     pub raw: Json,
-}
-
-/// A command or an event as it is written: what it says, then what all have.
-#[derive(Serialize)]
-pub(super) struct Whole<'a, B> {
-    #[serde(flatten)]
-    pub(super) body: &'a B,
-    pub(super) id: Uuid,
-    pub(super) correlation: &'a Correlation,
-    pub(super) kind: &'static str,
 }
 
 impl Object {

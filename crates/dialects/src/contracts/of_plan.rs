@@ -184,17 +184,15 @@ impl PlanOfRuns {
             incomplete |= title.as_str().is_none();
             let dependencies = task.map_or(&[][..], |task| &task.dependencies);
             let dependencies = dependencies.iter().filter(|task| planned.contains(task));
-            nodes.push(TaskNode {
-                id: own.map_or_else(|| format!("step-{}", step.index), |task| task.to_string()),
-                title: title.to_string(),
-                depends_on: dependencies.map(TaskId::to_string).collect(),
-                work_item: None,
-                agent_hint: None,
-                suggested_branch: None,
-                tags: Vec::new(),
-            });
+            nodes.push(
+                TaskNode::new(
+                    own.map_or_else(|| format!("step-{}", step.index), |task| task.to_string()),
+                    title.to_string(),
+                )
+                .with_depends_on(dependencies.map(TaskId::to_string).collect::<Vec<_>>()),
+            );
         }
-        (TaskPlan { nodes }, incomplete)
+        (TaskPlan::new(nodes), incomplete)
     }
 }
 

@@ -79,33 +79,22 @@ pub(super) fn shown_of_run(
         text.to_string()
     };
     let artifact = match event {
-        RunEvent::PatchSet(event) => Artifact {
-            kind: ArtifactKind::Patch,
-            name: event.patch_set.to_string(),
-            inline_text: file.and_then(|file| String::from_utf8(file.to_vec()).ok()),
-            path_hint: None,
-            download_uri: None,
-            content_type: event
-                .artifact
-                .as_ref()
-                .and_then(|artifact| artifact.content_type.map(text)),
-        },
-        RunEvent::Evidence(event) => Artifact {
-            kind: ArtifactKind::TestResults,
-            name: text(event.tool),
-            inline_text: event.summary.map(text),
-            path_hint: None,
-            download_uri: None,
-            content_type: None,
-        },
-        RunEvent::Failed(event) => Artifact {
-            kind: ArtifactKind::ErrorReport,
-            name: entry.stream.to_string(),
-            inline_text: Some(text(event.error)),
-            path_hint: None,
-            download_uri: None,
-            content_type: None,
-        },
+        RunEvent::PatchSet(event) => {
+            Artifact::new(ArtifactKind::Patch, event.patch_set.to_string())
+                .with_inline_text(file.and_then(|file| String::from_utf8(file.to_vec()).ok()))
+                .with_content_type(
+                    event
+                        .artifact
+                        .as_ref()
+                        .and_then(|artifact| artifact.content_type.map(text)),
+                )
+        }
+        RunEvent::Evidence(event) => Artifact::new(ArtifactKind::TestResults, text(event.tool))
+            .with_inline_text(event.summary.map(text)),
+        RunEvent::Failed(event) => {
+            Artifact::new(ArtifactKind::ErrorReport, entry.stream.to_string())
+                .with_inline_text(text(event.error))
+        }
     };
     Rendered {
         object: Object::Event(ContractEvent {

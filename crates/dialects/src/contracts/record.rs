@@ -43,11 +43,9 @@ impl Correlation {
 
 fn record_command(command: &ContractCommand) -> Result<Recorded, Refusal> {
     let correlation = command.correlation.stored();
-    let given = AgentCommand {
-        parent: correlation.parent,
-        plan_node: correlation.plan_node.clone(),
-        ..AgentCommand::new(command.id, command.body.clone())
-    };
+    let given = AgentCommand::new(command.id, command.body.clone())
+        .with_parent(correlation.parent)
+        .with_plan_node(correlation.plan_node.clone());
     let mut pieces = Pieces::new();
     let mut event = given.received(correlation, &mut pieces)?;
     if let CommandBody::Commit(commit) = &given.body {

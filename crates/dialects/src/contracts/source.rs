@@ -34,7 +34,7 @@ pub enum TextError {
         byte: usize,
     },
     /// The parts of an array are not set off by one comma each.
-    #[error("the array has {found} where {expected} is expected")]
+    #[error("invalid array: expected {expected}, found {found}")]
     Separator {
         /// What is there.
         found: &'static str,

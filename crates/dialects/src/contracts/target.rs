@@ -131,6 +131,7 @@ impl Target {
     ) -> Result<Target, ContractsImportError> {
         let mut target = Target::default();
         if let Some((kind, _)) = annals
+            .index()
             .place(session)
             .await?
             .filter(|(kind, _)| *kind != Kind::Session)

@@ -7,11 +7,11 @@ use serde_json::value::RawValue;
 use super::{fields, tools};
 use crate::import::bad_line::BadLine;
 use crate::import::fields::{NOTHING, Table};
-use crate::import::files::time;
+use crate::import::format::time;
 use crate::import::members::{Members, without};
 use crate::import::redacted::RedactedText;
-use crate::transcript::commands;
 use crate::transcript::item::{Details, Item, Source, Speaker, What};
+use crate::transcript::texts;
 
 /// An event as it is written.
 #[derive(Debug)]
@@ -282,9 +282,9 @@ fn frame(kind: FrameKind, text: String, compaction: Option<Box<RawValue>>) -> It
 /// A value that has no place of its own.
 fn whole(frame: usize, path: &'static str, raw: &RawValue, kind: &str, table: Table) -> Item {
     let what = What::Whole {
-        kind: FrameKind::Other(commands::beginning(kind.trim(), 100).to_owned()),
-        summary: commands::beginning(kind.trim(), 100).to_owned(),
-        part: commands::part(Some(raw)),
+        kind: FrameKind::Other(texts::beginning(kind.trim(), 100).to_owned()),
+        summary: texts::beginning(kind.trim(), 100).to_owned(),
+        part: texts::part(Some(raw)),
     };
     Item::of(frame, path, Some(raw), table, what)
 }

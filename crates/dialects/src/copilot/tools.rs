@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use super::fields;
 use crate::import::members::Members;
+use crate::transcript::Ids;
 use crate::transcript::agent::Agent;
 use crate::transcript::apply_patch;
 use crate::transcript::edit::{FileUse, Patch, PatchOutcome, Texts};
@@ -128,6 +129,11 @@ pub(super) fn outcome(data: &Members<'_>) -> (Option<Box<RawValue>>, bool) {
     };
     let content = seen.or_else(error).or_else(|| data.raw("result"));
     (content.map(ToOwned::to_owned), failed)
+}
+
+/// The ids of what is imported.
+pub fn ids() -> Ids {
+    Ids::of(AGENT.key)
 }
 
 #[cfg(test)]

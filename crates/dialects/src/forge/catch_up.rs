@@ -7,9 +7,11 @@ use annals::{Annals, CameFrom, LoadError, ViewError};
 
 use super::difference;
 use super::facts::{self, FileRules, emitted};
-use super::import::IMPORTER;
 use super::intent::ForgeIntent;
 use super::words::IntentStatus;
+
+/// Who records what a folder says.
+pub(super) const IMPORTER: &str = "forge";
 
 /// What happened to an object so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub(super) struct Course {
 /// Whether an object of the log came from a folder. Who did something to it does not say so: in whose name
 /// events are recorded, others may choose.
 pub(super) async fn is_of_folder(annals: &Annals, stream: StreamRef) -> Result<bool, LoadError> {
-    let origin = annals.came_from(stream).await?;
+    let origin = annals.imports().came_from(stream).await?;
     Ok(origin == CameFrom::Adopted(Dialect::Forge))
 }
 

@@ -13,6 +13,8 @@ use std::time::SystemTime;
 use annals::domain::intent::{Source, SubmitIntent};
 use annals::domain::{ActorRef, IntegrityHash, IntentId, alias};
 use annals::{Annals, ExecuteError, Request};
+use derive_new::new;
+use derive_setters::Setters;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -58,13 +60,18 @@ impl DraftFile {
 }
 
 /// How to take drafts.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, new, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct DraftOptions {
     /// Whose they are.
+    #[setters(skip)]
     pub author: ActorRef,
     /// Whether they stay where they are.
+    #[new(default)]
     pub keep: bool,
     /// What is taken out of them before they are proposed.
+    #[new(default)]
     pub secrets: Secrets,
 }
 
@@ -319,7 +326,7 @@ async fn propose(
     let key = ids.draft(intent, &digest);
     let known = known_as(annals, &ids, name).await?;
     if let Some(other) = known.filter(|known| known.id != intent.0)
-        && annals.place(intent).await?.is_none()
+        && annals.index().place(intent).await?.is_none()
     {
         return Ok(Drafted::Exists { object: other.id });
     }
@@ -328,14 +335,12 @@ async fn propose(
         name: (alias.is_none() && intent.to_string() != name).then(|| name.to_owned()),
         ..Remains::default()
     };
-    let command = SubmitIntent {
-        id: Some(intent),
-        work_type: draft.work_type.clone(),
-        risk: draft.risk,
-        labels: draft.labels.clone(),
-        extra: remains.to_json(),
-        ..SubmitIntent::new(Source::Human, facts::prompt(&draft.title, &draft.body))
-    };
+    let command = SubmitIntent::new(facts::prompt(&draft.title, &draft.body), Source::Human)
+        .with_id(intent)
+        .with_work_type(draft.work_type.clone())
+        .with_risk(draft.risk)
+        .with_labels(draft.labels.clone())
+        .with_extra(remains.to_json());
     let mut requests = vec![Request::new(options.author.clone(), command)];
     if let Some(alias) = &alias {
         let command = reserve(intent, alias.clone());

@@ -104,7 +104,7 @@ pub enum ForgeError {
         line: u64,
     },
     /// There is nothing in it.
-    #[error("there is nothing in the file, and {expected} is expected; {remedy}")]
+    #[error("the file is empty: expected {expected}; {remedy}")]
     Empty {
         /// What is expected.
         expected: &'static str,
@@ -122,7 +122,7 @@ pub enum ForgeError {
         key: String,
     },
     /// A key of a mapping is a list or a mapping.
-    #[error("a key must be a text, not {found}; write `key: value`")]
+    #[error("invalid key: expected a text, found {found}; write `key: value`")]
     KeyNotText {
         /// Where.
         line: u64,
@@ -130,7 +130,7 @@ pub enum ForgeError {
         found: &'static str,
     },
     /// A value is of another type.
-    #[error("{at}: {expected} is expected, not {found}; {remedy}")]
+    #[error("{at}: expected {expected}, found {found}; {remedy}")]
     Type {
         /// Which value.
         at: Place,
@@ -155,7 +155,7 @@ pub enum ForgeError {
     },
     /// A word is not one of those that are known.
     #[error(
-        "{at}: found {word:?}, expected one of {}{}",
+        "invalid {at} {word:?}: expected one of {}{}",
         known.join(", "),
         meant(nearest.as_deref())
     )]
@@ -292,7 +292,7 @@ pub enum ForgeError {
     },
     /// No JSON object of an answer is an analysis.
     #[error(
-        "there is no analysis in the answer; a JSON object is expected with `tasks` or the \
+        "there is no analysis in the answer: expected a JSON object with `tasks` or the \
          fields of one task, or with an `outcome` and its `child_intents` or `clarifications`"
     )]
     NoAnalysis {

@@ -189,13 +189,11 @@ impl Export {
         let mut after: Option<Position> = None;
         let total = annals.position().0;
         loop {
-            let query = ListQuery {
-                oldest_first: true,
-                after,
-                limit: PAGE,
-                ..ListQuery::new(Kind::Intent)
-            };
-            let listed = annals.list(&query).await?;
+            let query = ListQuery::new(Kind::Intent)
+                .with_oldest_first(true)
+                .with_after(after)
+                .with_limit(PAGE);
+            let listed = annals.index().list(&query).await?;
             for row in &listed.rows {
                 if all || row.approval.is_some() {
                     self.intent(annals, IntentId(row.id)).await?;
@@ -296,7 +294,7 @@ impl Export {
         if let Some(name) = self.names.get(&id) {
             return Ok(name.clone());
         }
-        match annals.place(id).await? {
+        match annals.index().place(id).await? {
             Some((Kind::Intent, _)) => {
                 let name = logged::name(annals, id).await?;
                 Ok(self.name(&name, id))

@@ -92,7 +92,7 @@ impl Classified for ForgeFolderError {
             ForgeFolderError::Unreadable { .. } => Failed.code("input"),
             ForgeFolderError::Unwritable { .. } => Failed.code("file"),
             ForgeFolderError::NoForge { .. } => NotFound.code("no_forge_folder"),
-            ForgeFolderError::Unwatched { .. } => Failed.code("failed"),
+            ForgeFolderError::Unwatched { .. } => Failed.code("unwatched"),
             ForgeFolderError::Execute(error) => error.classify(),
             ForgeFolderError::View(error) => error.classify(),
         }

@@ -21,9 +21,10 @@ use annals::domain::settings::{self, Setting};
 use annals::domain::{ActorKind, ActorRef, IntentId, Kind, StreamRef, TaskId};
 use annals::{Annals, ExecuteError, LoadError};
 use chrono::Utc;
+use derive_new::new;
+use derive_setters::Setters;
 
-use self::hold_back::Trusted;
-use super::catch_up;
+use super::catch_up::{self, IMPORTER};
 use super::drafts::{DraftOptions, Drafted, drafts, take_draft};
 use super::facts::Taking;
 use super::folder::{Folder, ForgeFolderError};
@@ -36,9 +37,6 @@ use crate::secrets::Secrets;
 
 pub use as_they_come::{IntentBecame, IntentEntry, IntentsTaken, take_intents};
 
-/// Who records what a folder says.
-pub(super) const IMPORTER: &str = "forge";
-
 /// Why an object is left as it is.
 const CHANGED_HERE: &str = "this log has events of its own about it";
 const NO_EVENT: &str = "no import leads from one to the other";
@@ -46,14 +44,19 @@ const NO_EVENT: &str = "no import leads from one to the other";
 const NOT_OF_FOLDER: &str = "this log did not take it from a folder";
 
 /// How to import a folder.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, new, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct ForgeOptions {
     /// Who imports the folder: its drafts are theirs. Where that is not a person, agents' files
     /// approve nothing.
+    #[setters(skip)]
     pub author: ActorRef,
     /// Whether drafts stay where they are, once they are in the log.
+    #[new(default)]
     pub keep_drafts: bool,
     /// What is taken out of the files before they are recorded.
+    #[new(default)]
     pub secrets: Secrets,
 }
 
@@ -90,7 +93,7 @@ pub async fn import(
     };
     let mut others = Others::default();
     let mut source = Source::read(&folder, &options.secrets, &mut others, &mut report);
-    let settings = annals.settings().await?;
+    let settings = annals.inbox().settings().await?;
     note_types(&source, settings.unknown_type, &mut report);
     let drafts = drafts(&folder, &mut others).unwrap_or_else(|error| {
         let part = folder.drafts().display().to_string();
@@ -212,6 +215,15 @@ impl Shown<'_> {
             total: self.total,
         });
     }
+}
+
+/// Whose files are taken at their word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trusted {
+    /// Those that say that a person wrote them.
+    Persons,
+    /// None: the importer is not a person, and may have written any of them.
+    Nobody,
 }
 
 struct Import<'a> {

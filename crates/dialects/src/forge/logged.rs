@@ -45,7 +45,7 @@ pub(super) struct LoggedTask {
 
 /// An intent as it is.
 pub(super) async fn intent(annals: &Annals, id: IntentId) -> Result<Logged, ViewError> {
-    let view = annals.forge_intent(id, At::Now).await?;
+    let view = annals.inbox().forge_intent(id, At::Now).await?;
     let remains = remains(&view);
     let name = file_name(&view, &remains);
     let mut logged = Logged {
@@ -62,7 +62,7 @@ pub(super) async fn intent(annals: &Annals, id: IntentId) -> Result<Logged, View
         name,
     };
     for task in &view.tasks {
-        let view = annals.forge_task(*task, At::Now).await?;
+        let view = annals.inbox().forge_task(*task, At::Now).await?;
         if view.superseded_by.is_none() {
             logged.incomplete |= is_task_incomplete(&view);
             logged.tasks.push(logged_task(*task, &view, &logged.name));
@@ -77,13 +77,13 @@ pub(super) async fn task(
     id: TaskId,
     intent: &str,
 ) -> Result<LoggedTask, ViewError> {
-    let view = annals.forge_task(id, At::Now).await?;
+    let view = annals.inbox().forge_task(id, At::Now).await?;
     Ok(logged_task(id, &view, intent))
 }
 
 /// What an intent's file is called, if that may be a file's name.
 pub(super) async fn name(annals: &Annals, id: IntentId) -> Result<String, ViewError> {
-    let view = annals.forge_intent(id, At::Now).await?;
+    let view = annals.inbox().forge_intent(id, At::Now).await?;
     Ok(file_name(&view, &remains(&view)))
 }
 

@@ -21,7 +21,7 @@ pub(super) async fn known_as(
         }
     }
     for IntentId(id) in ids.intents(name) {
-        if let Some((kind, _)) = annals.place(id).await? {
+        if let Some((kind, _)) = annals.index().place(id).await? {
             return Ok(Some(ObjectRef { kind, id }));
         }
     }
@@ -45,8 +45,5 @@ pub(super) fn reserved(intent: IntentId, alias: &str, stream: StreamRef) -> Emit
 
 /// The command that gives an intent an alias.
 pub(super) fn reserve(intent: IntentId, alias: String) -> ReserveAlias {
-    ReserveAlias {
-        object: intent.0,
-        alias,
-    }
+    ReserveAlias::new(intent.0, alias)
 }

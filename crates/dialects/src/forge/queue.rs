@@ -163,7 +163,10 @@ impl<'a, T> Queue<'a, T> {
             .map(|(stream, version)| (*stream, *version))
             .collect();
         let actor = self.taking.actor;
-        self.annals.record_events(&after, actor, &recorded).await?;
+        self.annals
+            .imports()
+            .record(&after, actor, &recorded)
+            .await?;
         for (stream, count) in counts {
             if let Some(version) = versions.get_mut(&stream) {
                 version.0 += count;

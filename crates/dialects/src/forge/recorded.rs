@@ -32,10 +32,7 @@ pub fn record_analysis(
         Ok(text) => analysis::read(text, analyzed)?,
         Err(_) => analysis::read(answer.text(), analyzed)?,
     };
-    let mut command = RecordAnalysis {
-        analysis: Some(answer.clone()),
-        ..RecordAnalysis::new(intent)
-    };
+    let mut command = RecordAnalysis::new(intent).with_analysis(answer.clone());
     match found {
         Analysis::Tasks(tasks) => command.tasks = in_order(tasks)?,
         Analysis::ChildIntents(children) => {
@@ -63,30 +60,24 @@ fn in_order(tasks: Vec<Placed>) -> Read<Vec<AnalyzedTask>> {
 }
 
 fn task(task: ForgeTask) -> AnalyzedTask {
-    AnalyzedTask {
-        id: task.id,
-        title: task.title,
-        complexity: task.complexity,
-        plan: task.plan,
-        relevant_files: task.relevant_files,
-        implementation_steps: task.implementation_steps,
-        context: task.context,
-        depends_on: task.depends_on,
-        extra: kept(&task.extra),
-    }
+    AnalyzedTask::new(task.id, task.title)
+        .with_complexity(task.complexity)
+        .with_plan(task.plan)
+        .with_relevant_files(task.relevant_files)
+        .with_implementation_steps(task.implementation_steps)
+        .with_context(task.context)
+        .with_depends_on(task.depends_on)
+        .with_extra(kept(&task.extra))
 }
 
 fn child(child: analysis::ChildIntent) -> intent::ChildIntent {
-    intent::ChildIntent {
-        title: child.title,
-        body: child.body,
-        id: child.id,
-        work_type: child.work_type,
-        risk: None,
-        labels: child.labels,
-        depends_on: child.depends_on,
-        extra: kept(&child.extra),
-    }
+    intent::ChildIntent::new(child.title)
+        .with_body(child.body)
+        .with_id(child.id)
+        .with_work_type(child.work_type)
+        .with_labels(child.labels)
+        .with_depends_on(child.depends_on)
+        .with_extra(kept(&child.extra))
 }
 
 /// Keys that are not known, as JSON; none, if there are none.

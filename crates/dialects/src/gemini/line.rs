@@ -12,16 +12,15 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::tools::{asked, is_summary};
 use super::{fields, ids};
-use crate::import::Numbered;
 use crate::import::bad_line::BadLine;
 use crate::import::document::Document;
 use crate::import::fields::{NOTHING, Table};
-use crate::import::files::time;
-use crate::transcript::commands;
+use crate::import::format::Numbered;
+use crate::import::format::time;
 use crate::transcript::item::{
     Course, Details, Entry, Item, Read, Said, Source, Speaker, Usage, What,
 };
-use crate::transcript::tool;
+use crate::transcript::texts;
 
 /// So many messages and calls of a file are remembered, to know what of a message is new.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
@@ -313,9 +312,9 @@ impl Session {
         let name = ids().anonymous(named.as_bytes(), names);
         let raw = RawValue::from_string(text.to_owned()).ok();
         let what = What::Whole {
-            kind: FrameKind::Other(commands::kind_name(kind)),
-            summary: commands::kind_name(kind),
-            part: commands::part(raw.as_deref()),
+            kind: FrameKind::Other(texts::kind_name(kind)),
+            summary: texts::kind_name(kind),
+            part: texts::part(raw.as_deref()),
         };
         self.program(name, kind, at, what)
             .counted(text, fields::METADATA)
@@ -705,7 +704,7 @@ fn model(message: &Message) -> Result<Vec<Item>, BadLine> {
 /// What the program says; nothing, if it says nothing.
 fn program(message: &Message) -> Vec<Item> {
     let content = message.content.clone();
-    let text = tool::text_of(content.as_deref());
+    let text = texts::text_of(content.as_deref());
     if text.trim().is_empty() {
         return Vec::new();
     }
@@ -735,8 +734,8 @@ fn other(index: usize, path: &'static str, raw: Box<RawValue>) -> Item {
     type Fields = serde_json::Map<String, serde_json::Value>;
     let read = serde_json::from_str::<Fields>(raw.get()).ok();
     let kind = read.and_then(|fields| fields.keys().next().cloned());
-    let kind = commands::kind_name(kind.as_deref().unwrap_or_default());
-    let part = commands::part(Some(&raw));
+    let kind = texts::kind_name(kind.as_deref().unwrap_or_default());
+    let part = texts::part(Some(&raw));
     let table = match part {
         Some(_) => fields::PART,
         None => NOTHING,
@@ -753,14 +752,14 @@ fn other(index: usize, path: &'static str, raw: Box<RawValue>) -> Item {
 /// A message of a type that is not known.
 fn whole(raw: &str, kind: &str) -> Item {
     let raw = RawValue::from_string(raw.to_owned()).ok();
-    let part = commands::part(raw.as_deref());
+    let part = texts::part(raw.as_deref());
     let table = match part {
         Some(_) => fields::WHOLE,
         None => NOTHING,
     };
     let what = What::Whole {
-        kind: FrameKind::Other(commands::kind_name(kind)),
-        summary: commands::kind_name(kind),
+        kind: FrameKind::Other(texts::kind_name(kind)),
+        summary: texts::kind_name(kind),
         part,
     };
     let sources = vec![source(fields::WHOLE_PATH, raw, table)];

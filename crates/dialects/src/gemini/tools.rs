@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::fields;
+use crate::transcript::Ids;
 use crate::transcript::agent::Agent;
 use crate::transcript::edit::{FileUse, Patch, PatchOutcome, Texts};
 use crate::transcript::unified_diff;
@@ -143,6 +144,11 @@ fn patch(details: Option<&RawValue>) -> Patch {
             _ => None,
         },
     }
+}
+
+/// The ids of what is imported.
+pub fn ids() -> Ids {
+    Ids::of(AGENT.key)
 }
 
 #[cfg(test)]

@@ -16,9 +16,9 @@ use gix::diff::tree::{Recorder, Visit};
 use gix::diff::tree_with_rewrites::Change;
 use gix::objs::{Kind, TreeRefIter};
 
-use super::commit::Tally;
 use super::objects::{Fault, Objects};
 use super::remark::Remark;
+use super::tally::Tally;
 
 /// The most files and folders that a commit may change: they are in memory at once. A small tree can
 /// have any number of files, as a folder may be in it many times.

@@ -8,9 +8,9 @@ use gix::objs::{CommitRef, Kind};
 
 use super::header;
 use super::objects::{Fault, Objects};
-use super::remark::{Remark, Remarks};
-use crate::report::Fields;
-use crate::secrets::{Redactions, Secrets};
+use super::remark::Remark;
+use super::tally::{Tally, decode};
+use crate::secrets::Secrets;
 
 /// The longest message that is kept: an event's request has its own limit, and
 /// the body goes into it twice.
@@ -18,9 +18,6 @@ const MESSAGE_LIMIT: usize = 1024 * 1024;
 
 /// The longest id of an actor, in bytes.
 const ACTOR_ID_LIMIT: usize = 1_024;
-
-/// How many digits of a commit's id name it in a report.
-const NAME: usize = 12;
 
 /// 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z: what RFC 3339 can write.
 const TIME_RANGE: (i64, i64) = (-62_135_596_800, 253_402_300_799);
@@ -39,37 +36,6 @@ pub(super) struct Facts {
     pub(super) committed_at: Timestamp,
     /// Its header, if that says more than the fields above.
     pub(super) header: Option<String>,
-}
-
-/// What is noted while a commit is read.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Tally {
-    pub(super) fields: Fields,
-    pub(super) remarks: Remarks,
-    pub(super) redacted: Redactions,
-}
-
-impl Tally {
-    /// A text of a commit without its secrets, which are counted.
-    pub(super) fn without_secrets(
-        &mut self,
-        text: &str,
-        secrets: &Secrets,
-        commit: ObjectId,
-        field: &str,
-    ) -> String {
-        let mut redacted = secrets.redact(text);
-        for hit in &mut redacted.hits {
-            field.clone_into(&mut hit.field);
-        }
-        self.redacted.add_hits(&named(commit), 1, &redacted.hits);
-        redacted.content.into_owned()
-    }
-}
-
-/// A commit as reports name it.
-pub(super) fn named(commit: ObjectId) -> String {
-    commit.to_hex_with_len(NAME).to_string()
 }
 
 /// A commit as it is stored.
@@ -270,24 +236,6 @@ fn split(text: &str) -> (String, Option<String>) {
         Some(body.to_owned())
     };
     (first.join(" ").trim().to_owned(), body)
-}
-
-/// A text in the encoding that the commit names; whether nothing was lost.
-pub(super) fn decode(bytes: &BStr, encoding: Option<&BStr>) -> (String, bool) {
-    if let Ok(text) = bytes.to_str() {
-        return (text.to_owned(), true);
-    }
-    let name = encoding
-        .map(|name| name.to_ascii_lowercase())
-        .unwrap_or_default();
-    if matches!(
-        name.as_slice(),
-        b"iso-8859-1" | b"iso8859-1" | b"latin1" | b"latin-1"
-    ) {
-        // Latin-1's bytes are the first 256 code points.
-        return (bytes.iter().copied().map(char::from).collect(), true);
-    }
-    (bytes.to_str_lossy().into_owned(), false)
 }
 
 /// The author as an actor: a person whose id is the e-mail address.

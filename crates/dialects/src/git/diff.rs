@@ -13,11 +13,11 @@ use gix::objs::tree::{EntryKind, EntryMode};
 use lru::LruCache;
 
 use super::changes::Changes;
-use super::commit::Tally;
 use super::objects::{Fault, Objects};
 use super::patch::{self, Content, Side, Similarity};
 use super::remark::Remark;
 use super::shown::{self, Sides};
+use super::tally::Tally;
 use crate::diff::{Lines, Sink};
 use crate::secrets::{Hit, Secrets};
 
@@ -230,12 +230,12 @@ impl<'o> Differ<'o> {
     ) -> TouchedFile {
         let (path, change_type) = touched(change, tally);
         let path = path_text(commit, path, tally);
-        TouchedFile {
-            path: tally.without_secrets(&path, &self.secrets, commit, "path"),
+        TouchedFile::new(
+            tally.without_secrets(&path, &self.secrets, commit, "path"),
             change_type,
-            lines_added: lines.added,
-            lines_deleted: lines.deleted,
-        }
+        )
+        .with_lines_added(lines.added)
+        .with_lines_deleted(lines.deleted)
     }
 }
 

@@ -4,12 +4,11 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use annals_files::{Dir, Kind};
+use annals_files::Kind;
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
-use gix::config::File as Config;
 
-use super::own_files::{self, CONFIG, LIST, NAME, Refusal};
+use super::own_files::{self, LIST, NAME, Refusal, configuration};
 use super::place::Place;
 
 /// So many references may name each other, as in git.
@@ -40,20 +39,6 @@ pub(super) fn read(place: &Place) -> Result<Head, Refusal> {
         hash,
         commit: references.head()?,
         shallow: shallow(place, hash)?,
-    })
-}
-
-/// A configuration, without the files that it includes; none where there is none.
-pub(super) fn configuration(dir: &Dir, name: &str) -> Result<Option<Config>, Refusal> {
-    let Some(text) = own_files::whole(dir, name, CONFIG)? else {
-        return Ok(None);
-    };
-    let meta = gix::config::file::Metadata::api();
-    let parsed = Config::from_bytes_no_includes(&text, meta, Default::default());
-    // The parser's own words have the text that it did not expect.
-    parsed.map(Some).map_err(|_| Refusal::Malformed {
-        path: dir.path_of(name.as_ref()),
-        expected: "git's configuration syntax",
     })
 }
 

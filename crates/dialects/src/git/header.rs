@@ -9,8 +9,8 @@ use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
 use gix::objs::CommitRef;
 
-use super::commit::{Tally, decode};
 use super::remark::Remark;
+use super::tally::{Tally, decode};
 use crate::secrets::Secrets;
 
 /// The longest header that is kept. A signature takes a thousand bytes, and a merged tag two thousand.
@@ -86,16 +86,7 @@ fn without_place(commit: &CommitRef<'_>) -> Vec<Field> {
 
 /// The evidence that a header is.
 pub(super) fn evidence(run: RunId, id: EvidenceId, header: &str) -> RecordEvidence {
-    RecordEvidence {
-        run,
-        id: Some(id),
-        patchset_id: None,
-        kind: EvidenceKind::Other("commit_header".to_owned()),
-        tool: "git".to_owned(),
-        command_line: None,
-        exit_code: None,
-        summary: None,
-        report_artifacts: Vec::new(),
-        report: vec![ContentPart::new("header", header)],
-    }
+    RecordEvidence::new(run, EvidenceKind::Other("commit_header".to_owned()), "git")
+        .with_id(id)
+        .with_report(vec![ContentPart::new("header", header)])
 }

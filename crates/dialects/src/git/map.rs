@@ -28,10 +28,11 @@ use annals_domain::{
 use annals_event_log::limits;
 use uuid::Uuid;
 
-use super::commit::{Facts, Tally};
+use super::commit::Facts;
 use super::diff::Patch;
 use super::header;
 use super::remark::Remark;
+use super::tally::Tally;
 
 /// The most characters of a title: fewer than 100 (docs/spec/git-internal.md, Task.title).
 const TITLE: usize = 99;
@@ -101,76 +102,59 @@ pub(super) fn requests(
         header,
         ..
     } = CommitIds::of(facts.oid);
-    let prompt = if facts.subject.is_empty() {
-        NO_MESSAGE
-    } else {
-        &facts.subject
-    };
+    let prompt = prompt(facts);
     let content = facts.body.as_deref().unwrap_or(prompt);
     let external_ids = Ordered(vec![("git.commit".to_owned(), facts.oid.to_string())]);
     let by_author: [Command; 8] = [
-        CreateIntent {
-            id: Some(intent),
-            prompt: prompt.to_owned(),
-            parent: None,
-        }
-        .into(),
-        SetMetadata {
-            object: intent.0,
-            visibility: None,
-            tags: None,
-            external_ids: Some(external_ids),
-        }
-        .into(),
-        AnalyzeIntent {
-            intent,
-            content: content.to_owned(),
-        }
-        .into(),
-        ActivateIntent {
-            intent,
-            reason: None,
-        }
-        .into(),
-        CreateTask {
-            id: Some(task),
-            intent: Some(intent),
-            ..CreateTask::new(title(facts, tally))
-        }
-        .into(),
-        CreateRun {
-            id: Some(run),
-            commit: parent,
-            ..CreateRun::new(task)
-        }
-        .into(),
-        StartPatching { run }.into(),
-        ProposePatchSet {
-            id: Some(patch_set),
-            ..propose(facts, run, parent, patch, tally)
-        }
-        .into(),
+        CreateIntent::new(prompt).with_id(intent).into(),
+        SetMetadata::new(intent.0)
+            .with_external_ids(external_ids)
+            .into(),
+        AnalyzeIntent::new(intent, content).into(),
+        ActivateIntent::new(intent).into(),
+        CreateTask::new(title(facts, tally))
+            .with_id(task)
+            .with_intent(intent)
+            .into(),
+        CreateRun::new(task).with_id(run).with_commit(parent).into(),
+        StartPatching::new(run).into(),
+        propose(facts, run, parent, patch, tally)
+            .with_id(patch_set)
+            .into(),
     ];
     let by_committer: [Command; 3] = [
-        StartValidation { run }.into(),
-        Decide {
-            id: Some(decision),
-            chosen_patchset_id: Some(patch_set),
-            result_commit_sha: Some(facts.oid),
-            ..Decide::new(run, DecisionType::Commit)
-        }
-        .into(),
+        StartValidation::new(run).into(),
+        Decide::new(run, DecisionType::Commit)
+            .with_id(decision)
+            .with_chosen_patchset_id(patch_set)
+            .with_result_commit_sha(facts.oid)
+            .into(),
         CompleteIntent::new(intent).into(),
     ];
     let evidence = facts.header.as_deref();
     let evidence = evidence.map(|text| header::evidence(run, header, text).into());
+    dated(facts, by_author, evidence.into_iter().chain(by_committer))
+}
+
+/// The commands of a commit, by its author at the time at which each was given.
+fn dated(
+    facts: &Facts,
+    authored: impl IntoIterator<Item = Command>,
+    committed: impl Iterator<Item = Command>,
+) -> Vec<Request> {
     let request =
         |at: Timestamp| move |command: Command| Request::new(facts.author.clone(), command).at(at);
-    let first = by_author.into_iter().map(request(facts.authored_at));
-    let second = evidence.into_iter().chain(by_committer);
+    let first = authored.into_iter().map(request(facts.authored_at));
     first
-        .chain(second.map(request(facts.committed_at)))
+        .chain(committed.map(request(facts.committed_at)))
         .collect()
+}
+
+fn prompt(facts: &Facts) -> &str {
+    match facts.subject.as_str() {
+        "" => NO_MESSAGE,
+        subject => subject,
+    }
 }
 
 fn title(facts: &Facts, tally: &mut Tally) -> String {
@@ -200,13 +184,11 @@ fn propose(
     if parent.is_some() {
         tally.fields.kept("first parent");
     }
-    ProposePatchSet {
-        commit: parent,
-        diff,
-        touched,
-        rationale: facts.body.clone(),
-        ..ProposePatchSet::new(run, DiffFormat::GitDiff)
-    }
+    ProposePatchSet::new(run, DiffFormat::GitDiff)
+        .with_commit(parent)
+        .with_diff(diff)
+        .with_touched(touched)
+        .with_rationale(facts.body.clone())
 }
 
 /// Whether a batch can have this diff beside `others` bytes of other text: as

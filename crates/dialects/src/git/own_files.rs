@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use annals_files::{Dir, Kind};
+use gix::config::File as Config;
 
 /// Bytes of `HEAD`, of a reference, and of a file that names a folder, at most.
 pub(super) const NAME: u64 = 4 << 10;
@@ -130,4 +131,18 @@ pub(super) fn refuse_alternates(objects: &Dir) -> Result<(), Refusal> {
         true => Err(Refusal::Alternates { path: path() }),
         false => Ok(()),
     }
+}
+
+/// A configuration, without the files that it includes; none where there is none.
+pub(super) fn configuration(dir: &Dir, name: &str) -> Result<Option<Config>, Refusal> {
+    let Some(text) = whole(dir, name, CONFIG)? else {
+        return Ok(None);
+    };
+    let meta = gix::config::file::Metadata::api();
+    let parsed = Config::from_bytes_no_includes(&text, meta, Default::default());
+    // The parser's own words have the text that it did not expect.
+    parsed.map(Some).map_err(|_| Refusal::Malformed {
+        path: dir.path_of(name.as_ref()),
+        expected: "git's configuration syntax",
+    })
 }

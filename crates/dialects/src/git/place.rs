@@ -12,7 +12,6 @@ use std::path::{Component, Path};
 use annals_files::{Dir, Kind};
 use gix::bstr::ByteSlice;
 
-use super::head;
 use super::own_files::{self, NAME, Refusal};
 
 /// The folders of a repository.
@@ -171,7 +170,7 @@ fn submodule(dir: &Dir, named: &Path) -> Option<Place> {
     // Where a work tree has settings of its own, the path is among them.
     let mut files = ["config", "config.worktree"].into_iter();
     let back = files.find_map(|name| {
-        let config = head::configuration(&place.own, name).ok()??;
+        let config = own_files::configuration(&place.own, name).ok()??;
         config.string("core.worktree")
     })?;
     let back = place.own.path().join(back.to_path().ok()?);

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use annals::Request;
 use annals_domain::GitOid;
 use annals_event_log::{BatchStatus, Store};
+use derive_setters::Setters;
 use futures::executor::block_on;
 use gix::ObjectId;
 use gix::objs::CommitRef;
 use uuid::Uuid;
 
-use super::GitOptions;
-use super::commit::{self, Raw, Tally};
+use super::commit::{self, Raw};
 use super::diff::{Differ, Patch};
 use super::error::{GitImportError, Trouble};
 use super::head::{self, Head};
@@ -22,10 +22,24 @@ use super::objects::{Fault, Objects};
 use super::own_files::Refusal;
 use super::place::{self, NotFound};
 use super::remark::Remark;
+use super::tally::Tally;
 use super::under_way::{Share, UnderWay};
 use super::walk::{self, Baseline, Step};
 use crate::reading;
 use crate::secrets::Secrets;
+
+/// What to import of a repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
+pub struct GitOptions {
+    /// At most so many commits, the newest; all of them by default.
+    #[setters(into)]
+    pub limit: Option<usize>,
+    /// What is taken out of messages, authors, paths and texts; the standard set by
+    /// default.
+    pub secrets: Secrets,
+}
 
 /// Commits that may be ready before they are appended.
 const READY: usize = 4;

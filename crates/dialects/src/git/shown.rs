@@ -4,8 +4,8 @@
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice};
 
-use super::commit::named;
 use super::patch::Side;
+use super::tally::named;
 use crate::secrets::{Hit, RedactedPlace, Redactions};
 
 /// What is to be known of both sides of a change, once its patch is written.

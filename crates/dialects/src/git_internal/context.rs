@@ -7,7 +7,7 @@ use annals_domain::snapshot::{
 use annals_domain::{AnyEvent, FrameId, GitOid, Json, Pieces, Timestamp};
 
 use super::fields::{Fields, Read};
-use super::object::{Part, StoreHeader};
+use super::header::{Part, StoreHeader};
 use super::parts::cut;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -331,10 +331,15 @@ impl Walk<'_> {
     }
 
     async fn entry(&self, position: Position) -> Result<Entry, GitInternalExportError> {
-        let record = self.annals.record(position).await?.ok_or_else(|| {
-            let reason = format!("record {position} is not there");
-            ReadError::Corrupt { reason }
-        })?;
-        Ok(self.annals.entry(&record).await?)
+        let record = self
+            .annals
+            .contents()
+            .record(position)
+            .await?
+            .ok_or_else(|| {
+                let reason = format!("record {position} is not there");
+                ReadError::Corrupt { reason }
+            })?;
+        Ok(self.annals.contents().entry(&record).await?)
     }
 }

@@ -1,8 +1,8 @@
 //! The common header, which comes first in every object.
 
 use annals_domain::{
-    ActorKind, ActorRef, AdoptedHeader, ArtifactRef, Dialect, IntegrityHash, Kind, Ordered, Pieces,
-    Slot, StoredActor, Timestamp, Visibility,
+    ActorKind, ActorRef, AdoptedHeader, AnyEvent, ArtifactRef, Dialect, IntegrityHash, Kind,
+    Ordered, Pieces, Slot, StoredActor, Timestamp, Visibility,
 };
 use uuid::Uuid;
 
@@ -24,6 +24,12 @@ pub(super) struct Header {
     external_ids: Ordered<String>,
     checksum: Option<IntegrityHash>,
 }
+
+/// The header's place in the event that begins an adoption.
+pub(super) type StoreHeader<'a> = &'a dyn Fn(&mut Pieces) -> Box<AdoptedHeader>;
+
+/// One event and its content.
+pub(super) type Part = (AnyEvent, Pieces);
 
 impl Header {
     pub(super) fn read(fields: &mut Fields<'_>) -> Read<Header> {
@@ -107,22 +113,20 @@ fn version(fields: &mut Fields<'_>, name: &str, missing: Option<u32>) -> Read<u3
 /// Who created or requested something.
 pub(super) fn actor(fields: &mut Fields<'_>) -> Read<ActorRef> {
     let kind: String = fields.required(&["kind"])?;
-    Ok(ActorRef {
-        kind: ActorKind::from_word(&kind),
-        id: fields.not_blank(&["id"])?,
-        display_name: fields.optional(&["display_name"])?,
-        auth_context: fields.optional(&["auth_context"])?,
-    })
+    Ok(
+        ActorRef::new(ActorKind::from_word(&kind), fields.not_blank(&["id"])?)
+            .with_display_name(fields.optional(&["display_name"])?)
+            .with_auth_context(fields.optional(&["auth_context"])?),
+    )
 }
 
 /// Where external content is.
 pub(super) fn artifact(fields: &mut Fields<'_>) -> Read<ArtifactRef> {
-    Ok(ArtifactRef {
-        store: fields.not_blank(&["store"])?,
-        key: fields.not_blank(&["key"])?,
-        content_type: fields.optional(&["content_type"])?,
-        size_bytes: fields.optional(&["size_bytes"])?,
-        hash: fields.optional(&["hash"])?,
-        expires_at: fields.optional(&["expires_at"])?,
-    })
+    Ok(
+        ArtifactRef::new(fields.not_blank(&["store"])?, fields.not_blank(&["key"])?)
+            .with_content_type(fields.optional(&["content_type"])?)
+            .with_size_bytes(fields.optional(&["size_bytes"])?)
+            .with_hash(fields.optional(&["hash"])?)
+            .with_expires_at(fields.optional(&["expires_at"])?),
+    )
 }

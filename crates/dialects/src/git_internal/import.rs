@@ -9,8 +9,9 @@ use annals_wire::EncodeError;
 use futures::StreamExt;
 use uuid::Uuid;
 
+use super::both::Both;
 use super::error::GitInternalImportError;
-use super::judge::{Both, judge, lead_on};
+use super::judge::{judge, lead_on};
 use super::known::Known;
 use super::parts::Longest;
 use super::read::{self, Found, ReadEvent};
@@ -208,13 +209,17 @@ impl Import<'_> {
         if adoptees.is_empty() {
             return Ok(());
         }
-        let answers = match self.annals.adopt(&adoptees).await {
+        let answers = match self.annals.imports().adopt(&adoptees).await {
             // Together they are too large for an append; each alone is, or
             // says why not.
             Err(ExecuteError::Append(AppendError::TooLarge { .. })) => {
                 let mut answers = Vec::with_capacity(adoptees.len());
                 for adoptee in &adoptees {
-                    let alone = self.annals.adopt(std::slice::from_ref(adoptee)).await;
+                    let alone = self
+                        .annals
+                        .imports()
+                        .adopt(std::slice::from_ref(adoptee))
+                        .await;
                     answers.extend(alone.map_err(Box::new)?);
                 }
                 answers

@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 
-use annals_domain::{AnyEvent, Emitted, IntegrityHash, Kind, Pieces, StreamKind, StreamRef};
+use annals_domain::{Emitted, IntegrityHash, Kind, Pieces, StreamKind, StreamRef};
 use annals_projections::adopted_view;
 use uuid::Uuid;
 
 use super::context::{Pipeline, Snapshot};
 use super::fields::{FieldError, Fields, Read};
-use super::header::Header;
+use super::header::{Header, StoreHeader};
 use super::parts::Longest;
 use super::run::{Decision, Evidence, PatchSet, Provenance, Run, ToolInvocation};
 use super::workflow::{Intent, Plan, Task};
@@ -40,12 +40,6 @@ pub(super) struct Object {
     pub(super) header: Header,
     pub(super) body: Body,
 }
-
-/// The header's place in the event that begins an adoption.
-pub(super) type StoreHeader<'a> = &'a dyn Fn(&mut Pieces) -> Box<annals_domain::AdoptedHeader>;
-
-/// One event and its content.
-pub(super) type Part = (AnyEvent, Pieces);
 
 impl Object {
     /// Reads an object from its JSON.

@@ -13,17 +13,14 @@ use annals_domain::{
 use uuid::Uuid;
 
 use super::fields::{Fields, Read};
-use super::header::artifact;
-use super::object::{Part, StoreHeader};
+use super::header::{Part, StoreHeader, artifact};
 use super::parts::{Longest, cut};
 
 fn environment(fields: &mut Fields<'_>) -> Read<Environment> {
-    Ok(Environment {
-        os: fields.required(&["os"])?,
-        arch: fields.required(&["arch"])?,
-        cwd: fields.required(&["cwd"])?,
-        extra: fields.rest()?,
-    })
+    let os: String = fields.required(&["os"])?;
+    let arch: String = fields.required(&["arch"])?;
+    let cwd: String = fields.required(&["cwd"])?;
+    Ok(Environment::new(os, arch, cwd).with_extra(fields.rest()?))
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -12,9 +12,9 @@ use annals_domain::task::TaskStatus;
 use annals_domain::{GitOid, Kind, PatchSetId};
 use uuid::Uuid;
 
+use super::both::{Asked, Both};
 use super::circle::Circle;
 use super::context::Pipeline;
-use super::judge::{Asked, Both};
 use super::object::{Body, Object};
 use super::run::{Decision, Evidence, PatchSet, Provenance, Run, ToolInvocation};
 use super::workflow::{Intent, Plan, StatusEntry, Step, Task};

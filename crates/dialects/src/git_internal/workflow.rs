@@ -11,8 +11,7 @@ use annals_domain::{
 };
 
 use super::fields::{Fields, Read};
-use super::header::actor;
-use super::object::{Part, StoreHeader};
+use super::header::{Part, StoreHeader, actor};
 use super::parts::{Longest, cut};
 
 /// A status in a history.

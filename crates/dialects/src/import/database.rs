@@ -18,7 +18,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Statement};
 use tempfile::TempDir;
 
 use super::redacted::{NotUtf8, RedactedText};
-use super::source::LINE_LIMIT;
+use crate::lines::LINE_LIMIT;
 use crate::secrets::{Hit, Secrets};
 
 /// How a database begins.

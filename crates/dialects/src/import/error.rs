@@ -46,10 +46,12 @@ pub enum ImportError {
         path: PathBuf,
     },
     /// There is no such agent.
-    #[error("unknown agent \"{agent}\": expected one of {}", known_agents())]
+    #[error("unknown agent \"{agent}\": expected one of {known}")]
     UnknownAgent {
         /// The agent that was asked for.
         agent: String,
+        /// The agents that there are.
+        known: String,
     },
     /// Commands of a line, or of lines before it, were not executed.
     #[error("{}{source}", at(file, *line))]
@@ -96,11 +98,6 @@ impl Classified for ImportError {
             }
         }
     }
-}
-
-fn known_agents() -> String {
-    let keys: Vec<&str> = super::agents().map(|(key, _)| key).collect();
-    keys.join(", ")
 }
 
 fn at(file: &str, line: u64) -> String {

@@ -11,9 +11,9 @@ use serde::Deserialize;
 
 use super::database;
 use super::error::ImportError;
-use super::formats::{self, Head, Kind};
-use super::source::LINE_LIMIT;
-use crate::lines::Lines;
+use super::format::{Head, Kind, time};
+use super::formats;
+use crate::lines::{LINE_LIMIT, Lines};
 use crate::others::{self, Others};
 
 /// In so many lines a file's first time is looked for.
@@ -199,12 +199,6 @@ impl Beginning {
             is_all: self.is_all,
         }
     }
-}
-
-/// A time as RFC 3339 writes it.
-pub(crate) fn time(text: &str) -> Option<Timestamp> {
-    let time = chrono::DateTime::parse_from_rfc3339(text).ok()?;
-    Some(Timestamp::from(time.to_utc()))
 }
 
 fn time_of(line: &[u8]) -> Option<Timestamp> {

@@ -9,21 +9,19 @@ use annals_event_log::IdSecret;
 use annals_files::Root;
 use futures::StreamExt;
 
+use super::bad_line::BadLine;
 use super::database::{self, Database, DatabaseError, Row};
 use super::error::ImportError;
 use super::files::{self, Beginning, Recording};
-use super::formats::{self, Kind};
+use super::format::{Format, Kind};
+use super::formats;
 use super::raw::{RawFile, RawPart, RawText};
 use super::redacted::RedactedText;
-use super::{Format, bad_line::BadLine};
-use crate::lines::{BYTE_ORDER_MARK, Line, LineError, Lines};
+use crate::lines::{BYTE_ORDER_MARK, LINE_LIMIT, Line, LineError, Lines};
 use crate::others::Others;
 use crate::reading;
 use crate::secrets::{Hit, Secrets};
 use crate::transcript::item::Read;
-
-/// The most bytes of a line. What a line holds must fit into a batch.
-pub(crate) const LINE_LIMIT: usize = 64 * 1024 * 1024;
 
 /// Bytes and lines that are handed over at once: so many that the two threads seldom wait for each
 /// other, and so few that it does not matter how much of a line they hold.

@@ -13,10 +13,10 @@ use super::fields;
 use crate::import::bad_line::BadLine;
 use crate::import::database::Row;
 use crate::import::fields::{NOTHING, Table};
-use crate::transcript::commands;
 use crate::transcript::item::{
     Course, Details, Entry, Item, Read, Said, Setting, Source, Speaker, Usage, What,
 };
+use crate::transcript::texts;
 
 /// At most so many parents are followed from a sub-agent's session.
 const GENERATIONS: usize = 32;
@@ -705,9 +705,9 @@ fn compaction(raw: Box<RawValue>) -> (What, Vec<Source>) {
 fn whole(kind: &str, raw: Box<RawValue>) -> (What, Vec<Source>) {
     let kind = match kind.trim() {
         "" => "(none)",
-        kind => commands::beginning(kind, 100),
+        kind => texts::beginning(kind, 100),
     };
-    let part = commands::part(Some(&raw));
+    let part = texts::part(Some(&raw));
     let table = match part {
         Some(_) => fields::WHOLE,
         None => NOTHING,

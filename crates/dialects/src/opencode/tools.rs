@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::fields;
+use crate::transcript::Ids;
 use crate::transcript::agent::Agent;
 use crate::transcript::edit::{FileUse, Patch, PatchOutcome, Texts};
 use crate::transcript::{apply_patch, unified_diff};
@@ -126,6 +127,11 @@ fn patch(details: Option<&RawValue>) -> Patch {
             None => None,
         },
     }
+}
+
+/// The ids of what is imported.
+pub fn ids() -> Ids {
+    Ids::of(AGENT.key)
 }
 
 #[cfg(test)]

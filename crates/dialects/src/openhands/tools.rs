@@ -4,6 +4,7 @@ use annals_domain::run::ChangeType;
 use serde_json::value::RawValue;
 
 use crate::import::members::Members;
+use crate::transcript::Ids;
 use crate::transcript::agent::Agent;
 use crate::transcript::edit::{FileUse, Patch, PatchOutcome, Texts};
 use crate::transcript::{apply_patch, editor};
@@ -109,6 +110,11 @@ fn patch(details: Option<&RawValue>) -> Patch {
         false => is_known.then_some(PatchOutcome::Updated),
     };
     Patch { hunks, outcome }
+}
+
+/// The ids of what is imported.
+pub fn ids() -> Ids {
+    Ids::of(AGENT.key)
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use annals_domain::pipeline::FrameKind;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::event::{Event, item, item_of};
 use super::v1::{kept, kept_of, said, usage};
-use super::{Event, item, item_of};
 use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
 use crate::import::members::{Members, json_text, owned};

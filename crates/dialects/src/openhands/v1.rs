@@ -3,12 +3,12 @@
 use annals_domain::pipeline::FrameKind;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Event, item, item_of, joined};
+use super::event::{Event, item, item_of, joined};
 use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
 use crate::import::members::{Members, json_text, owned, texts};
-use crate::transcript::commands;
 use crate::transcript::item::{Course, Details, Item, Read, Speaker, Usage, What};
+use crate::transcript::texts::{beginning, part};
 
 /// What an event has that is kept as it is: counted as one field.
 const WHOLE: Table = &[("event", Kept)];
@@ -216,9 +216,9 @@ pub(super) fn kept(
     raw: Option<&RawValue>,
 ) -> Item {
     let what = What::Whole {
-        kind: FrameKind::Other(commands::beginning(&kind, 100).to_owned()),
+        kind: FrameKind::Other(beginning(&kind, 100).to_owned()),
         summary,
-        part: commands::part(raw),
+        part: part(raw),
     };
     item(path, what)
 }

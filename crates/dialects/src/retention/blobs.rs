@@ -78,7 +78,7 @@ pub(super) async fn all(annals: &Annals) -> Result<Vec<NamedBlob>, RetentionErro
         let records;
         (records, next) = page(annals, from, end).await?;
         for record in records.iter().filter(|it| may_name(it.event_type())) {
-            found.see(&annals.entry(record).await?);
+            found.see(&annals.contents().entry(record).await?);
         }
     }
     Ok(found.into_blobs())

@@ -1,6 +1,5 @@
 //! An object's content, read once and from its beginning: piece by piece, where it is large.
 
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
@@ -8,51 +7,14 @@ use gix::ObjectId;
 use gix::hash::Kind as HashKind;
 use gix::objs::{Header, Kind};
 
-use super::error::RetentionError;
-use super::repository::Repository;
+use super::error::{RetentionError, Unreadable};
+use super::repository::{MEMORY, Repository};
 use crate::git::loose::{Loose, Pieces};
 
 /// An object of more bytes is read piece by piece. A log has no larger one itself.
 pub(super) const AT_ONCE: u64 = 64 << 20;
-/// One of more bytes is never read at once: it can be read if it is not stored as a change of another.
-pub(super) const MEMORY: u64 = 256 << 20;
 /// Bytes of a piece.
 const PIECE: usize = 64 << 10;
-
-/// Why an object that is there cannot be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unreadable {
-    /// It cannot be found or decompressed.
-    Damaged,
-    /// It has so many bytes, and is stored as a change of another one.
-    TooLarge(u64),
-}
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unreadable::Damaged => {
-                f.write_str("the repository's object is damaged; look with `git fsck`")
-            }
-            Unreadable::TooLarge(size) => write!(
-                f,
-                "it has {size} bytes and is stored as a change of another object, of which 256 MiB are read \
-                 at most; store it by itself with `git -c core.bigFileThreshold=64m repack -a -d -f`"
-            ),
-        }
-    }
-}
-
-impl Unreadable {
-    /// The error that says so.
-    pub(super) fn of(self, repository: &Repository, id: ObjectId) -> RetentionError {
-        let path = repository.path().to_owned();
-        match self {
-            Unreadable::Damaged => RetentionError::Damaged { path, id },
-            Unreadable::TooLarge(size) => RetentionError::TooLarge { path, id, size },
-        }
-    }
-}
 
 enum Content {
     Whole(Cursor<Vec<u8>>),
@@ -101,7 +63,7 @@ impl Repository {
     /// How many bytes an object has, which is there.
     pub(super) fn size_of(&self, id: ObjectId) -> Result<u64, RetentionError> {
         let header = self.git.try_find_header(id).ok().flatten();
-        let header = header.ok_or_else(|| Unreadable::Damaged.of(self, id))?;
+        let header = header.ok_or_else(|| Unreadable::Damaged.of(self.path(), id))?;
         Ok(header.size())
     }
 
@@ -133,8 +95,8 @@ impl Repository {
 
     /// Opens an object that must be there.
     pub(super) fn opened(&self, id: ObjectId) -> Result<Opened, RetentionError> {
-        let found = self.find(id).map_err(|error| error.of(self, id))?;
-        found.ok_or_else(|| Unreadable::Damaged.of(self, id))
+        let found = self.find(id).map_err(|error| error.of(self.path(), id))?;
+        found.ok_or_else(|| Unreadable::Damaged.of(self.path(), id))
     }
 
     /// An object where it lies by itself, in a file of its own or in a pack; nothing, if it is only

@@ -6,9 +6,8 @@ use std::time::SystemTime;
 
 use gix::ObjectId;
 
-use super::Done;
 use super::error::RetentionError;
-use super::repository::{Held, Repository};
+use super::repository::{Done, Held, Repository};
 
 /// Nothing is held, unless it is to be protected: a gc with `--prune=now` drops what is unreachable
 /// in packs without asking, and asks before it drops an object of its own file.

@@ -1,6 +1,7 @@
 //! Why blobs were not kept, or not let go.
 
 use std::error::Error as StdError;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use annals::{LoadError, ViewError};
@@ -193,6 +194,41 @@ impl Classified for RetentionError {
             | RetentionError::Damaged { .. }
             | RetentionError::Git { .. }
             | RetentionError::TooMuch { .. } => Failed.code("retention_failed"),
+        }
+    }
+}
+
+/// Why an object that is there cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unreadable {
+    /// It cannot be found or decompressed.
+    Damaged,
+    /// It has so many bytes, and is stored as a change of another one.
+    TooLarge(u64),
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unreadable::Damaged => {
+                f.write_str("the repository's object is damaged; look with `git fsck`")
+            }
+            Unreadable::TooLarge(size) => write!(
+                f,
+                "it has {size} bytes and is stored as a change of another object, of which 256 MiB are read \
+                 at most; store it by itself with `git -c core.bigFileThreshold=64m repack -a -d -f`"
+            ),
+        }
+    }
+}
+
+impl Unreadable {
+    /// The error that says so.
+    pub(super) fn of(self, path: &Path, id: ObjectId) -> RetentionError {
+        let path = path.to_owned();
+        match self {
+            Unreadable::Damaged => RetentionError::Damaged { path, id },
+            Unreadable::TooLarge(size) => RetentionError::TooLarge { path, id, size },
         }
     }
 }

@@ -16,8 +16,8 @@ use gix_pack::data::output;
 
 use super::content::AT_ONCE;
 use super::error::RetentionError;
-use super::repository::{Held, Repository, Unread};
-use super::{Done, large_pack};
+use super::large_pack;
+use super::repository::{Done, Held, Repository, Unread};
 
 /// How the `.keep` files of these packs begin.
 const MARK: &str = "annals retain:";
@@ -69,7 +69,7 @@ pub(super) fn release(
     let (rest, unread) = repository.readable(rest);
     // Of a pack that cannot be made again without it, nothing is let go.
     if let Some(Unread { id, reason }) = unread.first() {
-        return Err(reason.of(repository, *id));
+        return Err(reason.of(repository.path(), *id));
     }
     let holder = write(repository, &rest.into_iter().collect())?;
     for kept in broken_up {

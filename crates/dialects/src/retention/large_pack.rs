@@ -16,8 +16,7 @@ use gix::zlib::Compression;
 use gix::zlib::stream::deflate;
 use gix_pack::data::entry::Header;
 
-use super::content::Unreadable;
-use super::error::RetentionError;
+use super::error::{RetentionError, Unreadable};
 use super::repository::Repository;
 
 /// Where the first object of a pack begins.
@@ -73,7 +72,7 @@ fn write_pack(
     }
     // Ids follow from the content: a damaged object has another one.
     if !matches!(found, Ok(Some(found)) if found == id) {
-        return Err(Unreadable::Damaged.of(repository, id));
+        return Err(Unreadable::Damaged.of(repository.path(), id));
     }
     compressed.flush().map_err(io_error)?;
     let Hashed { hash, mut inner } = compressed.into_inner();

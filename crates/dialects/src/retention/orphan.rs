@@ -15,11 +15,10 @@ use gix::objs::{Commit, Tree};
 use gix::refs::transaction::{Change, LogChange, PreviousValue, RefEdit};
 use gix::refs::{FullName, Target};
 
-use super::Done;
 use super::blobs::Place;
 use super::error::RetentionError;
 use super::packed_refs::{self, Locked};
-use super::repository::{Held, Repository};
+use super::repository::{Done, Held, Repository};
 
 /// The ref.
 const NAME: &str = "refs/ai/uploads";

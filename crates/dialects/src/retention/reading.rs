@@ -6,8 +6,7 @@ use annals_domain::{GitOid, IntegrityHash};
 use gix::objs::Kind;
 use sha2::{Digest as _, Sha256};
 
-use super::content::Unreadable;
-use super::error::RetentionError;
+use super::error::{RetentionError, Unreadable};
 use super::repository::Repository;
 
 /// The blobs of a repository.

@@ -6,10 +6,9 @@ use std::io;
 
 use gix::ObjectId;
 
-use super::Done;
 use super::error::RetentionError;
 use super::packed_refs::{self, Locked};
-use super::repository::{Held, Repository};
+use super::repository::{Done, Held, Repository};
 
 /// Where the refs are.
 const PREFIX: &str = "refs/ai/blobs/";

@@ -17,10 +17,12 @@ use gix::objs::Write;
 use gix::refs::transaction::RefEdit;
 
 use super::blobs::{NamedBlob, Place};
-use super::content::{MEMORY, Unreadable};
-use super::error::RetentionError;
+use super::error::{RetentionError, Unreadable};
 use super::odd_files::{self, OddFile};
 use super::{MissingBlob, RetentionReport, Strategy};
+
+/// One of more bytes is never read at once: it can be read if it is not stored as a change of another.
+pub(super) const MEMORY: u64 = 256 << 20;
 
 /// How long others' locks are waited for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(2);
@@ -377,7 +379,8 @@ impl Repository {
 
     /// Demands that an object is what its id says.
     pub(super) fn check_content(&self, id: ObjectId) -> Result<(), RetentionError> {
-        self.read_whole(id).map_err(|error| error.of(self, id))
+        self.read_whole(id)
+            .map_err(|error| error.of(self.path(), id))
     }
 
     fn read_whole(&self, id: ObjectId) -> Result<(), Unreadable> {
@@ -413,7 +416,7 @@ impl Repository {
         let written = self.loose().write_stream(kind, size, &mut object);
         match written.map_err(|error| self.error(error))? == id {
             true => Ok(()),
-            false => Err(Unreadable::Damaged.of(self, id)),
+            false => Err(Unreadable::Damaged.of(self.path(), id)),
         }
     }
 
@@ -547,4 +550,13 @@ fn content(log: &dyn Store, named: &NamedBlob) -> Result<Option<Bytes>, Retentio
         Some(digest) => Ok(block_on(log.blob(digest))?),
         None => Ok(None),
     }
+}
+
+/// What a strategy did.
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    pub(super) changed: usize,
+    pub(super) holder: Option<String>,
+    /// What cannot be read, and is not kept.
+    pub(super) unread: Vec<Unread>,
 }

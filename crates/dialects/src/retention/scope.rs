@@ -23,13 +23,11 @@ pub(super) async fn of(
     }
     let mut meant = HashSet::new();
     for id in objects {
-        let query = TreeQuery {
-            depth: DEEPEST,
-            breadth: MOST,
-            objects: MOST,
-            ..TreeQuery::new(*id)
-        };
-        let tree = annals.tree(&query).await?;
+        let query = TreeQuery::new(*id)
+            .with_depth(DEEPEST)
+            .with_breadth(MOST)
+            .with_objects(MOST);
+        let tree = annals.index().tree(&query).await?;
         if tree.more {
             return Err(RetentionError::TooMuch { id: *id });
         }

@@ -6,7 +6,10 @@
 
 use std::borrow::Cow;
 
-use super::{Hit, KeyLines, Redacted, Secrets, Span, joined, lines};
+use super::key::KeyLines;
+use super::{
+    Hit, Redacted, Secrets, Span, joined, lines, until_nothing_is_found, untouched, veiled,
+};
 
 /// How deep JSON within JSON is looked through.
 const MOST_WITHIN: usize = 3;
@@ -33,12 +36,21 @@ enum Open {
     },
 }
 
+impl Secrets {
+    /// Takes the secrets out of the strings and keys of a JSON text, as they are
+    /// without escapes. From the first byte that is not JSON on, the text is left as it is.
+    pub fn redact_json<'t>(&self, text: &'t str) -> Redacted<Cow<'t, str>> {
+        match self.candidates_in_json(text.as_bytes()) {
+            candidates if candidates.is_empty() && !veiled::may_be(text.as_bytes()) => {
+                untouched(Cow::Borrowed(text))
+            }
+            candidates => until_nothing_is_found(text, |text| redact(self, &candidates, text)),
+        }
+    }
+}
+
 /// Takes the secrets out of a text by these patterns of a set.
-pub(super) fn redact<'t>(
-    secrets: &Secrets,
-    candidates: &[usize],
-    text: &'t str,
-) -> Redacted<Cow<'t, str>> {
+fn redact<'t>(secrets: &Secrets, candidates: &[usize], text: &'t str) -> Redacted<Cow<'t, str>> {
     redact_at(secrets, candidates, text, 0)
 }
 

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-use super::Secrets;
 use super::standard::{KEY_BEGIN, KEY_END, KEY_HEADER};
 
 /// The bytes that may be between the base64 of two lines.
@@ -329,14 +328,6 @@ fn line(text: &str) -> (usize, usize) {
     let end = next(&BEHIND_LINE, bytes, start, bytes.len());
     let end = end.map_or(bytes.len(), |(end, _)| end);
     (start, end.max(start))
-}
-
-impl Secrets {
-    /// Which pattern finds private keys, if one does.
-    pub(super) fn key_pattern(&self) -> Option<usize> {
-        let mut patterns = self.0.patterns.iter();
-        patterns.position(|pattern| pattern.finds_keys())
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use regex::bytes::Regex;
 
 use super::check::Check;
 use super::key;
-use super::rules::{Kind, Rule};
+use super::rules::{self, Kind, Rule};
 
 /// The group of a pattern that is the secret, where the whole of it is not.
 const GROUP: &str = "secret";
@@ -111,6 +111,35 @@ impl PartialEq for Pattern {
 }
 
 impl Eq for Pattern {}
+
+/// Why the rules are invalid. A test makes sure that they are valid.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BadRules {
+    /// They are not this TOML.
+    #[error(transparent)]
+    Toml(#[from] toml::de::Error),
+    /// A rule has not just one form.
+    #[error("a rule of {kind} has no form, or more than one")]
+    Form {
+        /// Its kind.
+        kind: String,
+    },
+}
+
+/// The patterns of the standard set, in the order of the kinds.
+pub(super) fn standard() -> Result<Vec<Pattern>, BadRules> {
+    let mut patterns = Vec::new();
+    for kind in &rules::kinds()? {
+        for rule in &kind.rules {
+            let regex = rule.regex();
+            let none = || BadRules::Form {
+                kind: kind.name.clone(),
+            };
+            patterns.push(Pattern::standard(kind, rule, regex.ok_or_else(none)?));
+        }
+    }
+    Ok(patterns)
+}
 
 impl Pattern {
     /// A rule of the standard set, with the expression that finds it.

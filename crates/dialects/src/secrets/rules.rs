@@ -1,9 +1,8 @@
-//! The standard set as data: `rules.toml`, and how a rule becomes a pattern.
+//! The standard set as data: `rules.toml`, and how a rule becomes an expression.
 
 use serde::Deserialize;
 
 use super::check::Check;
-use super::pattern::Pattern;
 use super::standard::{ASSIGNED, BASE64_END, BEFORE, KEY_BEGIN, QUOTE, SPACED, WORD_END};
 
 /// The rules.
@@ -24,7 +23,7 @@ struct File {
 pub(super) struct Kind {
     pub(super) name: String,
     pub(super) about: String,
-    rules: Vec<Rule>,
+    pub(super) rules: Vec<Rule>,
 }
 
 /// How a secret is written in a text: one of the forms, with what it needs.
@@ -50,34 +49,10 @@ pub(super) struct Rule {
     by_label: bool,
 }
 
-/// Why the rules are invalid. A test makes sure that they are valid.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum BadRules {
-    /// They are not this TOML.
-    #[error(transparent)]
-    Toml(#[from] toml::de::Error),
-    /// A rule has not just one form.
-    #[error("a rule of {kind} has no form, or more than one")]
-    Form {
-        /// Its kind.
-        kind: String,
-    },
-}
-
-/// The patterns of the standard set, in the order of the kinds.
-pub(super) fn patterns() -> Result<Vec<Pattern>, BadRules> {
+/// The kinds of the standard set, in their order.
+pub(super) fn kinds() -> Result<Vec<Kind>, toml::de::Error> {
     let file: File = toml::from_str(RULES)?;
-    let mut patterns = Vec::new();
-    for kind in &file.kind {
-        for rule in &kind.rules {
-            let regex = rule.regex();
-            let none = || BadRules::Form {
-                kind: kind.name.clone(),
-            };
-            patterns.push(Pattern::standard(kind, rule, regex.ok_or_else(none)?));
-        }
-    }
-    Ok(patterns)
+    Ok(file.kind)
 }
 
 impl Rule {
@@ -87,7 +62,7 @@ impl Rule {
     }
 
     /// The expression that finds it; nothing if it has not just one form.
-    fn regex(&self) -> Option<String> {
+    pub(super) fn regex(&self) -> Option<String> {
         let label = self.label.as_deref();
         let scheme = self.scheme.as_deref().unwrap_or_default();
         let end = if self.end { WORD_END } else { "" };

@@ -12,7 +12,6 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::Value;
 
-use super::rules;
 use super::*;
 
 /// `length` characters of an alphabet, in an order that looks random.
@@ -270,12 +269,12 @@ fn kinds(hits: &[Hit]) -> Vec<&str> {
 
 #[test]
 fn every_rule_is_a_pattern() {
-    for pattern in rules::patterns().unwrap() {
+    for pattern in pattern::standard().unwrap() {
         assert!(pattern.is_searchable(), "{}", pattern.kind);
     }
     assert!(Secrets::standard().0.hints.is_some());
     assert!(check::is_searchable() && key::is_searchable() && veiled::is_searchable());
-    for pattern in rules::patterns().unwrap() {
+    for pattern in pattern::standard().unwrap() {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         assert!(pattern.kind.bytes().all(plain), "{}", pattern.kind);
     }

@@ -12,9 +12,9 @@ use super::{ids, tools};
 use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
 use crate::import::members::{Members, json_text};
-use crate::transcript::commands;
 use crate::transcript::item::{Details, Entry, Item, Read, Said, Setting, Speaker, Usage, What};
 use crate::transcript::response_usage;
+use crate::transcript::texts;
 
 const MESSAGE: Table = &[
     ("message.role", Inferred),
@@ -684,12 +684,12 @@ fn whole(path: &'static str, kind: &str, summary: &str, raw: Option<&RawValue>) 
     item(
         path,
         What::Whole {
-            kind: FrameKind::Other(commands::beginning(kind, 100).to_owned()),
+            kind: FrameKind::Other(texts::beginning(kind, 100).to_owned()),
             summary: match summary.trim().is_empty() {
                 true => kind.to_owned(),
                 false => format!("{kind}: {summary}"),
             },
-            part: commands::part(raw),
+            part: texts::part(raw),
         },
     )
 }

@@ -6,6 +6,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::run::Run;
 use crate::import::members::{Members, json_text};
+use crate::transcript::Ids;
 use crate::transcript::agent::Agent;
 use crate::transcript::edit::{FileUse, Patch, Texts};
 use crate::transcript::editor;
@@ -228,6 +229,11 @@ fn between<'t>(text: &'t str, before: &str, behind: &str) -> Option<&'t str> {
         "" => Some(rest),
         behind => rest.split_once(behind).map(|(asked, _)| asked),
     }
+}
+
+/// The ids of what is imported.
+pub fn ids() -> Ids {
+    Ids::of(AGENT.key)
 }
 
 #[cfg(test)]

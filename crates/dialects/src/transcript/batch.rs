@@ -6,8 +6,8 @@ use annals_domain::{Command, Json};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::commands;
 use super::remark::Remark;
+use super::texts;
 use crate::report::Fields;
 use crate::tokens;
 
@@ -121,7 +121,7 @@ impl Load {
 
     /// Free JSON as it is stored. What is too long to be kept is remarked on.
     pub(super) fn json(&mut self, json: Option<&RawValue>) -> Option<Json> {
-        let kept = commands::json(json);
+        let kept = texts::json(json);
         if kept.is_none() && json.is_some() {
             self.remarks.push(Remark::PartTooLarge);
         }

@@ -6,13 +6,14 @@ use annals_domain::pipeline::FrameKind;
 use annals_domain::{AnyEvent, run};
 use serde_json::value::RawValue;
 
+use super::claim::Claim;
 use super::commands::{self, FrameData};
-use super::compare::Claim;
 use super::importer::{Done, Importer};
 use super::item::{Item, What};
 use super::place::Spoken;
 use super::remark::Remark;
 use super::session::{Heard, PendingToolCall};
+use super::texts;
 use super::tool::{self, Answer, Of};
 use crate::import::error::ImportError;
 use crate::import::fields;
@@ -33,7 +34,7 @@ impl Importer<'_> {
             return Ok(());
         };
         let entry = spoken.entry;
-        let lost: &[&str] = match commands::is_too_long(input.as_deref()) {
+        let lost: &[&str] = match texts::is_too_long(input.as_deref()) {
             true => &[input_path],
             false => &[],
         };
@@ -116,7 +117,7 @@ impl Importer<'_> {
         };
         let content = content.as_deref();
         let mut lost = Vec::new();
-        if commands::is_too_long(content) {
+        if texts::is_too_long(content) {
             lost.push(*content_path);
         }
         let session = self.session(&spoken.session);
@@ -172,7 +173,7 @@ impl Importer<'_> {
             && let Some(batch) = self.known(self.ids.tool(tool_use).batch).await?
         {
             let lines = spoken.load.take().lines;
-            let whole = commands::json(content);
+            let whole = texts::json(content);
             let claim = Claim::Frame {
                 summary: None,
                 content: whole.as_ref(),
@@ -203,8 +204,8 @@ impl Importer<'_> {
             left_out: is_left_out.then_some(commands::LEFT_OUT),
             ..spoken.data()
         };
-        let (kind, text) = (FrameKind::ToolCall, tool::text_of(content));
-        let seen = tool::said(content);
+        let (kind, text) = (FrameKind::ToolCall, texts::text_of(content));
+        let seen = texts::said(content);
         let frame = commands::frame(spoken.pipeline, kind, &text, data, whole, seen);
         let batch = spoken.batch(self.agent.agent(), frame, item);
         self.context(&spoken.session, &spoken.chain, batch).await
@@ -220,20 +221,20 @@ impl Importer<'_> {
         }
         self.settle().await?;
         let failed = |error| ImportError::View(Box::new(error));
-        let first = match self.annals.row(ids.invocation).await {
+        let first = match self.annals.index().row(ids.invocation).await {
             Ok(row) if row.status == Some(Status::Error) => row.first_position,
             Ok(_) | Err(ViewError::NotFound { .. }) => return Ok(false),
             Err(error) => return Err(failed(error)),
         };
-        let Some(record) = self.annals.record(first).await? else {
+        let Some(record) = self.annals.contents().record(first).await? else {
             return Ok(false);
         };
-        let entry = self.annals.entry(&record).await;
+        let entry = self.annals.contents().entry(&record).await;
         let entry = entry.map_err(|error| failed(error.into()))?;
         let AnyEvent::Run(run::Event::ToolInvoked(event)) = &entry.event else {
             return Ok(false);
         };
         let summary = event.result_summary.map(|slot| entry.text(slot));
-        Ok(summary.is_some_and(|text| text.as_str() == Some(tool::NO_RESULT)))
+        Ok(summary.is_some_and(|text| text.as_str() == Some(texts::NO_RESULT)))
     }
 }

@@ -34,31 +34,21 @@ use annals_domain::run::{
 };
 use annals_domain::task::CreateTask;
 use annals_domain::{
-    ActorRef, Command, ContentPart, Environment, EvidenceId, IntentId, Json, Ordered, Pairs,
-    PipelineId, RunId, TaskId, Timestamp, cut,
+    ActorRef, Command, ContentPart, Environment, EvidenceId, IntentId, Json, Ordered, PipelineId,
+    RunId, TaskId, Timestamp,
 };
 use serde::Serialize;
-use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::agent::Agent;
 use super::batch::Frame;
 use super::ids::ChainIds;
 use super::item::{Evidence, Setting};
+use super::texts::{SUMMARY, beginning, bounded};
 use crate::tokens;
 
 /// The most characters of a title, one less than git-internal's limit.
 const TITLE: usize = 99;
-
-/// The most characters of a frame's summary and of a result's.
-pub(super) const SUMMARY: usize = 500;
-
-/// The longest text that is kept, in bytes: it goes into a batch three times.
-const TEXT_LIMIT: usize = 1024 * 1024;
-
-/// The longest free JSON that is kept, in bytes: an edit's arguments and result and its
-/// diff have to go into one batch.
-const JSON_LIMIT: usize = 16 * 1024 * 1024;
 
 /// What stands for a prompt where there is none.
 pub(crate) const NO_PROMPT: &str = "(no prompt)";
@@ -98,81 +88,6 @@ impl By {
     }
 }
 
-/// The beginning of a text: at most so many characters.
-pub(crate) fn beginning(text: &str, characters: usize) -> &str {
-    match text.char_indices().nth(characters) {
-        Some((end, _)) => text.get(..end).unwrap_or(text),
-        None => text,
-    }
-}
-
-/// The name of a kind of frame that a recording names so.
-pub(crate) fn kind_name(kind: &str) -> String {
-    match kind.trim() {
-        "" => "(none)".to_owned(),
-        kind => beginning(kind, 100).to_owned(),
-    }
-}
-
-/// A text as far as it is kept.
-pub(super) fn bounded(text: &str) -> &str {
-    cut(text, TEXT_LIMIT)
-}
-
-/// Whether a text that is kept may have been longer: it is cut between characters.
-pub(super) fn is_cut(text: &str) -> bool {
-    text.len() + 3 >= TEXT_LIMIT
-}
-
-/// Free JSON as it is stored, unless it is too long to be kept. What has the form of
-/// JSON and cannot be read within a view is kept as a text.
-pub(super) fn json(json: Option<&RawValue>) -> Option<Json> {
-    let text = json?.get();
-    let is_kept = |json: &Json| json.text().len() <= JSON_LIMIT;
-    if text.len() > JSON_LIMIT {
-        return None;
-    }
-    let read = serde_json::from_str::<Json>(text);
-    let kept = read.or_else(|_| Json::from_value(&text)).ok();
-    kept.filter(is_kept)
-}
-
-/// Whether there is free JSON that is too long to be kept.
-pub(crate) fn is_too_long(raw: Option<&RawValue>) -> bool {
-    // Kept as a text it takes at most twice as much, and its quotes.
-    let may_be = raw.is_some_and(|raw| 2 * raw.get().len() + 2 > JSON_LIMIT);
-    may_be && json(raw).is_none()
-}
-
-/// Members of a part that tell of this recording alone.
-const OWN: [&str; 4] = ["id", "tool_use_id", "toolUseID", "durationMs"];
-
-/// A part that is kept whole.
-#[derive(Debug)]
-pub(crate) struct Part {
-    /// What tells of this recording alone.
-    pub(super) own: Option<Ordered<Json>>,
-    /// The rest.
-    pub(super) content: Json,
-}
-
-/// A part, unless it is too long to be kept.
-pub(crate) fn part(part: Option<&RawValue>) -> Option<Part> {
-    let content = json(part)?;
-    let pairs = serde_json::from_str::<Pairs<Json>>(content.text());
-    // Both values of a duplicate key are kept: nothing is taken apart then.
-    let pairs = pairs.ok().filter(|pairs| pairs.twice().is_none());
-    let is_own = |(name, _): &(String, Json)| OWN.contains(&name.as_str());
-    let Some(Pairs(pairs)) = pairs.filter(|pairs| pairs.0.iter().any(is_own)) else {
-        return Some(Part { own: None, content });
-    };
-    let (own, rest): (Vec<_>, Vec<_>) = pairs.into_iter().partition(is_own);
-    Some(Part {
-        own: Some(Ordered(own)),
-        content: Json::from_value(&Ordered(rest)).ok()?,
-    })
-}
-
 /// What a chain begins with.
 #[derive(Debug)]
 pub(super) struct Beginning<'a> {
@@ -198,39 +113,30 @@ pub(super) fn begin(begun: &Beginning<'_>, at: Timestamp) -> Vec<Request> {
         external.push((begun.agent.external("side_chain"), side.to_owned()));
     }
     let commands: [Command; 6] = [
-        CreatePipeline {
-            id: Some(ids.pipeline),
-            max_frames: None,
-            policy: None,
-        }
-        .into(),
-        CreatePlan {
-            id: Some(ids.plan),
-            intent: planned,
-            pipeline: Some(ids.pipeline),
-            ..CreatePlan::default()
-        }
-        .into(),
-        CreateTask {
-            id: Some(ids.task),
-            description: (title != text).then(|| bounded(text).to_owned()),
-            requester: begun.side.is_none().then(person),
-            parent: begun.side.map(|(_, parent)| parent),
-            intent: begun.intent,
-            ..CreateTask::new(title)
-        }
-        .into(),
+        CreatePipeline::new().with_id(ids.pipeline).into(),
+        CreatePlan::default()
+            .with_id(ids.plan)
+            .with_intent(planned)
+            .with_pipeline(ids.pipeline)
+            .into(),
+        CreateTask::new(title)
+            .with_id(ids.task)
+            .with_description((title != text).then(|| bounded(text).to_owned()))
+            .with_requester(begun.side.is_none().then(person))
+            .with_parent(begun.side.map(|(_, parent)| parent))
+            .with_intent(begun.intent)
+            .into(),
         external_ids(ids.task.0, external),
-        CreateRun {
-            id: Some(ids.run),
-            plan: Some(ids.plan),
-            environment: begun
-                .setting
-                .map(|setting| environment(begun.agent, setting)),
-            ..CreateRun::new(ids.task)
-        }
-        .into(),
-        StartPatching { run: ids.run }.into(),
+        CreateRun::new(ids.task)
+            .with_id(ids.run)
+            .with_plan(ids.plan)
+            .with_environment(
+                begun
+                    .setting
+                    .map(|setting| environment(begun.agent, setting)),
+            )
+            .into(),
+        StartPatching::new(ids.run).into(),
     ];
     let by = By {
         actor: begun.agent.agent(),
@@ -246,13 +152,9 @@ fn title(text: &str) -> &str {
 }
 
 fn external_ids(object: Uuid, ids: Vec<(String, String)>) -> Command {
-    SetMetadata {
-        object,
-        visibility: None,
-        tags: None,
-        external_ids: Some(Ordered(ids)),
-    }
-    .into()
+    SetMetadata::new(object)
+        .with_external_ids(Ordered(ids))
+        .into()
 }
 
 /// The recording does not say on which machine the session was.
@@ -265,12 +167,12 @@ fn environment(agent: &Agent, setting: &Setting) -> Environment {
         let json = Json::from_value(text.as_ref()?).ok()?;
         Some((name.to_owned(), json))
     };
-    Environment {
-        os: "unknown".to_owned(),
-        arch: "unknown".to_owned(),
-        cwd: setting.cwd.clone().unwrap_or_default(),
-        extra: extra.into_iter().filter_map(json).collect(),
-    }
+    Environment::new(
+        "unknown",
+        "unknown",
+        setting.cwd.clone().unwrap_or_default(),
+    )
+    .with_extra(extra.into_iter().filter_map(json).collect::<Ordered<_>>())
 }
 
 /// What a person asked for.
@@ -293,19 +195,11 @@ pub(crate) fn prompt(agent: &Agent, asked: &Asked<'_>, at: Timestamp) -> Vec<Req
         (agent.external("line"), asked.line.to_owned()),
     ];
     let text = bounded(asked.text);
-    let create = CreateIntent {
-        id: Some(intent),
-        prompt: text.to_owned(),
-        parent: asked.refines,
-    };
-    let analyze = AnalyzeIntent {
-        intent,
-        content: text.to_owned(),
-    };
-    let activate = ActivateIntent {
-        intent,
-        reason: None,
-    };
+    let create = CreateIntent::new(text)
+        .with_id(intent)
+        .with_parent(asked.refines);
+    let analyze = AnalyzeIntent::new(intent, text);
+    let activate = ActivateIntent::new(intent);
     let by = |actor| By { actor, at };
     vec![
         by(person()).request(create),
@@ -359,15 +253,10 @@ pub(super) fn frame(
         tokens_by: seen.is_some().then_some(tokens::TOKENIZER),
         ..data
     };
-    let push = PushFrame {
-        pipeline,
-        kind,
-        summary: beginning(summary, SUMMARY).to_owned(),
+    let push = PushFrame::new(pipeline, kind, beginning(summary, SUMMARY))
         // It has no map with other keys than texts: it can be written.
-        data: Json::from_value(&data).ok(),
-        content,
-        token_estimate: None,
-    };
+        .with_data(Json::from_value(&data).ok())
+        .with_content(content);
     Frame { push, seen }
 }
 
@@ -388,15 +277,10 @@ pub(super) fn text_frame(
 /// writes, output.
 pub(super) fn usage(run: RunId, model: Option<&str>, tokens: [u64; 4]) -> RecordUsage {
     let [uncached, cache_read, cache_write, output] = tokens;
-    RecordUsage {
-        run,
-        model: model.map(str::to_owned),
-        uncached_input_tokens: uncached,
-        cache_read_tokens: cache_read,
-        cache_write_tokens: cache_write,
-        output_tokens: output,
-        cost_usd: None,
-    }
+    RecordUsage::new(run, uncached, output)
+        .with_model(model.map(str::to_owned))
+        .with_cache_read_tokens(cache_read)
+        .with_cache_write_tokens(cache_write)
 }
 
 /// What happened around the conversation.
@@ -407,38 +291,27 @@ pub(super) fn evidence(run: RunId, id: EvidenceId, evidence: &Evidence) -> Recor
         "" => "(unnamed)",
         tool => beginning(tool, SUMMARY),
     };
-    RecordEvidence {
-        run,
-        id: Some(id),
-        patchset_id: None,
-        kind: EvidenceKind::Other(evidence.kind.to_owned()),
-        tool: tool.to_owned(),
-        command_line: evidence
-            .command
-            .as_deref()
-            .map(|text| bounded(text).to_owned()),
-        exit_code: evidence.exit_code,
-        summary: evidence
-            .summary
-            .as_deref()
-            .map(|text| beginning(text, SUMMARY).to_owned()),
-        report_artifacts: Vec::new(),
-        report: report.into_iter().collect(),
-    }
+    RecordEvidence::new(run, EvidenceKind::Other(evidence.kind.to_owned()), tool)
+        .with_id(id)
+        .with_command_line(
+            evidence
+                .command
+                .as_deref()
+                .map(|text| bounded(text).to_owned()),
+        )
+        .with_exit_code(evidence.exit_code)
+        .with_summary(
+            evidence
+                .summary
+                .as_deref()
+                .map(|text| beginning(text, SUMMARY).to_owned()),
+        )
+        .with_report(report.into_iter().collect::<Vec<_>>())
 }
 
 /// The first model of a run.
 pub(super) fn provenance(ids: &ChainIds, provider: &str, model: &str) -> RecordProvenance {
-    RecordProvenance {
-        run: ids.run,
-        id: Some(ids.provenance_object()),
-        provider: provider.to_owned(),
-        model: model.to_owned(),
-        parameters: None,
-        temperature: None,
-        max_tokens: None,
-        token_usage: None,
-    }
+    RecordProvenance::new(ids.run, provider, model).with_id(ids.provenance_object())
 }
 
 #[cfg(test)]
@@ -450,35 +323,5 @@ mod tests {
         assert_eq!(title("\n  Fix it \nplease"), "Fix it");
         assert_eq!(title(" \n"), NO_PROMPT);
         assert_eq!(title(&"é".repeat(200)).chars().count(), TITLE);
-    }
-
-    #[test]
-    fn what_is_too_long_is_what_is_not_kept() {
-        let half = "\\\"".repeat(JSON_LIMIT / 4);
-        let texts = [
-            "1e999".to_owned(),
-            format!("\"{half}\""),
-            format!("[1e999,\"{}\"]", &half[..half.len() - 40]),
-            format!("[1e999,\"{half}\"]"),
-            format!("\"{half}{half}\""),
-        ];
-        let kept = [true, true, true, false, false];
-        for (text, is_kept) in texts.into_iter().zip(kept) {
-            let raw = RawValue::from_string(text).expect("it has the form");
-            assert_eq!(json(Some(&raw)).is_some(), is_kept, "{:.20}", raw.get());
-            assert_eq!(is_too_long(Some(&raw)), !is_kept, "{:.20}", raw.get());
-        }
-        assert!(!is_too_long(None));
-    }
-
-    #[test]
-    fn texts_are_cut_between_characters() {
-        assert_eq!(beginning("aéb", 2), "aé");
-        assert_eq!(beginning("aé", 2), "aé");
-        let long = "é".repeat(TEXT_LIMIT);
-        assert_eq!(bounded(&long).len(), TEXT_LIMIT);
-        let odd = format!("x{long}");
-        assert_eq!(bounded(&odd).len(), TEXT_LIMIT - 1);
-        assert_eq!(bounded("short"), "short");
     }
 }

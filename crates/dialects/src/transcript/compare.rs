@@ -5,14 +5,11 @@
 //! not compared, nor what is where one of the two has the mark of a secret: what is taken out differs from one
 //! import to the next.
 
+use annals::LoadError;
 use annals::projections::{Entry, PieceValue, Text};
-use annals::{LoadError, Request};
-use annals_domain::pipeline::{Event as PipelineEvent, FramePushed, PushFrame};
-use annals_domain::run::{
-    Event as RunEvent, PatchSetProposed, ProposePatchSet, RecordToolInvocation, ToolInvoked,
-    ToolStatus,
-};
-use annals_domain::{AnyEvent, Command, Json, intent};
+use annals_domain::pipeline::{Event as PipelineEvent, FramePushed};
+use annals_domain::run::{Event as RunEvent, PatchSetProposed, ProposePatchSet, ToolInvoked};
+use annals_domain::{AnyEvent, Json, intent};
 use annals_event_log::{Position, Query};
 use bytes::Bytes;
 use serde::Deserialize;
@@ -20,95 +17,13 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::agent::Agent;
-use super::batch::ImportBatch;
-use super::commands;
+use super::claim::{Call, Claim};
 use super::edit::{self, Access, Patch};
 use super::importer::Importer;
 use super::record::LoggedBatch;
-use super::tool;
+use super::texts;
 use crate::import::error::ImportError;
 use crate::secrets::MARKER;
-
-/// What a recording says that a log has an event of.
-#[derive(Debug)]
-pub(super) enum Claim<'a> {
-    Prompt(&'a str),
-    /// A frame; where only its content counts, without a summary.
-    Frame {
-        summary: Option<&'a str>,
-        content: Option<&'a Json>,
-    },
-    Call(Call<'a>),
-    /// An edit's diff, as the recording has it or made from the call, and the call.
-    Diff {
-        diff: Option<&'a [u8]>,
-        of: &'a ProposePatchSet,
-        tool: &'a str,
-        args: Option<&'a Json>,
-        is_made: bool,
-    },
-}
-
-/// A tool call, as far as it was read.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Call<'a> {
-    pub(super) tool: &'a str,
-    pub(super) args: Option<&'a Json>,
-    /// Nothing, if its result was not read.
-    pub(super) result: Option<(ToolStatus, &'a str)>,
-}
-
-impl ImportBatch {
-    /// What it says that the log may have under its key.
-    pub(super) fn claims(&self) -> Vec<Claim<'_>> {
-        let call = self.requests.iter().find_map(|it| match &it.command {
-            Command::RecordToolInvocation(call) => Some(call),
-            _ => None,
-        });
-        let is_made = self.load.is_diff_made();
-        let requests = self.requests.iter();
-        requests.filter_map(|it| claim(it, call, is_made)).collect()
-    }
-}
-
-fn claim<'a>(
-    request: &'a Request,
-    call: Option<&'a RecordToolInvocation>,
-    is_made: bool,
-) -> Option<Claim<'a>> {
-    match &request.command {
-        Command::CreateIntent(intent) => Some(Claim::Prompt(&intent.prompt)),
-        Command::RecordToolInvocation(call) => Some(Claim::Call(said_of(call))),
-        // A call's summary has its path in it, by the folder that the line was written in.
-        Command::PushFrame(push) => Some(frame(push, call.is_none())),
-        Command::ProposePatchSet(patch) => Some(Claim::Diff {
-            diff: patch.diff.as_ref().map(|diff| diff.0.as_slice()),
-            of: patch,
-            tool: call.map_or("", |call| call.tool_name.as_str()),
-            args: call.and_then(|call| call.args.as_ref()),
-            is_made,
-        }),
-        _ => None,
-    }
-}
-
-fn frame(push: &PushFrame, whole: bool) -> Claim<'_> {
-    Claim::Frame {
-        summary: whole.then_some(push.summary.as_str()),
-        content: push.content.as_ref(),
-    }
-}
-
-fn said_of(call: &RecordToolInvocation) -> Call<'_> {
-    let result = call.result_summary.as_deref();
-    Call {
-        tool: &call.tool_name,
-        args: call.args.as_ref(),
-        result: result
-            .filter(|text| *text != tool::NO_RESULT)
-            .map(|text| (call.status, text)),
-    }
-}
 
 impl Importer<'_> {
     /// Whether the events of a batch say what the claims say. One that no event of the batch is about
@@ -132,7 +47,12 @@ impl Importer<'_> {
                 if record.position() > batch.last {
                     return Ok(true);
                 }
-                let entry = self.annals.entry(&record).await.map_err(failed)?;
+                let entry = self
+                    .annals
+                    .contents()
+                    .entry(&record)
+                    .await
+                    .map_err(failed)?;
                 for claim in claims {
                     if !self.holds_in(claim, &entry).await? {
                         return Ok(false);
@@ -209,7 +129,7 @@ fn same_prompt(agent: &Agent, prompt: &str, logged: &Text) -> bool {
     let same = |logged: &str| fits(prompt, logged);
     let as_before = |logged: &str| {
         let asked = (agent.asked)(logged);
-        asked.is_some_and(same) || (commands::is_cut(logged) && (agent.begins_beside)(logged))
+        asked.is_some_and(same) || (texts::is_cut(logged) && (agent.begins_beside)(logged))
     };
     logged
         .as_str()
@@ -277,7 +197,7 @@ fn same_call(call: &Call<'_>, event: &ToolInvoked, entry: &Entry) -> bool {
     };
     let logged = event.result_summary.map(|slot| entry.text(slot));
     let result = match (call.result, logged) {
-        (Some((status, result)), Some(Text::Present(logged))) if logged != tool::NO_RESULT => {
+        (Some((status, result)), Some(Text::Present(logged))) if logged != texts::NO_RESULT => {
             status == event.status && fits_beginning(result, &logged)
         }
         // It was given up, then or now.
@@ -345,7 +265,7 @@ fn fits(a: &str, b: &str) -> bool {
 /// The same of texts of which one or both may be cut: where marks are longer or shorter than what they stand
 /// for, the cut is elsewhere.
 fn fits_beginning(a: &str, b: &str) -> bool {
-    let is_cut = |text: &str| text.chars().count() >= commands::SUMMARY;
+    let is_cut = |text: &str| text.chars().count() >= texts::SUMMARY;
     let [before_a, before_b] = [a, b].map(|text| before_mark(text, is_cut(text)));
     let is_marked = before_a.len() < a.len() || before_b.len() < b.len();
     if !is_marked || !(is_cut(a) || is_cut(b)) {
@@ -448,15 +368,15 @@ mod tests {
     fn what_is_cut_is_compared_as_far_as_a_mark_moves_nothing() {
         let (key, mark) = ("k".repeat(40), "[redacted:a]");
         let of = |secret: &str, end: &str| {
-            let text = format!("see {secret}{}{end}", "é".repeat(commands::SUMMARY));
-            commands::beginning(&text, commands::SUMMARY).to_owned()
+            let text = format!("see {secret}{}{end}", "é".repeat(texts::SUMMARY));
+            texts::beginning(&text, texts::SUMMARY).to_owned()
         };
         assert!(fits_beginning(&of(&key, ""), &of(mark, "")));
         assert!(!fits_beginning("see 1", &of(mark, "")[1..]));
         assert!(!fits_beginning("short", "other"));
         assert!(!fits_beginning(
-            &"a".repeat(commands::SUMMARY),
-            &"b".repeat(commands::SUMMARY)
+            &"a".repeat(texts::SUMMARY),
+            &"b".repeat(texts::SUMMARY)
         ));
     }
 }

@@ -7,18 +7,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use annals::{Annals, BulkWriter};
+use annals_domain::FrameId;
 use lru::LruCache;
 use uuid::Uuid;
 
 use super::agent::Agent;
 use super::batch::Load;
-use super::commands;
-use super::compare::Claim;
-use super::ids::Ids;
+use super::claim::Claim;
+use super::ids::{Ids, ToolIds};
 use super::item::{Read, Said, Summary};
 use super::remark::{Remark, Remarks};
 use super::session::{Closed, Session};
-use super::uses::LastResult;
+use super::texts;
 use crate::import::ImportOptions;
 use crate::import::error::ImportError;
 use crate::import::fields;
@@ -35,6 +35,15 @@ const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
 
 /// At most so many summaries of a file wait for the session that follows.
 const SUMMARIES: usize = 1_000;
+
+/// The newest result about a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LastResult {
+    pub(super) call: ToolIds,
+    /// Its frame in the chain's pipeline; none where an earlier import pushed
+    /// it, which is read from the log only if it is used.
+    pub(super) frame: Option<FrameId>,
+}
 
 /// An import on its way.
 pub(crate) struct Importer<'a> {
@@ -199,7 +208,7 @@ impl<'a> Importer<'a> {
                     let line = call.line;
                     self.give_up(&name, call, line).await?;
                 } else if let Some(batch) = self.known(self.ids.tool(&call.id).batch).await? {
-                    let args = commands::json(call.input.as_deref());
+                    let args = texts::json(call.input.as_deref());
                     let claim = Claim::Call(call.asked(args.as_ref()));
                     if self.holds(&[claim], batch).await? {
                         self.report.already_there += call.load.lines;

@@ -10,8 +10,7 @@ use annals_event_log::Digest;
 use serde_json::value::RawValue;
 
 use super::agent::Agent;
-use super::commands::{self, Part};
-use super::tool;
+use super::texts::{self, Part};
 use crate::import::fields::{self, NOTHING, Table};
 use crate::report::Fields;
 use crate::tokens;
@@ -252,13 +251,13 @@ impl Item {
 
     /// The text that the model saw of it: a result whole, other texts as far as they are kept.
     fn seen(&self) -> Option<String> {
-        let kept = |text: &str| Some(commands::bounded(text).to_owned());
+        let kept = |text: &str| Some(texts::bounded(text).to_owned());
         match &self.what {
             What::Prompt { text, .. }
             | What::Text(text)
             | What::Thinking(text)
             | What::Said { text, .. } => kept(text),
-            What::ToolResult { content, .. } => tool::said(content.as_deref()),
+            What::ToolResult { content, .. } => texts::said(content.as_deref()),
             What::ToolCall { .. } | What::Evidence(_) | What::Whole { .. } => None,
         }
     }

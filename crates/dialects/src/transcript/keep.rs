@@ -52,12 +52,8 @@ impl Importer<'_> {
         // It has no map with other keys than texts: it can be written.
         let json = serde_json::to_vec(&contents).unwrap_or_default();
         let mut requests = self.snapshot(ids.snapshot, item(file.name, json));
-        let name = SetMetadata {
-            object: ids.snapshot.0,
-            visibility: None,
-            tags: None,
-            external_ids: Some(Ordered(vec![(EXTERNAL_ID.to_owned(), file.sha256)])),
-        };
+        let name = SetMetadata::new(ids.snapshot.0)
+            .with_external_ids(Ordered(vec![(EXTERNAL_ID.to_owned(), file.sha256)]));
         requests.push(Request::new(self.agent.program(), name));
         if self.keep(ids.batch, requests).await? == Recorded::Now(None) {
             self.report.kept_raw += 1;
@@ -72,16 +68,10 @@ impl Importer<'_> {
 
     fn snapshot(&self, snapshot: SnapshotId, item: NewItem) -> Vec<Request> {
         let program = self.agent.program();
-        let open = OpenSnapshot {
-            id: Some(snapshot),
-            selection_strategy: SelectionStrategy::Explicit,
-            items: vec![item],
-            summary: None,
-        };
-        let close = FinalizeSnapshot {
-            snapshot,
-            summary: None,
-        };
+        let open = OpenSnapshot::new(SelectionStrategy::Explicit)
+            .with_id(snapshot)
+            .with_items(vec![item]);
+        let close = FinalizeSnapshot::new(snapshot);
         vec![
             Request::new(program.clone(), open),
             Request::new(program, close),
@@ -105,11 +95,5 @@ impl Importer<'_> {
 }
 
 fn item(path: String, content: Vec<u8>) -> NewItem {
-    NewItem {
-        kind: ContextItemKind::File,
-        path,
-        preview: None,
-        blob: None,
-        content: Some(Payload(content)),
-    }
+    NewItem::new(ContextItemKind::File, path).with_content(Payload(content))
 }

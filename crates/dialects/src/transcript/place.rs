@@ -4,12 +4,13 @@ use annals_domain::pipeline::FrameKind;
 use annals_domain::{ActorRef, PipelineId, Timestamp};
 
 use super::batch::{Frame, ImportBatch, Load};
-use super::commands::{self, By, FrameData, Part};
+use super::commands::{self, By, FrameData};
 use super::ids::Ids;
 use super::importer::{Done, Importer};
 use super::item::{Course, Entry, Item};
 use super::remark::Remark;
 use super::session::{MAIN, Session};
+use super::texts::Part;
 use crate::import::error::ImportError;
 use crate::import::fields;
 

@@ -169,7 +169,12 @@ impl Importer<'_> {
                 break;
             }
             newest = Some(intent);
-            let links = self.annals.refs(intent.0, REFINING).await.map_err(failed)?;
+            let links = self
+                .annals
+                .index()
+                .refs(intent.0, REFINING)
+                .await
+                .map_err(failed)?;
             let refining = links.backward.into_iter().rev();
             next = refining
                 .filter(|link| link.relation == Relation::IntentParent && link.id != new.0)

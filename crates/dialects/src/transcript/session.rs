@@ -9,7 +9,7 @@ use annals_domain::{IntentId, Json, Timestamp};
 use serde_json::value::RawValue;
 
 use super::batch::{ImportBatch, Load};
-use super::compare::Call;
+use super::claim::Call;
 use super::ids::{ChainIds, Ids};
 use super::item::Setting;
 

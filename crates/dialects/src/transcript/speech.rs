@@ -4,12 +4,13 @@
 use annals_domain::pipeline::FrameKind;
 
 use super::batch::ImportBatch;
-use super::commands::{self, FrameData, Part};
+use super::commands::{self, FrameData};
 use super::importer::{Done, Importer};
 use super::item::{Entry, Evidence, Item, Speaker, What};
 use super::place::Spoken;
 use super::remark::Remark;
 use super::session::MAIN;
+use super::texts::{self, Part};
 use crate::import::fields;
 
 /// A text in a user's line.
@@ -114,7 +115,7 @@ impl Importer<'_> {
         let chain = session.chain(&spoken.chain);
         let begins = chain.is_side() && chain.title.is_none();
         if begins {
-            chain.title = Some(commands::bounded(said.text).to_owned());
+            chain.title = Some(texts::bounded(said.text).to_owned());
         }
         let kind = if said.is_summary {
             FrameKind::Checkpoint
@@ -155,7 +156,7 @@ impl Importer<'_> {
         let chain = session.chain(MAIN);
         chain
             .title
-            .get_or_insert_with(|| commands::bounded(asked).to_owned());
+            .get_or_insert_with(|| texts::bounded(asked).to_owned());
         let mut load = spoken.load.take();
         load.fields.inferred("intent.content (the prompt)");
         load.fields
@@ -287,7 +288,7 @@ fn count_idle_details(spoken: &mut Spoken<'_>) {
 
 /// Counts what is cut off a text that is too long.
 fn count_cut(spoken: &mut Spoken<'_>, item: &Item, text: &str) {
-    if commands::bounded(text).len() < text.len() {
+    if texts::bounded(text).len() < text.len() {
         spoken.load.remarks.push(Remark::TextCut);
         let path = format!("{} (beyond 1 MiB)", item.path);
         spoken.load.fields.lost(&path, 1);

@@ -8,7 +8,6 @@ use annals_domain::run::{
     DiffFormat, IoFootprint, Payload, ProposePatchSet, RecordToolInvocation, RejectPatchSet,
     ToolStatus, TouchedFile,
 };
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::agent::Agent;
@@ -19,10 +18,8 @@ use super::ids::{ChainIds, ToolIds};
 use super::item::Entry;
 use super::remark::Remark;
 use super::session::PendingToolCall;
+use super::texts::{self, NO_RESULT, said, text_of};
 use crate::import::fields;
-
-/// What stands for a result that did not come.
-pub(crate) const NO_RESULT: &str = "(no result was recorded)";
 
 /// What came back from a tool.
 #[derive(Debug)]
@@ -133,7 +130,7 @@ fn call<'a>(waiting: &'a PendingToolCall, answer: Option<&'a Answer<'a>>, of: Of
     };
     let said = answer.and_then(|answer| said(answer.content));
     let result = match (answer, &said) {
-        (Some(_), Some(said)) => commands::beginning(said, commands::SUMMARY).to_owned(),
+        (Some(_), Some(said)) => texts::beginning(said, texts::SUMMARY).to_owned(),
         (Some(answer), None) => text_of(answer.content),
         (None, _) => NO_RESULT.to_owned(),
     };
@@ -207,18 +204,12 @@ impl Call<'_> {
                 Access::Write => footprint.paths_written.push(name.clone()),
             }
         }
-        RecordToolInvocation {
-            run: self.chain.run,
-            id: Some(self.ids.invocation),
-            tool_name: self.tool().to_owned(),
-            io_footprint: (!self.files.is_empty()).then_some(footprint),
-            args,
-            status: self.status,
-            duration_ms: self.duration_ms(),
-            result_summary: Some(commands::beginning(&self.result, commands::SUMMARY).to_owned()),
-            artifacts: Vec::new(),
-            output: vec![],
-        }
+        RecordToolInvocation::new(self.chain.run, self.tool(), self.status)
+            .with_id(self.ids.invocation)
+            .with_io_footprint((!self.files.is_empty()).then_some(footprint))
+            .with_args(args)
+            .with_duration_ms(self.duration_ms())
+            .with_result_summary(texts::beginning(&self.result, texts::SUMMARY).to_owned())
     }
 
     /// How long it took: as the tool itself says, or else between the lines of
@@ -246,12 +237,11 @@ impl Call<'_> {
             let change = edit::change(name, &file.texts, &patch);
             is_made |= change.made;
             let counted = change.lines.added + change.lines.deleted > 0;
-            touched.push(TouchedFile {
-                path: name.clone(),
-                change_type: change.change_type,
-                lines_added: change.lines.added,
-                lines_deleted: change.lines.deleted,
-            });
+            touched.push(
+                TouchedFile::new(name.clone(), change.change_type)
+                    .with_lines_added(change.lines.added)
+                    .with_lines_deleted(change.lines.deleted),
+            );
             match (change.diff, &mut diff) {
                 (Some(more), Some(diff)) => diff.extend(more),
                 (None, diff) if counted => *diff = None,
@@ -267,18 +257,18 @@ impl Call<'_> {
         if diff.is_none() {
             load.remarks.push(Remark::DiffTooLarge);
         }
-        let propose = ProposePatchSet {
-            id: Some(self.ids.patch_set),
-            diff: diff.filter(|diff| !diff.is_empty()).map(Payload),
-            touched,
-            ..ProposePatchSet::new(self.chain.run, DiffFormat::Unified)
-        };
+        let propose = ProposePatchSet::new(self.chain.run, DiffFormat::Unified)
+            .with_id(self.ids.patch_set)
+            .with_diff(diff.filter(|diff| !diff.is_empty()).map(Payload))
+            .with_touched(touched);
         let mut requests = vec![self.by().request(propose)];
         if self.answer.is_some_and(|answer| answer.is_error) {
-            requests.push(self.by().request(RejectPatchSet {
-                patch_set: self.ids.patch_set,
-                reason: Some(commands::beginning(&self.result, commands::SUMMARY).to_owned()),
-            }));
+            requests.push(
+                self.by().request(
+                    RejectPatchSet::new(self.ids.patch_set)
+                        .with_reason(texts::beginning(&self.result, texts::SUMMARY).to_owned()),
+                ),
+            );
         }
         requests
     }
@@ -331,37 +321,4 @@ impl Call<'_> {
             &mut load.fields,
         );
     }
-}
-
-/// The text of a result, in any of its forms, as far as a summary needs it.
-pub(crate) fn text_of(content: Option<&RawValue>) -> String {
-    let Some(content) = content else {
-        return String::new();
-    };
-    match texts(content) {
-        Some(texts) => texts.join("\n"),
-        None => commands::beginning(content.get(), commands::SUMMARY).to_owned(),
-    }
-}
-
-/// All texts of a result, which a model reads as they are. None, if it has no
-/// text: an image's bytes say nothing of the tokens that it takes.
-pub(super) fn said(content: Option<&RawValue>) -> Option<String> {
-    let texts = texts(content?)?;
-    (!texts.is_empty()).then(|| texts.join("\n"))
-}
-
-/// A text, or the texts of a list of parts; none, if it is neither.
-fn texts(content: &RawValue) -> Option<Vec<String>> {
-    #[derive(Deserialize)]
-    struct Part {
-        #[serde(default)]
-        text: Option<String>,
-    }
-    let json = content.get();
-    if let Ok(text) = serde_json::from_str::<String>(json) {
-        return Some(vec![text]);
-    }
-    let parts: Vec<Part> = serde_json::from_str(json).ok()?;
-    Some(parts.into_iter().filter_map(|part| part.text).collect())
 }

@@ -21,7 +21,7 @@ use annals_event_log::{Query, Record, Version};
 use super::batch::{ImportBatch, Load};
 use super::edit::Access;
 use super::ids::ToolIds;
-use super::importer::{Done, Importer};
+use super::importer::{Done, Importer, LastResult};
 use super::record::{Appended, Recorded};
 use super::remark::Remark;
 use super::tool::Touched;
@@ -38,15 +38,6 @@ const PAGE: usize = 256;
 
 /// Why a step failed whose edit is not in the log.
 const NOT_RECORDED: &str = "the edit could not be recorded";
-
-/// The newest result about a file.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct LastResult {
-    call: ToolIds,
-    /// Its frame in the chain's pipeline; none where an earlier import pushed
-    /// it, which is read from the log only if it is used.
-    frame: Option<FrameId>,
-}
 
 impl Importer<'_> {
     /// Records a call that is about a file. If it is an edit, it used the
@@ -157,7 +148,7 @@ impl Importer<'_> {
         }
         self.settle().await?;
         let failed = |error| ImportError::View(Box::new(error));
-        let first = match self.annals.row(result.call.invocation).await {
+        let first = match self.annals.index().row(result.call.invocation).await {
             Ok(row) => row.first_position,
             Err(ViewError::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(failed(error)),
@@ -219,7 +210,7 @@ impl Importer<'_> {
     /// How many steps a plan has.
     async fn steps_of(&mut self, plan: PlanId) -> Result<u32, ImportError> {
         self.settle().await?;
-        let row = self.annals.row(plan).await;
+        let row = self.annals.index().row(plan).await;
         let row = row.map_err(|error| ImportError::View(Box::new(error)))?;
         // A plan's row counts its steps by their status, and nothing else.
         let steps: u64 = row.counts.iter().map(|(_, count)| count).sum();
@@ -263,23 +254,11 @@ fn added(record: &Record) -> Result<Option<u32>, ImportError> {
 
 /// The commands before an edit, if its step gets this number.
 fn beginning(edit: &Touched, plan: PlanId, step: u32, used: FrameId) -> Vec<Request> {
-    let add = AddStep {
-        index: Some(step),
-        ..AddStep::new(plan, NewStep::new(edit.subject.as_str()))
-    };
-    let link = LinkStepFrames {
-        plan,
-        step,
-        iframes: vec![used],
-        oframes: Vec::new(),
-        inferred: true,
-    };
-    let progressing = SetStepStatus {
-        plan,
-        step,
-        status: StepStatus::Progressing,
-        reason: None,
-    };
+    let add = AddStep::new(plan, NewStep::new(edit.subject.as_str())).with_index(step);
+    let link = LinkStepFrames::new(plan, step)
+        .with_iframes(vec![used])
+        .with_inferred(true);
+    let progressing = SetStepStatus::new(plan, step, StepStatus::Progressing);
     let by = &edit.by;
     vec![by.request(add), by.request(link), by.request(progressing)]
 }
@@ -294,22 +273,20 @@ fn ending(
     recorded: Recorded,
 ) -> Vec<Request> {
     let is_lost = recorded == Recorded::Not;
-    let link = made.map(|made| LinkStepFrames {
-        plan,
-        step,
-        iframes: Vec::new(),
-        oframes: vec![made],
-        inferred: true,
+    let link = made.map(|made| {
+        LinkStepFrames::new(plan, step)
+            .with_oframes(vec![made])
+            .with_inferred(true)
     });
-    let ended = SetStepStatus {
+    let ended = SetStepStatus::new(
         plan,
         step,
-        status: match edit.worked && !is_lost {
+        match edit.worked && !is_lost {
             true => StepStatus::Completed,
             false => StepStatus::Failed,
         },
-        reason: is_lost.then(|| NOT_RECORDED.to_owned()),
-    };
+    )
+    .with_reason(is_lost.then(|| NOT_RECORDED.to_owned()));
     let link = link.map(|link| edit.by.request(link));
     link.into_iter().chain([edit.by.request(ended)]).collect()
 }

@@ -29,9 +29,9 @@ pub enum VerbatimExportError {
 
 impl Classified for VerbatimExportError {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Failed, Unavailable};
+        use ErrorClass::{Failed, NotFound};
         match self {
-            VerbatimExportError::BeyondEnd { .. } => Unavailable.code("beyond_end"),
+            VerbatimExportError::BeyondEnd { .. } => NotFound.code("beyond_end"),
             VerbatimExportError::Read(error) => error.classify().of("export_failed"),
             VerbatimExportError::Write(_) => Failed.code("export_failed"),
         }

@@ -93,14 +93,16 @@ impl AgentLog {
                 format!("{} {} +{added} -{deleted}\n", file.change_type, file.path)
             });
             let touched: String = touched.collect();
-            let diff = patch_set.artifact.map(|artifact| {
+            let diff = patch_set.artifact.as_ref().map(|artifact| {
                 let digest: Digest = artifact.key.as_str().unwrap().parse().unwrap();
-                let bytes = block_on(self.0.annals.content(digest)).unwrap().unwrap();
+                let bytes = block_on(self.0.annals.contents().get(digest))
+                    .unwrap()
+                    .unwrap();
                 String::from_utf8(bytes.to_vec()).unwrap()
             });
             format!(
                 "{} {touched}{}",
-                patch_set.apply_status,
+                patch_set.status(),
                 diff.unwrap_or_default()
             )
         };

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use annals::event_log::memory::MemoryLog;
-use annals::projections::ListQuery;
+use annals::projections::{InboxQuery, ListQuery};
 use annals::{Annals, At};
 use annals_dialects::ImportReport;
 use annals_dialects::forge::{ForgeExportReport, ForgeOptions, ForgeSelection, export, import};
@@ -91,11 +91,7 @@ impl Forge {
     }
 
     fn import_by(&self, author: ActorRef, annals: &Annals) -> ImportReport {
-        let options = ForgeOptions {
-            author,
-            keep_drafts: false,
-            secrets: Secrets::standard(),
-        };
+        let options = ForgeOptions::new(author).with_secrets(Secrets::standard());
         let report = block_on(import(annals, self.path(), &options, &mut |_| {})).unwrap();
         check_rows(annals);
         report
@@ -110,24 +106,27 @@ impl Forge {
 /// What the catalogue says of every intent is what a fold of its stream, its tasks
 /// and its children says, and so is who waits for a person.
 fn check_rows(annals: &Annals) {
-    let query = ListQuery {
-        limit: 1_000,
-        ..ListQuery::new(Kind::Intent)
-    };
-    let rows = block_on(annals.list(&query)).unwrap().rows;
-    let inbox = block_on(annals.inbox(None, 1_000)).unwrap().entries;
+    let query = ListQuery::new(Kind::Intent).with_limit(1_000);
+    let rows = block_on(annals.index().list(&query)).unwrap().rows;
+    let inbox = block_on(
+        annals
+            .inbox()
+            .entries(&InboxQuery::default().with_limit(1_000)),
+    )
+    .unwrap()
+    .entries;
     for row in rows {
         let id = IntentId(row.id);
-        let computed = block_on(annals.approval_status(id, At::Now)).unwrap();
+        let computed = block_on(annals.inbox().status_at(id, At::Now)).unwrap();
         assert_eq!(row.approval, Some(computed), "{row:?}");
-        let view = block_on(annals.forge_intent(id, At::Now)).unwrap();
+        let view = block_on(annals.inbox().forge_intent(id, At::Now)).unwrap();
         let waits = match computed {
             ApprovalStatus::Blocked | ApprovalStatus::Error => true,
             ApprovalStatus::Done | ApprovalStatus::Rejected | ApprovalStatus::Cancelled => false,
             ApprovalStatus::Proposed => true,
             ApprovalStatus::Approved => {
                 let is_over = |id: &IntentId| {
-                    let status = block_on(annals.approval_status(*id, At::Now)).unwrap();
+                    let status = block_on(annals.inbox().status_at(*id, At::Now)).unwrap();
                     matches!(status, ApprovalStatus::Rejected | ApprovalStatus::Cancelled)
                 };
                 view.needs_clarification || view.dependencies.iter().any(is_over)

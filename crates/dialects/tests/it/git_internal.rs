@@ -59,7 +59,7 @@ fn export(annals: &Annals) -> Vec<Rendered> {
 
 /// Every row of the catalogue, as it is stored.
 fn catalogue(annals: &Annals) -> Vec<Row> {
-    block_on(annals.rebuild(&mut |_| {})).unwrap();
+    block_on(annals.index().rebuild(&mut |_| {})).unwrap();
     let log = annals.log().as_ref();
     let model = block_on(Catalogue::new().model(log)).unwrap();
     let mut rows: Vec<Row> = Vec::new();

@@ -59,17 +59,10 @@ fn seal(annals: &Annals) {
         let at = DateTime::parse_from_rfc3339(SEALED_AT).unwrap().to_utc();
         request.at(at.into())
     };
-    let intent = CreateIntent {
-        id: Some(SEALED.into()),
-        prompt: format!("its pin is {PIN:05}"),
-        parent: None,
-    };
+    let intent = CreateIntent::new(format!("its pin is {PIN:05}")).with_id(Some(SEALED.into()));
     block_on(annals.execute(at(intent.into()))).unwrap();
-    let seal = Seal {
-        object: SEALED,
-        checksum: None,
-    };
-    block_on(annals.seal(SEALED, at(seal.into()))).unwrap();
+    let seal = Seal::new(SEALED);
+    block_on(annals.proofs().seal(SEALED, at(seal.into()))).unwrap();
 }
 
 /// Keeps what a tool printed as a report, an output, a diff and the content of a snapshot's item.
@@ -200,16 +193,9 @@ fn fill(home: &Path) -> Annals {
     let texts = Texts::of(PIN);
     let annals = block_on(Annals::open(home.join("log").to_str().unwrap())).unwrap();
     let by = ActorRef::human("ada");
-    let intent = CreateIntent {
-        id: None,
-        prompt: texts.draft.clone(),
-        parent: None,
-    };
+    let intent = CreateIntent::new(texts.draft.clone());
     let made = block_on(annals.execute(Request::new(by.clone(), intent))).unwrap();
-    let reserve = ReserveAlias {
-        object: made.id.unwrap(),
-        alias: texts.alias.clone(),
-    };
+    let reserve = ReserveAlias::new(made.id.unwrap(), texts.alias.clone());
     block_on(annals.execute(Request::new(by, Command::from(reserve)))).unwrap();
     seal(&annals);
     keep(&annals);
@@ -230,11 +216,7 @@ fn fill(home: &Path) -> Annals {
     )
     .unwrap();
     let project = home.join("project");
-    let options = ForgeOptions {
-        author: ActorRef::human("ada"),
-        keep_drafts: false,
-        secrets: Secrets::none(),
-    };
+    let options = ForgeOptions::new(ActorRef::human("ada")).with_secrets(Secrets::none());
     let report = block_on(import(&annals, &project, &options, &mut |_| {})).unwrap();
     assert_eq!(report.broken_count, 0, "{report}");
 
@@ -310,13 +292,12 @@ fn a_text_that_was_removed_is_in_nothing_that_is_left_and_follows_from_none() {
     assert_eq!(kept(&known), [PIN], "by hashes of content");
     assert!(Texts::of_content(PIN).iter().all(|id| known.contains(id)));
 
-    let request = RedactRequest {
-        targets: vec![Target::Pattern(Regex::new(&PIN.to_string()).unwrap())],
-        actor: ActorRef::human("ada"),
-        reason: "it leaked".to_owned(),
-        at: None,
-    };
-    let report = block_on(annals.redact(&request, &mut |_| {})).unwrap();
+    let request = RedactRequest::new(
+        vec![Target::Pattern(Regex::new(&PIN.to_string()).unwrap())],
+        ActorRef::human("ada"),
+        "it leaked",
+    );
+    let report = block_on(annals.contents().redact(&request, &mut |_| {})).unwrap();
     assert_eq!(report.found.stays_count, 0, "{:?}", report.found.stays);
     assert_eq!(report.found.seals.len(), 1);
     annals.rocks().unwrap().purge().unwrap();

@@ -3,7 +3,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::print_stdout
+    clippy::print_stdout,
+    clippy::too_many_lines
 )]
 
 use proptest::test_runner::{Config, RngSeed};

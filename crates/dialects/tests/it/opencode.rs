@@ -756,10 +756,7 @@ fn what_was_left_open_is_read_of_sessions_that_are_over() {
     drop(write(&path, &rows));
     let log = Log::empty();
     for (ended, frames, tokens) in [(false, 0, [0; 4]), (true, 1, [5, 1, 0, 10])] {
-        let options = annals_dialects::import::ImportOptions {
-            ended,
-            ..Default::default()
-        };
+        let options = annals_dialects::import::ImportOptions::default().with_ended(ended);
         let mut none = |_| {};
         let imported =
             annals_dialects::import::recordings(&log.annals, &path, None, &options, &mut none);

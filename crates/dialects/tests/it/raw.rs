@@ -13,10 +13,7 @@ use crate::claude::recording::Folder;
 const LINE: &str = r#"{"type":"user","uuid":"u1","sessionId":"s1","timestamp":"2026-01-02T03:04:05Z","message":{"role":"user","content":"Fix it"}}"#;
 
 fn keep(log: &Log, path: &Path) -> ImportReport {
-    let options = ImportOptions {
-        keep_raw: true,
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions::default().with_keep_raw(true);
     let mut none = |_| {};
     let imported = import::recordings(&log.annals, path, Some("claude"), &options, &mut none);
     block_on(imported).unwrap().remove(0)

@@ -180,7 +180,9 @@ pub(crate) fn edits(log: &Log) -> Vec<(Vec<String>, String)> {
         });
         let diff = view.artifact.map(|artifact| {
             let digest = artifact.key.as_str().unwrap().parse().unwrap();
-            let bytes = block_on(log.annals.content(digest)).unwrap().unwrap();
+            let bytes = block_on(log.annals.contents().get(digest))
+                .unwrap()
+                .unwrap();
             String::from_utf8(bytes.to_vec()).unwrap()
         });
         (touched.collect(), diff.unwrap_or_default())

@@ -63,9 +63,10 @@ pub(crate) fn files(folder: &Path) -> Vec<u8> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => all.extend(files(&path)),
-            false => all.extend(fs::read(&path).unwrap()),
+        if path.is_dir() {
+            all.extend(files(&path));
+        } else if path.is_file() {
+            all.extend(fs::read(&path).unwrap());
         }
     }
     all

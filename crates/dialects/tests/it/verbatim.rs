@@ -115,7 +115,7 @@ fn assert_same(from: &Annals, to: &Annals) {
     assert_eq!(root(from), root(to));
     for record in all(from) {
         for digest in record.content().iter().filter_map(Content::blob) {
-            let of = |annals: &Annals| block_on(annals.content(digest)).unwrap().unwrap();
+            let of = |annals: &Annals| block_on(annals.contents().get(digest)).unwrap().unwrap();
             assert_eq!(of(from), of(to));
         }
     }

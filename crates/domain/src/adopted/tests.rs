@@ -22,8 +22,8 @@ use crate::run::{
 use crate::task::{AddDependency, AdoptedTask, CreateTask, FailTask, TaskStatus};
 use crate::testing::{Given, json, stream};
 use crate::{
-    ActorKind, DecisionId, Dependence, FrameId, IntentId, PatchSetId, PipelineId, PlanId, Refusal,
-    RunId, StreamKind, TaskId,
+    ActorKind, AnyEvent, DecisionId, Dependence, FrameId, IntentId, PatchSetId, PipelineId, PlanId,
+    Refusal, RunId, StreamKind, TaskId, intent, pipeline, plan, task,
 };
 
 const OWN: Uuid = Uuid::from_u128(1);
@@ -353,7 +353,7 @@ fn work_by_an_adopted_run_waits_for_the_approval_of_an_intent_of_ours() {
         .command(SubmitIntent {
             id: Some(by),
             risk: Some(Risk::High),
-            ..SubmitIntent::new(Source::Audit, "another way to log in")
+            ..SubmitIntent::new("another way to log in", Source::Audit)
         })
         .command(CreateTask {
             id: Some(of),
@@ -403,7 +403,7 @@ fn an_adopted_run_that_validates_changes_nothing_before_the_approval() {
         .command(SubmitIntent {
             id: Some(by),
             risk: Some(Risk::High),
-            ..SubmitIntent::new(Source::Audit, "another way to log in")
+            ..SubmitIntent::new("another way to log in", Source::Audit)
         })
         .command(CreateTask {
             id: Some(of),
@@ -463,7 +463,7 @@ fn no_commit_of_an_adopted_decision_is_recorded_before_the_approval() {
         .command(SubmitIntent {
             id: Some(by),
             risk: Some(Risk::High),
-            ..SubmitIntent::new(Source::Audit, "another way to log in")
+            ..SubmitIntent::new("another way to log in", Source::Audit)
         })
         .command(CreateTask {
             id: Some(of),

@@ -14,7 +14,7 @@ pub const MAX_LENGTH: usize = 200;
 const ID_DIGITS: usize = 8;
 
 /// The stream of an alias in a log without a secret of its own: its id is a UUID of version 5 over
-/// the alias. In others it follows from the log's secret, see `Annals::alias_stream`.
+/// the alias. In others it follows from the log's secret, see `Index::alias_stream`.
 pub fn stream_of(alias: &str) -> StreamRef {
     let namespace = Uuid::new_v5(&Uuid::NAMESPACE_DNS, b"alias.annals");
     StreamRef {

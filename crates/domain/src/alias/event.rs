@@ -1,5 +1,6 @@
 //! What happens to an alias.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -10,17 +11,15 @@ use crate::redaction::Redacted;
 events! {
     /// An event of an alias's stream.
     pub enum Event {
-        /// The alias was given to an object.
         Reserved = "alias.reserved" v 1,
-        /// Content of events in this stream was removed.
         Redacted = "alias.redacted" v 1,
     }
 }
 
-/// The alias was given to an object.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The alias was given to an object, for ever.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reserved {
-    /// The object's kind, by its number.
+    /// The object's kind, by its number (8 to 18, 64 for a session, or 65 for an observation).
     pub kind: u8,
     /// The object.
     pub object: Uuid,

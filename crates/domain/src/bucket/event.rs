@@ -1,5 +1,6 @@
 //! What happens to a bucket that sessions share.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -12,21 +13,19 @@ use crate::{CommandId, SessionId};
 events! {
     /// An event of a bucket's stream.
     pub enum Event {
-        /// A command took a token.
         Taken = "bucket.taken" v 1,
-        /// Content of events in this stream was removed.
         Redacted = "bucket.redacted" v 1,
     }
 }
 
 /// A command took a token, when the event occurred.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Taken {
     /// The session that the command was given in.
     pub session: SessionId,
     /// The command.
     pub command: CommandId,
-    /// What it is.
+    /// What the command is.
     pub kind: CommandKind,
     /// The name of the policy profile.
     pub profile: Slot,

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Timestamp;
-use crate::session::RateLimits;
+use crate::session::{CommandKind, PolicyProfile, RateLimits};
 
 fn at(nanos: i64) -> Timestamp {
     (DateTime::UNIX_EPOCH + TimeDelta::nanoseconds(nanos)).into()

@@ -3,6 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use derive_new::new;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -20,39 +22,35 @@ use crate::{DecideError, IntentId, Json, Kind, Meta, Refusal, StreamKind, TaskId
 
 /// Records what an analysis of an approved intent came to, which then is executing:
 /// tasks, intents that it is split into, or questions. One of these is given.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RecordAnalysis {
     /// The intent: approved or executing.
+    #[setters(skip)]
     pub intent: IntentId,
     /// What the agent answered: JSON with an `outcome`, or a text that has it in
     /// a fence or in prose. `annals apply` reads the lists below from it, if they
     /// are left out.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub analysis: Option<Json>,
     /// The tasks, in any order.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<AnalyzedTask>,
     /// The intents that it is split into.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub child_intents: Vec<ChildIntent>,
     /// What a person has to answer first.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clarifications: Vec<String>,
 }
 
 impl RecordAnalysis {
-    /// An analysis that came to nothing yet.
-    pub fn new(intent: IntentId) -> RecordAnalysis {
-        RecordAnalysis {
-            intent,
-            analysis: None,
-            tasks: Vec::new(),
-            child_intents: Vec::new(),
-            clarifications: Vec::new(),
-        }
-    }
-
     /// Whether there is an answer of which nothing was read.
     pub fn is_unread(&self) -> bool {
         self.analysis.is_some()
@@ -63,80 +61,88 @@ impl RecordAnalysis {
 }
 
 /// A task that an analysis came to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct AnalyzedTask {
     /// What the others call it: not blank, and each its own.
+    #[new(into)]
+    #[setters(skip)]
     pub id: String,
     /// Short summary: not blank, under 100 characters.
+    #[new(into)]
+    #[setters(skip)]
     pub title: String,
     /// How much work it is: low, med or high.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complexity: Option<Complexity>,
     /// How it is to be done.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
     /// The files that matter.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relevant_files: Vec<String>,
     /// What is to be done, one after the other.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub implementation_steps: Vec<String>,
     /// What else there is to know.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
     /// Tasks of this analysis that must be done first, by their `id`.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
     /// What else the agent said of it.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<Json>,
 }
 
 /// An intent that an analysis splits another one into.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ChildIntent {
     /// What is wanted, in a line; not blank.
+    #[new(into)]
+    #[setters(skip)]
     pub title: String,
     /// The rest of it.
+    #[new(default)]
     #[serde(default)]
     pub body: String,
     /// What the others of this analysis call it.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// What kind of work it is.
+    #[new(default)]
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub work_type: Option<WorkType>,
     /// How risky it is, as the agent judges.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
     /// Its labels.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
     /// Intents that must be done first: others of this analysis by their `id`, and intents of
     /// the log by id or alias.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
     /// What else the agent said of it.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<Json>,
-}
-
-impl ChildIntent {
-    /// One with a title and nothing else.
-    pub fn new(title: impl Into<String>) -> ChildIntent {
-        ChildIntent {
-            title: title.into(),
-            body: String::new(),
-            id: None,
-            work_type: None,
-            risk: None,
-            labels: Vec::new(),
-            depends_on: Vec::new(),
-            extra: None,
-        }
-    }
 }
 
 pub(crate) fn record(world: &mut World, command: &RecordAnalysis, meta: &Meta) -> Decided {
@@ -363,7 +369,7 @@ fn children(
             child_of: Some(parent),
             depends_on: waited_for(world, parent, child, &names)?,
             extra: child.extra.clone(),
-            ..SubmitIntent::new(source, prompt)
+            ..SubmitIntent::new(prompt, source)
         };
         world.absent(id.stream())?;
         let events = propose(world, id, &submit)?;

@@ -34,7 +34,7 @@ open_enum! {
 coded_enum! {
     /// A kind of work that the rules know: each has a flow and a first risk. Any other
     /// one uses those of the setting `classification.unknown_type`.
-    pub enum ListedType {
+    pub enum ListedType called "type" {
         /// Something new.
         Feature = 1 => "feature",
         /// The same behind a better structure.

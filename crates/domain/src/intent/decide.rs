@@ -1,35 +1,17 @@
 //! What is accepted of an intent, and what happens then.
 
-use std::sync::Arc;
-
 use super::open_work::open_work;
+use super::shared::refuse;
+pub(crate) use super::shared::{emit, require_active};
 use super::{
     ActivateIntent, Activated, AnalyzeIntent, Analyzed, CancelIntent, Cancelled, CommitRecorded,
-    CompleteIntent, Completed, CreateIntent, Event, Life, PlanSelected, RecordCommit, SelectPlan,
-    State, Submitted,
+    CompleteIntent, Completed, CreateIntent, Life, PlanSelected, RecordCommit, SelectPlan,
+    Submitted,
 };
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
-use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, DecideError, IntentId, Kind, Meta, Refusal, StreamKind, plan};
-
-pub(crate) fn emit(id: IntentId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
-    Emitted {
-        stream: id.stream(),
-        event: AnyEvent::Intent(event.into()),
-        pieces,
-    }
-}
-
-fn refuse(id: IntentId, state: Life, asked: &'static str, allowed: &'static str) -> Refusal {
-    Refusal::Transition {
-        kind: Kind::Intent,
-        id: id.0,
-        state: state.name().into(),
-        asked,
-        allowed,
-    }
-}
+use crate::world::{Decided, World};
+use crate::{IntentId, Kind, Meta, Refusal, StreamKind, plan};
 
 pub(crate) fn create(world: &mut World, command: &CreateIntent, meta: &Meta) -> Decided {
     let id = command.id.unwrap_or(IntentId(meta.new_id));
@@ -77,19 +59,6 @@ pub(crate) fn activate(world: &mut World, command: &ActivateIntent, _: &Meta) ->
         reason: pieces.optional_text(command.reason.as_deref()),
     };
     Ok(vec![emit(command.intent, event, pieces)])
-}
-
-/// Demands that an intent is Active.
-pub(crate) fn require_active(
-    world: &mut World,
-    intent: IntentId,
-    asked: &'static str,
-) -> Result<Arc<State>, DecideError> {
-    let state = world.intent(intent)?;
-    match state.life {
-        Life::Active => Ok(state),
-        life => Err(refuse(intent, life, asked, "active").into()),
-    }
 }
 
 pub(crate) fn select_plan(world: &mut World, command: &SelectPlan, _: &Meta) -> Decided {

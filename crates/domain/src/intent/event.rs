@@ -1,5 +1,6 @@
 //! What happens to an intent.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 use uuid::Uuid;
@@ -46,106 +47,84 @@ impl IntentStatus {
 events! {
     /// An event of an intent's stream.
     pub enum Event {
-        /// The user's request was recorded.
         Submitted = "intent.submitted" v 1,
-        /// The request was interpreted.
         Analyzed = "intent.analyzed" v 1,
-        /// Work on it may begin.
         Activated = "intent.activated" v 1,
-        /// A plan revision became the current one.
         PlanSelected = "intent.plan_selected" v 1,
-        /// The resulting git commit was recorded.
         CommitRecorded = "intent.commit_recorded" v 1,
-        /// All work on it is finished.
         Completed = "intent.completed" v 1,
-        /// It was abandoned.
         Cancelled = "intent.cancelled" v 1,
-        /// Visibility, tags or external ids were set.
         MetadataSet = "intent.metadata_set" v 1,
-        /// It was sealed.
         Sealed = "intent.sealed" v 2,
-        /// It was taken over from another system.
         Adopted = "intent.adopted" v 1,
-        /// It was put on Forge's axis.
         TakenIn = "intent.taken_in" v 1,
-        /// What kind of work it is, and how risky.
         Classified = "intent.classified" v 2,
-        /// It may be worked on.
         Approved = "intent.approved" v 1,
-        /// It is not wanted.
         Rejected = "intent.rejected" v 1,
-        /// More was said about what to do.
         Instructed = "intent.instructed" v 1,
-        /// Work on it began.
         ExecutionStarted = "intent.execution_started" v 1,
-        /// A person has to answer before it goes on.
         ClarificationRequested = "intent.clarification_requested" v 1,
-        /// A question was answered.
         ClarificationAnswered = "intent.clarification_answered" v 1,
-        /// It was split into intents of their own.
         Decomposed = "intent.decomposed" v 1,
-        /// A task belongs to it.
         TaskAdded = "intent.task_added" v 1,
-        /// What failed is tried again.
         RerunRequested = "intent.rerun_requested" v 1,
-        /// Content of events in this stream was removed.
         Redacted = "intent.redacted" v 1,
     }
 }
 
 /// The user's request was recorded; the intent is a Draft.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Submitted {
-    /// The intent that this one refines (git-internal calls it `parent`).
+    /// The intent that this one refines (docs/spec/git-internal.md: `parent`).
     pub refines: Option<IntentId>,
     /// The request, verbatim.
     pub prompt: Slot,
 }
 
-/// The request was interpreted; `content` replaces an earlier interpretation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The request was interpreted; this replaces an earlier interpretation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Analyzed {
     /// The structured interpretation.
     pub content: Slot,
 }
 
-/// The intent became Active.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Work may begin; the intent is Active.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Activated {
     /// Why.
     pub reason: Option<Slot>,
 }
 
 /// A plan revision became the current one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanSelected {
     /// The plan.
     pub plan: PlanId,
 }
 
 /// The resulting git commit was recorded; the last one wins.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommitRecorded {
     /// The commit.
     pub commit: GitOid,
 }
 
 /// All work on the intent is finished.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Completed {
     /// Why.
     pub reason: Option<Slot>,
 }
 
 /// The intent was abandoned before completion.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cancelled {
     /// Why.
     pub reason: Option<Slot>,
 }
 
 /// The intent was taken over from another system, as it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Adopted {
     /// Its common header.
     pub header: Box<AdoptedHeader>,
@@ -172,7 +151,8 @@ impl Adopted {
 }
 
 /// One status of an adopted intent's history.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "status")]
 pub struct AdoptedStatus {
     /// The status.
     pub status: IntentStatus,

@@ -1,10 +1,11 @@
 //! What happens to an intent on its second axis (docs/spec/forge.md).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{FlowStep, Risk, Source, WorkType};
 use crate::codes::coded_enum;
-use crate::pieces::Slot;
+use crate::pieces::{JsonPiece, Slot};
 use crate::{IntentId, ObservationId, TaskId};
 
 coded_enum! {
@@ -87,11 +88,11 @@ coded_enum! {
 
 /// The intent was put on Forge's axis: it is proposed, and comes from
 /// somewhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TakenIn {
     /// Where it comes from.
     pub source: Source,
-    /// The intent that it is a part of (Forge calls it `parent`).
+    /// The intent that it is a part of (docs/spec/forge.md: `parent`).
     pub child_of: Option<IntentId>,
     /// Intents that must be done first.
     pub depends_on: Vec<IntentId>,
@@ -99,13 +100,14 @@ pub struct TakenIn {
     pub observation: Option<ObservationId>,
     /// Its labels.
     pub labels: Vec<Slot>,
-    /// What else another system knows of it, as JSON.
+    /// What else another system knows of it.
+    #[schemars(with = "Option<JsonPiece>")]
     pub extra: Option<Slot>,
 }
 
-/// What kind of work it is and how risky, by rule or as an actor judged it.
-/// What is `None` stays as it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What kind of work it is and how risky, by rule or by an actor's judgement. What is absent stays
+/// as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Classified {
     /// The kind of work.
     pub work_type: Option<WorkType>,
@@ -125,8 +127,8 @@ pub struct Classified {
     pub reason: Option<Slot>,
 }
 
-/// It may be worked on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The intent may be worked on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Approved {
     /// Who let it go on.
     pub by: Approver,
@@ -134,27 +136,27 @@ pub struct Approved {
     pub reason: Option<Slot>,
 }
 
-/// It is not wanted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The intent is not wanted; in git-internal's words it is Cancelled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Rejected {
     /// Why.
     pub reason: Option<Slot>,
 }
 
 /// More was said about what to do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Instructed {
     /// What was said.
     pub instruction: Slot,
 }
 
-/// Work on it began.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Work on the intent began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExecutionStarted {}
 
-/// A person has to answer before it goes on. Questions are numbered from 0 in
-/// the order in which they are asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// It needs an answer before it goes on. Questions are numbered from 0 in the order in which they
+/// are asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClarificationRequested {
     /// What is asked.
     pub questions: Vec<Slot>,
@@ -162,7 +164,7 @@ pub struct ClarificationRequested {
 
 /// A question was answered. The last answer lets an executing intent go back to
 /// approved.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClarificationAnswered {
     /// The number of the question.
     pub question: u32,
@@ -170,23 +172,23 @@ pub struct ClarificationAnswered {
     pub answer: Slot,
 }
 
-/// It was split into intents of their own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The intent was split into intents of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Decomposed {
     /// The children.
     pub children: Vec<IntentId>,
 }
 
-/// A task belongs to it. It is in this stream so that a decision that depends on all
-/// tasks of an intent is guarded against another one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A task belongs to the intent. It is in this stream so that a decision that depends on all tasks
+/// of an intent is guarded against another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskAdded {
     /// The task.
     pub task: TaskId,
 }
 
-/// What failed is tried again: each failed task has a new one in its place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What failed is tried again: each failed task is replaced by a new one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RerunRequested {
     /// The tasks that failed.
     pub superseded: Vec<TaskId>,

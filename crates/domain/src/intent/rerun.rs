@@ -42,7 +42,7 @@ pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> De
         again.push((*failed, needs));
     }
     world.load_all(failed.iter().map(|old| of(*old).stream()))?;
-    world.load_texts(&failed)?;
+    world.load_second_folds(failed.iter().map(|task| task.stream()))?;
     for (failed, _) in in_order(again, |(id, _)| *id, |(_, needs)| needs.clone()) {
         let failed = &failed;
         let (old, new) = (world.task(*failed)?, of(*failed));

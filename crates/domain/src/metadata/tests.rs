@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use super::decide::in_stream;
 use super::*;
 use crate::intent::CreateIntent;
 use crate::observation::{ObservationKind, RecordObservation};
@@ -15,7 +16,9 @@ use crate::session::{CreateSession, PolicyProfile, RepoRef, SessionConfig, Works
 use crate::snapshot::{FinalizeSnapshot, OpenSnapshot, SelectionStrategy};
 use crate::task::CreateTask;
 use crate::testing::{Given, events, stream, texts};
-use crate::{Dependence, RunId, SessionId, SnapshotId, TaskId};
+use crate::{
+    AnyEvent, Dependence, Refusal, RunId, SessionId, SnapshotId, StreamKind, StreamRef, TaskId, run,
+};
 
 const RUN: RunId = RunId(Uuid::from_u128(14));
 const SNAPSHOT: SnapshotId = SnapshotId(Uuid::from_u128(8));

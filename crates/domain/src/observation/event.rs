@@ -1,5 +1,6 @@
 //! What happens to an observation.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 use uuid::Uuid;
@@ -36,19 +37,15 @@ impl ObservationKind {
 events! {
     /// An event of an observation's stream.
     pub enum Event {
-        /// Something was noticed.
         Recorded = "observation.recorded" v 1,
-        /// An actor looked at it, and it is settled.
         Processed = "observation.processed" v 1,
-        /// Visibility, tags or external ids were set.
         MetadataSet = "observation.metadata_set" v 1,
-        /// Content of events in this stream was removed.
         Redacted = "observation.redacted" v 1,
     }
 }
 
 /// Something was noticed; it is open.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Recorded {
     /// How.
     pub kind: ObservationKind,
@@ -61,18 +58,19 @@ pub struct Recorded {
 }
 
 /// An object that an observation is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "object")]
 pub struct Subject {
-    /// The object's kind, by its number.
+    /// The object's kind, by its number (8 to 18, 64 for a session, or 65 for an observation).
     pub kind: u8,
     /// The object.
     pub object: Uuid,
 }
 
-/// It led to an intent, or there is nothing to do about it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// It is settled: it led to an intent, which names it, or there is nothing to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Processed {
-    /// The intent that it led to; none where there was nothing to do.
+    /// The intent that it led to; absent where there was nothing to do.
     pub intent: Option<IntentId>,
     /// Why.
     pub reason: Option<Slot>,

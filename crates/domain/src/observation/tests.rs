@@ -33,7 +33,7 @@ fn submit(id: IntentId, source: Source) -> SubmitIntent {
     SubmitIntent {
         id: Some(id),
         observation: Some(NOTICED),
-        ..SubmitIntent::new(source, "Share the setup")
+        ..SubmitIntent::new("Share the setup", source)
     }
 }
 

@@ -3,61 +3,17 @@
 //! Evictions are not events: the window is a pure function of the frames that
 //! were pushed and the limit in force ([`super::Window`]).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 use uuid::Uuid;
 
-use super::PolicyRule;
-use crate::codes::open_enum;
+use super::{FrameKind, PolicyRule};
 use crate::event::{Touched, events};
 use crate::metadata::{MetadataSet, Sealed, subject};
-use crate::pieces::Slot;
+use crate::pieces::{JsonPiece, Slot};
 use crate::redaction::Redacted;
 use crate::{AdoptedHeader, FrameId, Kind, PlanId, Timestamp};
-
-open_enum! {
-    /// What a frame captures (docs/spec/git-internal.md, FrameKind).
-    pub enum FrameKind as tagged {
-        /// The interpretation of an intent; the seed. Protected.
-        IntentAnalysis = 1 => "intent_analysis",
-        /// What a plan's step accomplished.
-        StepSummary = 2 => "step_summary",
-        /// A digest of a code change.
-        CodeChange = 3 => "code_change",
-        /// The state of a system or an environment.
-        SystemState = 4 => "system_state",
-        /// What went wrong, and what was done about it.
-        ErrorRecovery = 5 => "error_recovery",
-        /// An explicit save-point. Protected.
-        Checkpoint = 6 => "checkpoint",
-        /// The result of a tool call.
-        ToolCall = 7 => "tool_call",
-    }
-}
-
-impl FrameKind {
-    /// Its name for people; a kind that is not git-internal's is marked, as it
-    /// may have the name of one that is.
-    pub fn label(&self) -> String {
-        match self {
-            FrameKind::Other(name) => format!("other: {name}"),
-            listed => listed.to_string(),
-        }
-    }
-
-    /// Whether git-internal never evicts frames of this kind.
-    pub fn is_protected(&self) -> bool {
-        match self {
-            FrameKind::IntentAnalysis | FrameKind::Checkpoint => true,
-            FrameKind::StepSummary
-            | FrameKind::CodeChange
-            | FrameKind::SystemState
-            | FrameKind::ErrorRecovery
-            | FrameKind::ToolCall
-            | FrameKind::Other(_) => false,
-        }
-    }
-}
 
 /// The member of a frame's data that is stored as a piece of its own.
 pub const CONTENT: &str = "content";
@@ -65,39 +21,28 @@ pub const CONTENT: &str = "content";
 events! {
     /// An event of a pipeline's stream.
     pub enum Event {
-        /// It was created, without frames.
         Created = "pipeline.created" v 1,
-        /// A frame was appended.
         FramePushed = "pipeline.frame_pushed" v 2,
-        /// A plan's step consumed frames.
         FramesUsed = "pipeline.frames_used" v 2,
-        /// The limit was set.
         MaxFramesSet = "pipeline.max_frames_set" v 1,
-        /// The policy was set.
         EvictionPolicySet = "pipeline.eviction_policy_set" v 1,
-        /// The summary across all frames was set.
         GlobalSummarySet = "pipeline.global_summary_set" v 1,
-        /// Visibility, tags or external ids were set.
         MetadataSet = "pipeline.metadata_set" v 1,
-        /// It was sealed.
         Sealed = "pipeline.sealed" v 2,
-        /// It was taken over from another system.
         Adopted = "pipeline.adopted" v 1,
-        /// Content of events in this stream was removed.
         Redacted = "pipeline.redacted" v 1,
     }
 }
 
 /// The pipeline was created, without frames.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Created {
     /// How many frames the window may hold; 0 is unlimited.
     pub max_frames: u32,
 }
 
-/// A frame was appended. Whether it or older ones are evicted then follows
-/// from the policy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A frame was appended. Whether it or older ones are evicted follows from the policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FramePushed {
     /// The frame's number.
     pub frame_id: FrameId,
@@ -105,17 +50,19 @@ pub struct FramePushed {
     pub kind: FrameKind,
     /// A few sentences for people.
     pub summary: Slot,
-    /// The payload for machines (JSON), without `content` where that is stored separately.
+    /// The payload for machines, without `content` where that is stored separately.
+    #[schemars(with = "Option<JsonPiece>")]
     pub data: Option<Slot>,
-    /// The payload's member `content` (JSON) as a piece of its own: equal content
-    /// over 4 KiB is stored once, even if the rest of the data differs.
+    /// The payload's member `content`: what was captured, as it was. It is a separate piece, so
+    /// that equal content over 4 KiB is stored once, even if the rest of the data differs.
+    #[schemars(with = "Option<JsonPiece>")]
     pub content: Option<Slot>,
     /// How many tokens it takes in a model's context.
     pub token_estimate: Option<u64>,
 }
 
 /// A plan's step consumed frames; policies that look at uses need to know.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FramesUsed {
     /// The plan.
     pub plan: PlanId,
@@ -128,7 +75,7 @@ pub struct FramesUsed {
 }
 
 /// The limit was set. It evicts nothing until the next push.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MaxFramesSet {
     /// How many frames the window may hold; 0 is unlimited.
     pub max_frames: u32,
@@ -136,7 +83,7 @@ pub struct MaxFramesSet {
 
 /// The eviction policy was set. It evicts nothing until the next push. Fields
 /// that the policy has no use for are empty.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EvictionPolicySet {
     /// Which policy it is.
     pub rule: PolicyRule,
@@ -148,14 +95,15 @@ pub struct EvictionPolicySet {
     pub summary_tokens: Option<u64>,
     /// How many frames of which kinds are kept.
     pub quotas: Vec<StoredQuota>,
-    /// How many frames of each other kind are kept; `None` is all of them.
+    /// How many frames of each other kind are kept; absent, all of them.
     pub other_kinds: Option<u32>,
     /// Kinds that are never evicted.
     pub protected: Vec<FrameKind>,
 }
 
 /// How many frames of a kind are kept, inside an event's structure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "quota")]
 pub struct StoredQuota {
     /// The kind.
     pub kind: FrameKind,
@@ -164,25 +112,25 @@ pub struct StoredQuota {
 }
 
 /// The summary across all frames was set.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GlobalSummarySet {
-    /// The summary; `None` takes it away.
+    /// The summary; absent, it was taken away.
     pub summary: Option<Slot>,
 }
 
-/// The pipeline was taken over from another system, as it is; or the frames of
-/// the one that was taken over just before go on. What had been evicted there
-/// is not known.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The pipeline was taken over from another system, as it is; or the frames of the one taken over
+/// just before go on. What had been evicted there is not known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Adopted {
-    /// The pipeline; none where its frames go on.
+    /// The pipeline; absent where its frames go on.
     pub object: Option<AdoptedPipeline>,
     /// Frames in the window, in order.
     pub frames: Vec<AdoptedFrame>,
 }
 
 /// What an adopted pipeline has once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "pipeline")]
 pub struct AdoptedPipeline {
     /// Its common header.
     pub header: Box<AdoptedHeader>,
@@ -195,7 +143,8 @@ pub struct AdoptedPipeline {
 }
 
 /// A frame of an adopted pipeline.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "frame")]
 pub struct AdoptedFrame {
     /// Its number.
     pub frame_id: FrameId,
@@ -203,7 +152,8 @@ pub struct AdoptedFrame {
     pub kind: FrameKind,
     /// A few sentences for people.
     pub summary: Slot,
-    /// The payload for machines (JSON).
+    /// The payload for machines.
+    #[schemars(with = "Option<JsonPiece>")]
     pub data: Option<Slot>,
     /// When it was pushed.
     pub created_at: Timestamp,

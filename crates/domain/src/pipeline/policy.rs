@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use derive_new::new;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -42,59 +44,75 @@ pub enum EvictionPolicy {
 }
 
 /// git-internal's policy: at most so many frames, the oldest goes first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct MaxFrames {
     /// How many frames the window may hold; 0 is unlimited. Left out, it is the
     /// limit that the pipeline has: what `create_pipeline`, `set_max_frames` or a
     /// policy like this one set last.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_frames: Option<u32>,
     /// Kinds that are never evicted.
+    #[new(value = "protected_by_default()")]
     #[serde(default = "protected_by_default")]
     pub protected: Vec<FrameKind>,
 }
 
 /// At most so many tokens, the oldest frame goes first. A frame without an
 /// estimate counts for no token.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TokenBudget {
     /// How many tokens the frames in the window may take, from 1.
+    #[setters(skip)]
     #[serde(deserialize_with = "from_one")]
     #[schemars(range(min = 1))]
     pub max_tokens: u64,
     /// Kinds that are never evicted.
+    #[new(value = "protected_by_default()")]
     #[serde(default = "protected_by_default")]
     pub protected: Vec<FrameKind>,
 }
 
 /// At most so many tokens, of which one rolling summary of the evicted frames
 /// takes a fixed part; the oldest frame goes first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RollingSummary {
     /// How many tokens the frames in the window and the summary may take, from
     /// 1.
+    #[setters(skip)]
     #[serde(deserialize_with = "from_one")]
     #[schemars(range(min = 1))]
     pub max_tokens: u64,
     /// How many of them the summary takes once there is one, from 1; less than
     /// `max_tokens`.
+    #[setters(skip)]
     #[serde(deserialize_with = "from_one")]
     #[schemars(range(min = 1))]
     pub summary_tokens: u64,
     /// Kinds that are never evicted.
+    #[new(value = "protected_by_default()")]
     #[serde(default = "protected_by_default")]
     pub protected: Vec<FrameKind>,
 }
 
 /// At most so many frames, so many tokens, or both; the frame goes first that
 /// was pushed or used by a plan's step longest ago.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct LeastRecentlyUsed {
     /// How many frames the window may hold, from 1.
+    #[new(default)]
     #[serde(
         default,
         deserialize_with = "from_one_if_any",
@@ -103,6 +121,7 @@ pub struct LeastRecentlyUsed {
     #[schemars(range(min = 1))]
     pub max_frames: Option<u32>,
     /// How many tokens the frames in the window may take, from 1.
+    #[new(default)]
     #[serde(
         default,
         deserialize_with = "from_one_if_any",
@@ -111,29 +130,36 @@ pub struct LeastRecentlyUsed {
     #[schemars(range(min = 1))]
     pub max_tokens: Option<u64>,
     /// Kinds that are never evicted.
+    #[new(value = "protected_by_default()")]
     #[serde(default = "protected_by_default")]
     pub protected: Vec<FrameKind>,
 }
 
 /// At most so many frames of each kind; the oldest of a kind goes first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct KindQuotas {
     /// The quotas, one a kind.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotas: Vec<KindQuota>,
     /// How many frames are kept of each kind that has no quota of its own; left
     /// out, all of them.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<u32>,
     /// Kinds that are never evicted. They have no quota.
+    #[new(value = "protected_by_default()")]
     #[serde(default = "protected_by_default")]
     pub protected: Vec<FrameKind>,
 }
 
 /// How many frames of a kind are kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct KindQuota {
     /// The kind.
     pub kind: FrameKind,
@@ -142,8 +168,9 @@ pub struct KindQuota {
 }
 
 /// Nothing is evicted.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Unlimited {}
 
 /// A number that must not be 0.
@@ -211,10 +238,7 @@ impl InvalidPolicy {
 impl Default for EvictionPolicy {
     /// git-internal's, with the limit that the pipeline has.
     fn default() -> EvictionPolicy {
-        EvictionPolicy::MaxFrames(MaxFrames {
-            max_frames: None,
-            protected: protected_by_default(),
-        })
+        EvictionPolicy::MaxFrames(MaxFrames::new())
     }
 }
 
@@ -229,36 +253,23 @@ impl EvictionPolicy {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn max_frames(max_frames: u32) -> EvictionPolicy {
-        EvictionPolicy::MaxFrames(MaxFrames {
-            max_frames: Some(max_frames),
-            protected: protected_by_default(),
-        })
+        EvictionPolicy::MaxFrames(MaxFrames::new().with_max_frames(max_frames))
     }
 
     /// At most so many tokens.
     pub fn token_budget(max_tokens: u64) -> EvictionPolicy {
-        EvictionPolicy::TokenBudget(TokenBudget {
-            max_tokens,
-            protected: protected_by_default(),
-        })
+        EvictionPolicy::TokenBudget(TokenBudget::new(max_tokens))
     }
 
     /// At most so many tokens, of which a rolling summary takes a part.
     pub fn rolling_summary(max_tokens: u64, summary_tokens: u64) -> EvictionPolicy {
-        EvictionPolicy::RollingSummary(RollingSummary {
-            max_tokens,
-            summary_tokens,
-            protected: protected_by_default(),
-        })
+        EvictionPolicy::RollingSummary(RollingSummary::new(max_tokens, summary_tokens))
     }
 
     /// At most so many frames, those that were used last.
     pub fn least_recently_used(max_frames: u32) -> EvictionPolicy {
-        EvictionPolicy::LeastRecentlyUsed(LeastRecentlyUsed {
-            max_frames: Some(max_frames),
-            max_tokens: None,
-            protected: protected_by_default(),
-        })
+        let policy = LeastRecentlyUsed::new().with_max_frames(max_frames);
+        EvictionPolicy::LeastRecentlyUsed(policy)
     }
 
     /// At most so many frames of each of these kinds, and of each other one.
@@ -266,12 +277,12 @@ impl EvictionPolicy {
         quotas: impl IntoIterator<Item = (FrameKind, u32)>,
         others: Option<u32>,
     ) -> EvictionPolicy {
-        let quota = |(kind, keep)| KindQuota { kind, keep };
-        EvictionPolicy::KindQuotas(KindQuotas {
-            quotas: quotas.into_iter().map(quota).collect(),
-            others,
-            protected: protected_by_default(),
-        })
+        let quotas = quotas.into_iter();
+        let quotas: Vec<_> = quotas
+            .map(|(kind, keep)| KindQuota::new(kind, keep))
+            .collect();
+        let policy = KindQuotas::new().with_quotas(quotas).with_others(others);
+        EvictionPolicy::KindQuotas(policy)
     }
 
     /// Nothing is evicted.
@@ -483,17 +494,19 @@ impl fmt::Display for EvictionPolicy {
 coded_enum! {
     /// Which policy it is, as events store it.
     pub enum PolicyRule {
-        /// [`MaxFrames`].
+        /// At most so many frames, the oldest goes first: git-internal's policy.
         MaxFrames = 1 => "max_frames",
-        /// [`TokenBudget`].
+        /// At most so many tokens, the oldest frame goes first.
         TokenBudget = 2 => "token_budget",
-        /// [`RollingSummary`].
+        /// At most so many tokens, of which one rolling summary of the evicted frames takes a
+        /// fixed part; the oldest frame goes first.
         RollingSummary = 3 => "rolling_summary",
-        /// [`LeastRecentlyUsed`].
+        /// At most so many frames, so many tokens, or both; the frame goes first that was pushed or
+        /// used longest ago.
         LeastRecentlyUsed = 4 => "least_recently_used",
-        /// [`KindQuotas`].
+        /// At most so many frames of each kind; the oldest of a kind goes first.
         KindQuotas = 5 => "kind_quotas",
-        /// [`Unlimited`].
+        /// Nothing is evicted.
         Unlimited = 6 => "unlimited",
     }
 }

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EvictionPolicy, FrameKind, protected_by_default};
+use super::{EvictionPolicy, FrameKind, State, protected_by_default};
+use crate::world::not_found;
+use crate::{DecideError, PipelineId, SecondFold, World};
 
 /// The number of frames in a window, constant in size. It is all that a decision
 /// and a list need to know of a window, whose frames they do not hold.
@@ -111,6 +113,27 @@ impl Tally {
         if let Some(limit) = limit {
             let left = u64::from(limit).saturating_sub(self.protected);
             self.evictable = self.evictable.min(left);
+        }
+    }
+}
+
+impl World {
+    /// How many frames the window of a pipeline that exists holds. Under most
+    /// policies that takes the window itself.
+    ///
+    /// # Errors
+    /// [`DecideError::Needs`] the window where counting is not enough, and
+    /// [`crate::Refusal::NotFound`].
+    pub fn window_len(&mut self, id: PipelineId) -> Result<u64, DecideError> {
+        if let State::Open(open) = &*self.pipeline(id)?
+            && let Some(len) = open.tally.len()
+        {
+            return Ok(len);
+        }
+        let stream = id.stream();
+        match self.second_fold(stream)? {
+            SecondFold::Window(window) => Ok(window.as_ref().map_or(0, |it| it.len() as u64)),
+            SecondFold::TaskText(_) => Err(not_found(stream)),
         }
     }
 }

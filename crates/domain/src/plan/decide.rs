@@ -2,27 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use super::line::{intents_of, latest_of, require_latest, require_unbegun, tasks_before};
+use super::line::{intents_of, latest_of, plans_before, require_latest, tasks_before};
+pub(crate) use super::shared::emit;
 use super::{
-    AddStep, Assigned, CreatePlan, Drafted, Event, LinkStepFrames, NewStep, RecordStepOutput,
-    Restored, Revised, SetStepStatus, SpawnStepTask, State, StepAdded, StepFramesLinked,
-    StepOutputRecorded, StepState, StepStatus, StepStatusChanged, StepTaskSpawned, StoredStep,
+    AddStep, Assigned, CreatePlan, Drafted, LinkStepFrames, NewStep, RecordStepOutput, Restored,
+    Revised, SetStepStatus, SpawnStepTask, State, StepAdded, StepFramesLinked, StepOutputRecorded,
+    StepState, StepStatus, StepStatusChanged, StepTaskSpawned, StoredStep,
 };
 use crate::pieces::Pieces;
 use crate::pipeline::decide::{frames_used, open};
 use crate::world::{Decided, Emitted, World};
 use crate::{
-    AnyEvent, DecideError, FrameId, IntentId, Kind, Meta, PipelineId, PlanId, Refusal, StreamKind,
-    TaskId, intent, task,
+    DecideError, FrameId, IntentId, Kind, Meta, PipelineId, PlanId, Refusal, StreamKind, TaskId,
+    intent, task,
 };
-
-pub(crate) fn emit(id: PlanId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
-    Emitted {
-        stream: id.stream(),
-        event: AnyEvent::Plan(event.into()),
-        pieces,
-    }
-}
 
 pub(crate) fn create(world: &mut World, command: &CreatePlan, meta: &Meta) -> Decided {
     let id = command.id.unwrap_or(PlanId(meta.new_id));
@@ -468,4 +461,22 @@ pub(crate) fn record_step_output(
         outputs: pieces.json(&command.outputs),
     };
     Ok(vec![emit(command.plan, event, pieces)])
+}
+
+/// Demands that no step is progressing that an intent gets with a plan, while it waits for an
+/// approval.
+fn require_unbegun(
+    world: &mut World,
+    plan: Option<PlanId>,
+    of: IntentId,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    let plans = plans_before(world, plan, of)?;
+    // Those that are the intent's already were brought when it did not wait.
+    let new = plans.iter().filter(|plan| plan.intent.is_none());
+    let mut steps = new.flat_map(|plan| &plan.steps);
+    match steps.any(|step| step.status == StepStatus::Progressing) {
+        true => intent::intake::require_let_go_if_any(world, of, asked),
+        false => Ok(()),
+    }
 }

@@ -1,5 +1,6 @@
 //! What happens to a plan.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 use uuid::Uuid;
@@ -7,7 +8,7 @@ use uuid::Uuid;
 use crate::codes::coded_enum;
 use crate::event::{Touched, events};
 use crate::metadata::{MetadataSet, Sealed, subject};
-use crate::pieces::Slot;
+use crate::pieces::{JsonPiece, Slot};
 use crate::redaction::Redacted;
 use crate::{AdoptedHeader, FrameId, IntentId, Kind, PipelineId, PlanId, TaskId, Timestamp};
 
@@ -46,38 +47,25 @@ impl StepStatus {
 events! {
     /// An event of a plan's stream.
     pub enum Event {
-        /// The plan was drawn up.
         Drafted = "plan.drafted" v 1,
-        /// A step was appended.
         StepAdded = "plan.step_added" v 1,
-        /// A step's status changed.
         StepStatusChanged = "plan.step_status_changed" v 1,
-        /// A step consumed or produced frames.
         StepFramesLinked = "plan.step_frames_linked" v 2,
-        /// A step was handed to a task of its own.
         StepTaskSpawned = "plan.step_task_spawned" v 1,
-        /// A step's outputs were recorded.
         StepOutputRecorded = "plan.step_output_recorded" v 1,
-        /// Visibility, tags or external ids were set.
         MetadataSet = "plan.metadata_set" v 1,
-        /// It was sealed.
         Sealed = "plan.sealed" v 2,
-        /// It was taken over from another system.
         Adopted = "plan.adopted" v 1,
-        /// Another plan took its place.
         Revised = "plan.revised" v 1,
-        /// It became the plan of an intent.
         Assigned = "plan.assigned" v 1,
-        /// It goes back to an earlier revision.
         Restored = "plan.restored" v 1,
-        /// Content of events in this stream was removed.
         Redacted = "plan.redacted" v 1,
     }
 }
 
 /// The plan was drawn up. A revision takes nothing over from the plan before
 /// it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Drafted {
     /// The plan that this one revises.
     pub previous: Option<PlanId>,
@@ -93,36 +81,40 @@ pub struct Drafted {
 }
 
 /// Another plan took this one's place; a plan is revised at most once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Revised {
     /// The revision.
     pub by: PlanId,
 }
 
 /// A plan that was drawn up for no intent became the plan of one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Assigned {
     /// The intent.
     pub intent: IntentId,
 }
 
-/// This plan goes back to an earlier revision of its line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The plan goes back to an earlier revision of its line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Restored {
     /// The earlier revision.
     pub plan: PlanId,
 }
 
 /// A step inside an event's structure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "step")]
 pub struct StoredStep {
-    /// What it should accomplish.
+    /// What the step should accomplish.
     pub description: Slot,
-    /// The expected inputs (JSON).
+    /// The expected inputs.
+    #[schemars(with = "Option<JsonPiece>")]
     pub inputs: Option<Slot>,
-    /// The outputs (JSON).
+    /// The outputs.
+    #[schemars(with = "Option<JsonPiece>")]
     pub outputs: Option<Slot>,
-    /// How it is checked (JSON).
+    /// How it is checked.
+    #[schemars(with = "Option<JsonPiece>")]
     pub checks: Option<Slot>,
     /// The frames that it consumes, without duplicates.
     pub iframes: Vec<FrameId>,
@@ -133,7 +125,7 @@ pub struct StoredStep {
 }
 
 /// A step was appended; it is pending.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepAdded {
     /// The step's number, from 0.
     pub index: u32,
@@ -142,7 +134,7 @@ pub struct StepAdded {
 }
 
 /// A step's status changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepStatusChanged {
     /// The step's number.
     pub index: u32,
@@ -154,7 +146,7 @@ pub struct StepStatusChanged {
 
 /// A step consumed or produced frames. They are appended to the step's lists
 /// and were not in them before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepFramesLinked {
     /// The step's number.
     pub index: u32,
@@ -166,8 +158,8 @@ pub struct StepFramesLinked {
     pub inferred: bool,
 }
 
-/// A step was handed to a task of its own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A step was given to a separate task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepTaskSpawned {
     /// The step's number.
     pub index: u32,
@@ -176,26 +168,28 @@ pub struct StepTaskSpawned {
 }
 
 /// A step's outputs were recorded; the last ones win.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepOutputRecorded {
     /// The step's number.
     pub index: u32,
-    /// The outputs (JSON).
+    /// The outputs.
+    #[schemars(with = "JsonPiece")]
     pub outputs: Slot,
 }
 
-/// The plan was taken over from another system, as it is; or the steps of the
-/// one that was taken over just before go on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The plan was taken over from another system, as it is; or the steps of the one taken over just
+/// before go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Adopted {
-    /// The plan; none where its steps go on.
+    /// The plan; absent where its steps go on.
     pub object: Option<AdoptedPlan>,
     /// Steps, in order.
     pub steps: Vec<AdoptedStep>,
 }
 
 /// What an adopted plan has once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "plan")]
 pub struct AdoptedPlan {
     /// Its common header.
     pub header: Box<AdoptedHeader>,
@@ -208,7 +202,8 @@ pub struct AdoptedPlan {
 }
 
 /// A step of an adopted plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "step")]
 pub struct AdoptedStep {
     /// The step.
     pub step: StoredStep,
@@ -225,7 +220,8 @@ impl AdoptedStep {
 }
 
 /// One status of an adopted step's history.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "status")]
 pub struct AdoptedStepStatus {
     /// The status.
     pub status: StepStatus,

@@ -7,9 +7,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{State, StepStatus};
+use super::State;
 use crate::world::World;
-use crate::{DecideError, IntentId, Naming, PlanId, Refusal, TaskId, intent};
+use crate::{AnyState, DecideError, Dependence, IntentId, Naming, PlanId, Refusal, TaskId, intent};
+
+impl World {
+    /// The intent of a plan that exists. It never changes, so that nothing else
+    /// of the plan's state is depended on, unless it has none yet.
+    pub fn plan_intent(&mut self, id: PlanId) -> Result<Option<IntentId>, DecideError> {
+        match &self.existing(id.stream(), Dependence::Exists)?.state {
+            AnyState::Plan(state) if state.intent.is_some() => Ok(state.intent),
+            _ => Ok(self.plan(id)?.intent),
+        }
+    }
+}
 
 /// The intents that a plan is for: its own, or else those of the nearest plans of
 /// its line. Of a line of this log's own there is one at most.
@@ -199,26 +210,8 @@ pub(super) fn tasks_before(
     Ok(plans.iter().flat_map(|plan| tasks_in(plan)).collect())
 }
 
-/// Demands that no step is progressing that an intent gets with a plan, while it waits for an
-/// approval.
-pub(super) fn require_unbegun(
-    world: &mut World,
-    plan: Option<PlanId>,
-    of: IntentId,
-    asked: &'static str,
-) -> Result<(), DecideError> {
-    let plans = plans_before(world, plan, of)?;
-    // Those that are the intent's already were brought when it did not wait.
-    let new = plans.iter().filter(|plan| plan.intent.is_none());
-    let mut steps = new.flat_map(|plan| &plan.steps);
-    match steps.any(|step| step.status == StepStatus::Progressing) {
-        true => intent::intake::require_let_go_if_any(world, of, asked),
-        false => Ok(()),
-    }
-}
-
 /// A plan and those before it that are for the intent, or for no intent yet.
-fn plans_before(
+pub(super) fn plans_before(
     world: &mut World,
     plan: Option<PlanId>,
     of: IntentId,

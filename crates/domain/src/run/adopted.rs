@@ -2,13 +2,14 @@
 //!
 //! Each object goes into its run's stream, whether or not that run exists.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ApplyStatus, DecisionMade, DiffFormat, EvidenceRecorded, Status, StoredTouchedFile, ToolInvoked,
+    ApplyStatus, DecisionMade, DiffFormat, EvidenceRecorded, StoredTouchedFile, ToolInvoked,
 };
 use crate::codes::coded_enum;
-use crate::pieces::Slot;
+use crate::pieces::{JsonPiece, Slot};
 use crate::{
     AdoptedHeader, GitOid, PatchSetId, PlanId, ProvenanceId, SnapshotId, StoredArtifact,
     StoredEnvironment, TaskId,
@@ -30,30 +31,19 @@ coded_enum! {
     }
 }
 
-impl From<RunStatus> for Status {
-    fn from(status: RunStatus) -> Status {
-        match status {
-            RunStatus::Created => Status::Created,
-            RunStatus::Patching => Status::Patching,
-            RunStatus::Validating => Status::Validating,
-            RunStatus::Completed => Status::Completed,
-            RunStatus::Failed => Status::Failed,
-        }
-    }
-}
-
-/// The run was taken over from another system, as it is; or the patch sets of
-/// the one that was taken over just before go on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The run was taken over from another system, as it is; or the patch sets of the one taken over
+/// just before go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Adopted {
-    /// The run; none where its patch sets go on.
+    /// The run; absent where its patch sets go on.
     pub object: Option<AdoptedRun>,
     /// Its patch sets, oldest first, whether or not they exist.
     pub patchsets: Vec<PatchSetId>,
 }
 
 /// What an adopted run has once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "run")]
 pub struct AdoptedRun {
     /// Its common header.
     pub header: Box<AdoptedHeader>,
@@ -67,7 +57,8 @@ pub struct AdoptedRun {
     pub status: RunStatus,
     /// The context that it started with.
     pub snapshot: Option<SnapshotId>,
-    /// Execution metrics (JSON).
+    /// Execution metrics.
+    #[schemars(with = "Option<JsonPiece>")]
     pub metrics: Option<Slot>,
     /// What went wrong.
     pub error: Option<Slot>,
@@ -75,20 +66,21 @@ pub struct AdoptedRun {
     pub environment: Option<StoredEnvironment>,
 }
 
-/// A patch set was taken over from another system, as it is; or the files of
-/// the one that was taken over just before go on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A patch set was taken over from another system, as it is; or the files of the one taken over
+/// just before go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PatchSetAdopted {
     /// The patch set's id.
     pub patch_set: PatchSetId,
-    /// The patch set; none where its files go on.
+    /// The patch set; absent where its files go on.
     pub object: Option<AdoptedPatchSet>,
     /// The files that it touches.
     pub touched: Vec<StoredTouchedFile>,
 }
 
 /// What an adopted patch set has once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "patch set")]
 pub struct AdoptedPatchSet {
     /// Its common header.
     pub header: Box<AdoptedHeader>,
@@ -105,7 +97,7 @@ pub struct AdoptedPatchSet {
 }
 
 /// Evidence was taken over from another system, as it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EvidenceAdopted {
     /// Its common header.
     pub header: Box<AdoptedHeader>,
@@ -115,7 +107,7 @@ pub struct EvidenceAdopted {
 
 /// A decision was taken over from another system, as it is. It changes nothing
 /// but itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DecisionAdopted {
     /// Its common header.
     pub header: Box<AdoptedHeader>,
@@ -124,7 +116,7 @@ pub struct DecisionAdopted {
 }
 
 /// A provenance was taken over from another system, as it is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProvenanceAdopted {
     /// Its common header.
     pub header: Box<AdoptedHeader>,
@@ -134,7 +126,8 @@ pub struct ProvenanceAdopted {
     pub provider: Slot,
     /// The model.
     pub model: Slot,
-    /// The provider's own parameters (JSON).
+    /// The provider's own parameters.
+    #[schemars(with = "Option<JsonPiece>")]
     pub parameters: Option<Slot>,
     /// Sampling temperature.
     pub temperature: Option<f64>,
@@ -145,20 +138,21 @@ pub struct ProvenanceAdopted {
 }
 
 /// Tokens in and out, and their total as the other system had it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "tokens")]
 pub struct AdoptedTokens {
     /// Tokens in the prompt.
     pub input_tokens: u64,
     /// Tokens in the completion.
     pub output_tokens: u64,
-    /// The total, which need not be their sum.
+    /// The total as the other system had it, which need not be their sum.
     pub total_tokens: u64,
     /// Estimated cost in USD.
     pub cost_usd: Option<f64>,
 }
 
 /// A tool invocation was taken over from another system, as it is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolInvocationAdopted {
     /// Its common header.
     pub header: Box<AdoptedHeader>,

@@ -3,81 +3,27 @@
 
 use std::sync::Arc;
 
-use uuid::Uuid;
-
+pub(crate) use super::shared::{emit, refuse};
+use super::shared::{fresh_id, intents_of, owning_run, require_let_go, require_patch_set};
 use super::verdict::ended_after_intent;
 pub(crate) use super::verdict::{decide, record_result_commit};
 use super::{
-    ApplyPatchSet, ApplyStatus, AttachSnapshot, CreateRun, Created, Event, EvidenceRecorded,
-    FailRun, Failed, IoFootprint, MetricsRecorded, OverrideRationale, PatchSetApplied,
-    PatchSetProposed, PatchSetRejected, PatchingStarted, ProposePatchSet, ProvenanceRecorded,
-    RationaleOverridden, RecordEvidence, RecordMetrics, RecordProvenance, RecordToolInvocation,
-    RecordUsage, RejectPatchSet, SnapshotAttached, StartPatching, StartValidation, State, Status,
+    ApplyPatchSet, ApplyStatus, AttachSnapshot, CreateRun, Created, EvidenceRecorded, FailRun,
+    Failed, IoFootprint, MetricsRecorded, OverrideRationale, PatchSetApplied, PatchSetProposed,
+    PatchSetRejected, PatchingStarted, ProposePatchSet, ProvenanceRecorded, RationaleOverridden,
+    RecordEvidence, RecordMetrics, RecordProvenance, RecordToolInvocation, RecordUsage,
+    RejectPatchSet, SnapshotAttached, StartPatching, StartValidation, State, Status,
     StoredFootprint, StoredTokens, StoredTouchedFile, TokenUsage, ToolInvoked, UsageRecorded,
     ValidationStarted,
 };
 use crate::content::check_parts;
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
-use crate::world::{Decided, Emitted, World};
+use crate::world::{Decided, World};
 use crate::{
-    AnyEvent, ArtifactRef, DecideError, IntentId, Kind, Meta, PatchSetId, PlanId, Refusal, RunId,
-    StoredArtifact, StoredEnvironment, StreamKind, TaskId, intent, plan, snapshot, task,
+    ArtifactRef, DecideError, Kind, Meta, PatchSetId, Refusal, RunId, StoredArtifact,
+    StoredEnvironment, StreamKind, TaskId, intent, snapshot, task,
 };
-
-pub(crate) fn emit(id: RunId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
-    Emitted {
-        stream: id.stream(),
-        event: AnyEvent::Run(event.into()),
-        pieces,
-    }
-}
-
-pub(crate) fn refuse(
-    id: RunId,
-    status: Status,
-    asked: &'static str,
-    allowed: &'static str,
-) -> Refusal {
-    Refusal::Transition {
-        kind: Kind::Run,
-        id: id.0,
-        state: status.name().into(),
-        asked,
-        allowed,
-    }
-}
-
-fn refuse_patch_set(
-    id: PatchSetId,
-    status: ApplyStatus,
-    asked: &'static str,
-    allowed: &'static str,
-) -> Refusal {
-    let state = status.as_str().into();
-    Refusal::Transition {
-        kind: Kind::PatchSet,
-        id: id.0,
-        state,
-        asked,
-        allowed,
-    }
-}
-
-/// The id for a new object inside a run: the requested one, if it is free.
-pub(crate) fn fresh_id<T: From<Uuid> + Into<Uuid> + Copy>(
-    world: &mut World,
-    asked: Option<T>,
-    meta: &Meta,
-) -> Result<T, DecideError> {
-    match asked {
-        None => Ok(T::from(meta.new_id)),
-        Some(id) => {
-            world.unused(id.into())?;
-            Ok(id)
-        }
-    }
-}
 
 pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Decided {
     let id = fresh_id(world, command.id, meta)?;
@@ -138,26 +84,6 @@ pub(crate) fn create(world: &mut World, command: &CreateRun, meta: &Meta) -> Dec
     Ok(events)
 }
 
-/// The intents that a run is work on: those of its task, and of its plan.
-pub(super) fn intents_of(
-    world: &mut World,
-    task: TaskId,
-    plan: Option<PlanId>,
-) -> Result<Vec<IntentId>, DecideError> {
-    let mut intents = intent::intents_of_task(world, task)?;
-    // An adopted run may name a plan that does not exist.
-    if let Some(plan) = plan
-        && world.has_plan(plan)?
-    {
-        for intent in plan::line::intents_of(world, plan)? {
-            if !intents.contains(&intent) {
-                intents.push(intent);
-            }
-        }
-    }
-    Ok(intents)
-}
-
 /// A run may revert a patch set that is applied and that a run of the same
 /// task proposed.
 fn check_revertible(
@@ -181,31 +107,6 @@ fn check_revertible(
     )
 }
 
-/// The run that proposed a patch set.
-pub(crate) fn owning_run(
-    world: &mut World,
-    patch_set: PatchSetId,
-) -> Result<(RunId, Arc<State>), DecideError> {
-    let stream = world.locate_kind(patch_set.0, Kind::PatchSet)?;
-    let run = RunId(stream.id);
-    Ok((run, world.run(run)?))
-}
-
-pub(crate) fn require_patch_set(
-    state: &State,
-    run: RunId,
-    patch_set: PatchSetId,
-    needed: ApplyStatus,
-    asked: &'static str,
-    allowed: &'static str,
-) -> Result<(), DecideError> {
-    match state.patch_sets.get(&patch_set) {
-        None => Err(Refusal::ForeignPatchSet { patch_set, run }.into()),
-        Some(status) if *status == needed => Ok(()),
-        Some(status) => Err(refuse_patch_set(patch_set, *status, asked, allowed).into()),
-    }
-}
-
 fn require_unfinished(
     world: &mut World,
     run: RunId,
@@ -216,22 +117,6 @@ fn require_unfinished(
         return Ok(state);
     }
     Err(refuse(run, state.status, asked, "created, patching or validating").into())
-}
-
-/// Demands that no intent that a run is work on waits for an approval. A run asked that when it
-/// began; its task may have been added to an intent since, and that may be judged again.
-pub(super) fn require_let_go(
-    world: &mut World,
-    run: &State,
-    asked: &'static str,
-) -> Result<(), DecideError> {
-    let Some(task) = run.task else {
-        return Ok(());
-    };
-    for intent in intents_of(world, task, run.plan)? {
-        intent::intake::require_let_go_if_any(world, intent, asked)?;
-    }
-    Ok(())
 }
 
 /// The same of a run that an import brought, which never asked when it began.

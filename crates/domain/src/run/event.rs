@@ -1,5 +1,6 @@
 //! What happens in a run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 use uuid::Uuid;
@@ -12,7 +13,7 @@ use super::{ChangeType, DecisionType, DiffFormat, EvidenceKind, ToolStatus};
 use crate::event::{Touched, events};
 use crate::intent::IntentStatus;
 use crate::metadata::{MetadataSet, Sealed, subject};
-use crate::pieces::Slot;
+use crate::pieces::{JsonPiece, Slot};
 use crate::redaction::Redacted;
 use crate::{
     DecisionId, EvidenceId, GitOid, IntentId, Kind, PatchSetId, PlanId, ProvenanceId, RunId,
@@ -22,71 +23,44 @@ use crate::{
 events! {
     /// An event of a run's stream.
     pub enum Event {
-        /// An attempt was begun.
         Created = "run.created" v 1,
-        /// The context that it started with was attached.
         SnapshotAttached = "run.snapshot_attached" v 1,
-        /// The agent began to change code.
         PatchingStarted = "run.patching_started" v 1,
-        /// The agent began to check its changes.
         ValidationStarted = "run.validation_started" v 1,
-        /// A tool was called.
         ToolInvoked = "run.tool_invoked" v 2,
-        /// A candidate diff was proposed.
         PatchSetProposed = "run.patch_set_proposed" v 1,
-        /// A patch set was applied.
         PatchSetApplied = "run.patch_set_applied" v 1,
-        /// A patch set was turned down.
         PatchSetRejected = "run.patch_set_rejected" v 1,
-        /// An applied patch set was taken back.
         PatchSetReverted = "run.patch_set_reverted" v 1,
-        /// A patch set's rationale was replaced.
         RationaleOverridden = "run.rationale_overridden" v 1,
-        /// A validation step was recorded.
         EvidenceRecorded = "run.evidence_recorded" v 1,
-        /// Provider, model and parameters were recorded.
         ProvenanceRecorded = "run.provenance_recorded" v 1,
-        /// Tokens were used.
         UsageRecorded = "run.usage_recorded" v 1,
-        /// Metrics were recorded.
         MetricsRecorded = "run.metrics_recorded" v 1,
-        /// The verdict was given.
         DecisionMade = "run.decision_made" v 1,
-        /// The run could not go on.
         Failed = "run.failed" v 1,
-        /// Visibility, tags or external ids were set.
         MetadataSet = "run.metadata_set" v 1,
-        /// An object of the run was sealed.
         Sealed = "run.sealed" v 2,
-        /// The run was taken over from another system.
         Adopted = "run.adopted" v 1,
-        /// A patch set was taken over from another system.
         PatchSetAdopted = "run.patch_set_adopted" v 1,
-        /// Evidence was taken over from another system.
         EvidenceAdopted = "run.evidence_adopted" v 1,
-        /// A decision was taken over from another system.
         DecisionAdopted = "run.decision_adopted" v 1,
-        /// A provenance was taken over from another system.
         ProvenanceAdopted = "run.provenance_adopted" v 1,
-        /// A tool invocation was taken over from another system.
         ToolInvocationAdopted = "run.tool_invocation_adopted" v 1,
-        /// The commit that a decision led to was recorded after it.
         ResultCommitRecorded = "run.result_commit_recorded" v 1,
-        /// The run ended although work on its intent had ended before.
         EndedAfterIntent = "run.ended_after_intent" v 1,
-        /// Content of events in this stream was removed.
         Redacted = "run.redacted" v 1,
     }
 }
 
 /// An attempt was begun; the run is Created.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Created {
     /// The task.
     pub task: TaskId,
-    /// The plan version that is executed; never changes.
+    /// The plan version that is executed; it never changes.
     pub plan: Option<PlanId>,
-    /// The baseline commit; none before a repository's first one.
+    /// The baseline commit; absent before a repository's first one.
     pub commit: Option<GitOid>,
     /// The context that the run starts with.
     pub snapshot: Option<SnapshotId>,
@@ -97,22 +71,23 @@ pub struct Created {
 }
 
 /// The context that the run started with was attached.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SnapshotAttached {
     /// The snapshot.
     pub snapshot: SnapshotId,
 }
 
-/// The run became Patching.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The agent began to change code; the run is Patching.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PatchingStarted {}
 
-/// The run became Validating.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The agent began to check its changes; the run is Validating.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ValidationStarted {}
 
 /// Files that a tool call read and wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "footprint")]
 pub struct StoredFootprint {
     /// Files read, relative to the repository.
     pub paths_read: Vec<Slot>,
@@ -121,7 +96,8 @@ pub struct StoredFootprint {
 }
 
 /// A tool was called.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "tool invocation")]
 pub struct ToolInvoked {
     /// The call's id.
     pub tool_invocation: ToolInvocationId,
@@ -129,7 +105,8 @@ pub struct ToolInvoked {
     pub tool_name: Slot,
     /// Files read and written.
     pub io_footprint: Option<StoredFootprint>,
-    /// Arguments, JSON.
+    /// The arguments.
+    #[schemars(with = "Option<JsonPiece>")]
     pub args: Option<Slot>,
     /// How it ended.
     pub status: ToolStatus,
@@ -142,11 +119,12 @@ pub struct ToolInvoked {
 }
 
 /// One file of a patch set.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "file")]
 pub struct StoredTouchedFile {
     /// The path, relative to the repository.
     pub path: Slot,
-    /// What happened to it.
+    /// What happened to the file.
     pub change_type: ChangeType,
     /// Lines added.
     pub lines_added: u32,
@@ -155,7 +133,7 @@ pub struct StoredTouchedFile {
 }
 
 /// A candidate diff was proposed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PatchSetProposed {
     /// The patch set's id.
     pub patch_set: PatchSetId,
@@ -165,21 +143,21 @@ pub struct PatchSetProposed {
     pub format: DiffFormat,
     /// Where the diff is.
     pub artifact: Option<StoredArtifact>,
-    /// The files it touches.
+    /// The files that it touches.
     pub touched: Vec<StoredTouchedFile>,
     /// What was changed and why.
     pub rationale: Option<Slot>,
 }
 
 /// A patch set was applied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PatchSetApplied {
     /// The patch set.
     pub patch_set: PatchSetId,
 }
 
 /// A patch set was turned down.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PatchSetRejected {
     /// The patch set.
     pub patch_set: PatchSetId,
@@ -187,8 +165,8 @@ pub struct PatchSetRejected {
     pub reason: Option<Slot>,
 }
 
-/// An applied patch set was taken back by a run of its own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// An applied patch set was taken back by a separate run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PatchSetReverted {
     /// The patch set.
     pub patch_set: PatchSetId,
@@ -197,20 +175,21 @@ pub struct PatchSetReverted {
 }
 
 /// A patch set's rationale was replaced, for example by a reviewer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RationaleOverridden {
     /// The patch set.
     pub patch_set: PatchSetId,
-    /// The new rationale; none removes it.
+    /// The new rationale; absent removes it.
     pub rationale: Option<Slot>,
 }
 
 /// A validation step was recorded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "evidence")]
 pub struct EvidenceRecorded {
     /// The evidence's id.
     pub evidence: EvidenceId,
-    /// The patch set that was validated; none for the whole run.
+    /// The patch set that was validated; absent for the whole run.
     pub patch_set: Option<PatchSetId>,
     /// What kind of step it was.
     pub kind: EvidenceKind,
@@ -227,7 +206,8 @@ pub struct EvidenceRecorded {
 }
 
 /// Tokens in and out. The total is always their sum and therefore not stored.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "tokens")]
 pub struct StoredTokens {
     /// Tokens in the prompt.
     pub input_tokens: u64,
@@ -238,7 +218,7 @@ pub struct StoredTokens {
 }
 
 /// Provider, model and parameters were recorded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProvenanceRecorded {
     /// The provenance's id.
     pub provenance: ProvenanceId,
@@ -246,18 +226,19 @@ pub struct ProvenanceRecorded {
     pub provider: Slot,
     /// The model.
     pub model: Slot,
-    /// The provider's own parameters, JSON.
+    /// The provider's own parameters.
+    #[schemars(with = "Option<JsonPiece>")]
     pub parameters: Option<Slot>,
     /// Sampling temperature.
     pub temperature: Option<f64>,
     /// Maximum generation length in tokens.
     pub max_tokens: Option<u64>,
-    /// Tokens used so far.
+    /// Tokens used so far; the total is their sum.
     pub token_usage: Option<StoredTokens>,
 }
 
 /// Tokens were used, on top of what was recorded before.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageRecorded {
     /// The model.
     pub model: Option<Slot>,
@@ -286,20 +267,22 @@ impl UsageRecorded {
 }
 
 /// Metrics were recorded; they replace earlier ones.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MetricsRecorded {
-    /// Free JSON.
+    /// The metrics.
+    #[schemars(with = "JsonPiece")]
     pub metrics: Slot,
 }
 
 /// The verdict was given. On a run that had not failed it completes the run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "decision")]
 pub struct DecisionMade {
     /// The decision's id.
     pub decision: DecisionId,
     /// The verdict.
     pub decision_type: DecisionType,
-    /// The patch set that was chosen (Commit) or reverted (Rollback).
+    /// The patch set that was chosen (commit) or reverted (rollback).
     pub chosen_patch_set: Option<PatchSetId>,
     /// The git commit that it led to.
     pub result_commit: Option<GitOid>,
@@ -309,8 +292,8 @@ pub struct DecisionMade {
     pub rationale: Option<Slot>,
 }
 
-/// The commit that a decision led to, which was not known when it was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The git commit that the decision led to, which was made after it; once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultCommitRecorded {
     /// The decision.
     pub decision: DecisionId,
@@ -318,8 +301,8 @@ pub struct ResultCommitRecorded {
     pub commit: GitOid,
 }
 
-/// The run ended under an intent that had been completed or cancelled before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The run ended although its intent had been completed or cancelled before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EndedAfterIntent {
     /// The intent of the run's task.
     pub intent: IntentId,
@@ -328,7 +311,7 @@ pub struct EndedAfterIntent {
 }
 
 /// The run could not go on; it is Failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failed {
     /// What went wrong.
     pub error: Slot,

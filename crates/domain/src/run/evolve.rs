@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApplyStatus, DecisionMade, DecisionType, Event};
+use super::{ApplyStatus, DecisionMade, DecisionType, Event, RunStatus};
 use crate::{DecisionId, GitOid, PatchSetId, PlanId, ProvenanceId, TaskId};
 
 /// Where a run is in its life (docs/spec/git-internal.md, Run status transitions).
@@ -124,9 +124,7 @@ pub fn evolve(state: &mut State, event: &Event) {
         }
         Event::PatchSetAdopted(event) => {
             if let Some(object) = &event.object {
-                state
-                    .patch_sets
-                    .insert(event.patch_set, object.apply_status);
+                patch_set(state, event.patch_set, object.apply_status);
             }
         }
         Event::ProvenanceAdopted(event) => {
@@ -140,26 +138,10 @@ pub fn evolve(state: &mut State, event: &Event) {
         Event::SnapshotAttached(_) => state.has_snapshot = true,
         Event::PatchingStarted(_) => state.status = Status::Patching,
         Event::ValidationStarted(_) => state.status = Status::Validating,
-        Event::PatchSetProposed(event) => {
-            state
-                .patch_sets
-                .insert(event.patch_set, ApplyStatus::Proposed);
-        }
-        Event::PatchSetApplied(event) => {
-            state
-                .patch_sets
-                .insert(event.patch_set, ApplyStatus::Applied);
-        }
-        Event::PatchSetRejected(event) => {
-            state
-                .patch_sets
-                .insert(event.patch_set, ApplyStatus::Rejected);
-        }
-        Event::PatchSetReverted(event) => {
-            state
-                .patch_sets
-                .insert(event.patch_set, ApplyStatus::Reverted);
-        }
+        Event::PatchSetProposed(event) => patch_set(state, event.patch_set, ApplyStatus::Proposed),
+        Event::PatchSetApplied(event) => patch_set(state, event.patch_set, ApplyStatus::Applied),
+        Event::PatchSetRejected(event) => patch_set(state, event.patch_set, ApplyStatus::Rejected),
+        Event::PatchSetReverted(event) => patch_set(state, event.patch_set, ApplyStatus::Reverted),
         Event::ProvenanceRecorded(event) => {
             state.provenance = Some(event.provenance);
             if let Some(used) = &event.token_usage {
@@ -188,6 +170,10 @@ pub fn evolve(state: &mut State, event: &Event) {
     }
 }
 
+fn patch_set(state: &mut State, patch_set: PatchSetId, status: ApplyStatus) {
+    state.patch_sets.insert(patch_set, status);
+}
+
 fn decided(state: &mut State, made: &DecisionMade) {
     state.decision = Some(made.decision);
     state.is_commit = made.decision_type == DecisionType::Commit;
@@ -197,4 +183,16 @@ fn decided(state: &mut State, made: &DecisionMade) {
 /// The decider lets no sum become too large; records from elsewhere may.
 fn add_tokens(state: &mut State, more: &[u64]) {
     state.tokens = state.tokens_with(more).unwrap_or(u64::MAX);
+}
+
+impl From<RunStatus> for Status {
+    fn from(status: RunStatus) -> Status {
+        match status {
+            RunStatus::Created => Status::Created,
+            RunStatus::Patching => Status::Patching,
+            RunStatus::Validating => Status::Validating,
+            RunStatus::Completed => Status::Completed,
+            RunStatus::Failed => Status::Failed,
+        }
+    }
 }

@@ -14,7 +14,7 @@
 //! the run alone. A Failed run may have a decision too, but for Commit and
 //! Rollback, and stays Failed. No decision of a run that reverts changes the task.
 
-use super::decide::{
+use super::shared::{
     emit, fresh_id, intents_of, owning_run, refuse, require_let_go, require_patch_set,
 };
 use super::{

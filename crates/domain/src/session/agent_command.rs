@@ -1,50 +1,14 @@
 //! The commands that agents give (docs/spec/contracts.md, Commands): what the gate judges.
 
+use derive_new::new;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Base64Bytes, RepoRef, SessionConfig, TimeSpan, WorkItemRef};
+use super::{Base64Bytes, CommandKind, RepoRef, SessionConfig, TimeSpan, WorkItemRef};
 use crate::CommandId;
-use crate::codes::coded_enum;
-
-coded_enum! {
-    /// What an agent's command is: Contracts v1.1's thirteen, and the two that it
-    /// reserves.
-    pub enum CommandKind {
-        /// Creates a branch.
-        CreateBranch = 1 => "CreateBranch",
-        /// Applies a patch to the workspace.
-        ApplyPatch = 2 => "ApplyPatch",
-        /// Runs tests.
-        RunTests = 3 => "RunTests",
-        /// Commits.
-        Commit = 4 => "Commit",
-        /// Pushes a branch.
-        Push = 5 => "Push",
-        /// Asks for a difference.
-        GetDiff = 6 => "GetDiff",
-        /// Puts a ticket into another state.
-        TransitionTicket = 7 => "TransitionTicket",
-        /// Comments on a ticket.
-        Comment = 8 => "Comment",
-        /// Assigns a ticket.
-        SetAssignee = 9 => "SetAssignee",
-        /// Stores a file.
-        UploadArtifact = 10 => "UploadArtifact",
-        /// Asks for an approval.
-        RequestApproval = 11 => "RequestApproval",
-        /// Asks for tickets.
-        QueryBacklog = 12 => "QueryBacklog",
-        /// Asks for one ticket.
-        QueryWorkItem = 13 => "QueryWorkItem",
-        /// Reserved: begins another session.
-        SpawnSession = 14 => "SpawnSession",
-        /// Reserved: binds a session to a node of a plan.
-        LinkPlanNode = 15 => "LinkPlanNode",
-    }
-}
 
 /// Where the fields of a command of some kind are not what they should be, and
 /// what is wrong there.
@@ -59,8 +23,10 @@ macro_rules! bodies {
     ($($(#[$meta:meta])* $name:ident { $($(#[$fmeta:meta])* $field:ident: $type:ty,)* })+) => {
         $(
             $(#[$meta])*
-            #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+            #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+            #[setters(prefix = "with_", into)]
             #[serde(rename_all = "camelCase", deny_unknown_fields)]
+            #[non_exhaustive]
             pub struct $name { $($(#[$fmeta])* pub $field: $type,)* }
 
             impl From<$name> for CommandBody {
@@ -102,149 +68,188 @@ bodies! {
     /// Creates a branch.
     CreateBranch {
         /// The repository.
+        #[setters(skip)]
         repo: RepoRef,
         /// The new branch.
+        #[new(into)]
+        #[setters(skip)]
         branch_name: String,
         /// Where it begins.
+        #[new(default)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from_ref: Option<String>,
     }
     /// Applies a patch to the workspace.
     ApplyPatch {
         /// The repository.
+        #[setters(skip)]
         repo: RepoRef,
         /// The patch.
+        #[new(into)]
+        #[setters(skip)]
         patch_content: String,
     }
     /// Runs tests.
     RunTests {
         /// The repository.
+        #[setters(skip)]
         repo: RepoRef,
         /// Which tests.
+        #[new(default)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         filter: Option<String>,
         /// How long they may take.
+        #[new(default)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout: Option<TimeSpan>,
     }
     /// Commits.
     Commit {
         /// The repository.
+        #[setters(skip)]
         repo: RepoRef,
         /// The message.
+        #[new(into)]
+        #[setters(skip)]
         message: String,
         /// The files, folders or patterns.
+        #[setters(skip)]
         include_paths: Vec<String>,
         /// Whether it replaces the last commit.
+        #[new(default)]
+        #[setters(into = false)]
         #[serde(default)]
         amend: bool,
     }
     /// Pushes a branch.
     Push {
         /// The repository.
+        #[setters(skip)]
         repo: RepoRef,
         /// The branch, or what git would take as a refspec: rules are about its destination.
+        #[new(into)]
+        #[setters(skip)]
         branch_name: String,
     }
     /// Asks for a difference.
     GetDiff {
         /// The repository.
+        #[setters(skip)]
         repo: RepoRef,
         /// From where; HEAD, if it is left out.
+        #[new(value = "head()")]
         #[serde(default = "head", rename = "ref")]
         reference: String,
     }
     /// Puts a ticket into another state.
     TransitionTicket {
         /// The ticket.
+        #[setters(skip)]
         item: WorkItemRef,
         /// The state.
+        #[new(into)]
+        #[setters(skip)]
         state: String,
     }
     /// Comments on a ticket.
     Comment {
         /// The ticket.
+        #[setters(skip)]
         item: WorkItemRef,
         /// The comment.
+        #[new(into)]
+        #[setters(skip)]
         body: String,
     }
     /// Assigns a ticket.
     SetAssignee {
         /// The ticket.
+        #[setters(skip)]
         item: WorkItemRef,
         /// Who gets it.
+        #[new(into)]
+        #[setters(skip)]
         assignee: String,
     }
     /// Stores a file.
     UploadArtifact {
         /// Its name.
+        #[new(into)]
+        #[setters(skip)]
         name: String,
         /// Its media type.
+        #[new(into)]
+        #[setters(skip)]
         content_type: String,
         /// Its content.
+        #[setters(skip)]
         content: Base64Bytes,
         /// Where it is in the workspace.
+        #[new(default)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path_hint: Option<String>,
     }
     /// Asks for an approval.
     RequestApproval {
         /// What for.
+        #[new(into)]
+        #[setters(skip)]
         reason: String,
         /// What is to be allowed: kinds of commands, or words of one's own.
+        #[setters(skip)]
         required_actions: Vec<String>,
     }
     /// Asks for tickets.
     QueryBacklog {
         /// Which ones.
+        #[new(default)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         filter: Option<String>,
     }
     /// Asks for one ticket.
     QueryWorkItem {
         /// The ticket.
+        #[setters(skip)]
         item: WorkItemRef,
     }
     /// Reserved: begins another session.
     SpawnSession {
         /// The session.
+        #[setters(skip)]
         config: SessionConfig,
     }
     /// Reserved: binds a session to a node of a plan.
     LinkPlanNode {
         /// The node.
+        #[new(into)]
+        #[setters(skip)]
         plan_node_id: String,
     }
 }
 
 /// A command as the gate gets it: what it asks for, its id, and what it belongs
 /// to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, new, Setters)]
+#[setters(prefix = "with_", into)]
+#[non_exhaustive]
 pub struct AgentCommand {
     /// Its id. A session's command of one id has one verdict.
+    #[setters(skip)]
     pub id: CommandId,
     /// The command that led to it.
+    #[new(default)]
     pub parent: Option<CommandId>,
     /// The node of a plan.
+    #[new(default)]
     pub plan_node: Option<String>,
     /// The branch that the repository of a commit is on, as the caller sees it.
+    #[new(default)]
     pub branch: Option<String>,
     /// The files that a commit changes, as the caller sees them.
+    #[new(default)]
     pub files: Option<Vec<String>>,
     /// What it asks for.
+    #[new(into)]
+    #[setters(skip)]
     pub body: CommandBody,
-}
-
-impl AgentCommand {
-    /// A command of which nothing is said but what it asks for.
-    pub fn new(id: CommandId, body: impl Into<CommandBody>) -> AgentCommand {
-        AgentCommand {
-            id,
-            parent: None,
-            plan_node: None,
-            branch: None,
-            files: None,
-            body: body.into(),
-        }
-    }
 }

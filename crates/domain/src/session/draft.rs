@@ -7,7 +7,8 @@ use std::sync::Arc;
 use super::{
     ApprovalExpired, ApprovalRequired, CommandAccepted, CommandKind, CommandQueued,
     CommandRejected, Correlation, Event, Judgement, LAST_ENDED, PUSH, Pending, PendingCommand,
-    RATE_LIMIT_SCOPE, RejectionRule, Session, SessionStatus, State, Throttled, TokenSource, gate,
+    RATE_LIMIT_SCOPE, RejectionRule, Session, SessionStatus, State, Throttled, TokenSource, cap,
+    gate,
 };
 use crate::bucket::{self, Level};
 use crate::pieces::Pieces;
@@ -219,7 +220,7 @@ impl<'a> Draft<'a> {
         let kind = waiting.facts.kind;
         let stream = self.bucket(kind)?;
         let policy = gate::policy(self.session())?;
-        let (Some(limit), Some(stream)) = (gate::cap(policy, kind), stream) else {
+        let (Some(limit), Some(stream)) = (cap(policy, kind), stream) else {
             return Ok(());
         };
         let mut pieces = Pieces::new();

@@ -1,5 +1,6 @@
 //! What happens to a session.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 use uuid::Uuid;
@@ -9,7 +10,7 @@ use crate::adopted::Dialect;
 use crate::codes::{coded_enum, open_enum};
 use crate::event::{Touched, events};
 use crate::metadata::{MetadataSet, subject};
-use crate::pieces::Slot;
+use crate::pieces::{BytesPiece, JsonPiece, Slot};
 use crate::redaction::Redacted;
 use crate::{CommandId, Kind, RunId, SessionId, TaskId, Timestamp};
 
@@ -50,65 +51,39 @@ coded_enum! {
 events! {
     /// An event of a session's stream.
     pub enum Event {
-        /// It was created; it runs.
         Created = "session.created" v 2,
-        /// It was taken over from another system.
         Adopted = "session.adopted" v 2,
-        /// No command is accepted until it is resumed.
         Paused = "session.paused" v 1,
-        /// Commands are judged again.
         Resumed = "session.resumed" v 1,
-        /// An approval is requested.
         ApprovalRequired = "session.approval_required" v 1,
-        /// It was approved.
         Approved = "session.approved" v 1,
-        /// The approval was denied.
         ApprovalDenied = "session.approval_denied" v 1,
-        /// The request was not answered in time.
         ApprovalExpired = "session.approval_expired" v 1,
-        /// It was aborted.
         Aborted = "session.aborted" v 1,
-        /// It is over.
         Completed = "session.completed" v 1,
-        /// A command was given.
         CommandReceived = "session.command_received" v 2,
-        /// A command waits for an approval.
         CommandQueued = "session.command_queued" v 1,
-        /// A command was accepted.
         CommandAccepted = "session.command_accepted" v 1,
-        /// A command was rejected.
         CommandRejected = "session.command_rejected" v 1,
-        /// A command came too early.
         Throttled = "session.throttled" v 1,
-        /// An accepted command ended.
         CommandCompleted = "session.command_completed" v 1,
-        /// A command met a conflict.
         ConflictDetected = "session.conflict_detected" v 1,
-        /// A command made something.
         ArtifactAvailable = "session.artifact_available" v 1,
-        /// The plan was replaced.
         PlanUpdated = "session.plan_updated" v 1,
-        /// A node of the plan became a task.
         PlanNodeLinked = "session.plan_node_linked" v 1,
-        /// A backlog was read.
         BacklogQueried = "session.backlog_queried" v 1,
-        /// A ticket was read.
         WorkItemQueried = "session.work_item_queried" v 1,
-        /// A run goes on in the session.
         RunAttached = "session.run_attached" v 1,
-        /// Another system says which status it is in.
         StatusRecorded = "session.status_recorded" v 1,
-        /// Another system's object of an unknown kind.
         ForeignRecorded = "session.foreign_recorded" v 1,
-        /// Visibility, tags or external ids were set.
         MetadataSet = "session.metadata_set" v 1,
-        /// Content of events in this stream was removed.
         Redacted = "session.redacted" v 1,
     }
 }
 
 /// What an event belongs to (docs/spec/contracts.md, Correlation), in addition to its session.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "correlation")]
 pub struct Correlation {
     /// The command.
     pub command: Option<CommandId>,
@@ -119,43 +94,47 @@ pub struct Correlation {
 }
 
 /// A policy profile inside an event's structure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "policy profile")]
 pub struct StoredPolicy {
     /// Its name.
     pub name: String,
-    /// The kinds of commands that may be given.
+    /// The kinds of commands that may be given; absent, all.
     pub whitelist: Option<Vec<String>>,
     /// The kinds of commands that may not be given.
     pub blacklist: Option<Vec<String>>,
-    /// Branches that are protected.
+    /// Branches that are not to be created, committed to or pushed.
     pub protected_branches: Vec<String>,
-    /// How many paths a commit may name.
+    /// How many files a commit may change.
     pub max_files_per_commit: Option<u32>,
-    /// Whether tests must have passed before a push.
+    /// Whether tests must have passed since the last change before a push.
     pub require_tests_before_push: bool,
-    /// Whether tests count that a filter chose.
+    /// Whether tests that a filter chose count, too.
     pub filtered_tests_count: bool,
-    /// Whether pushes need an approval.
+    /// Whether a push needs an approval.
     pub require_approval_for_push: bool,
-    /// The steps that tickets may take.
+    /// The steps that tickets may take, each as `From->To`; absent, any.
     pub transitions: Option<Vec<String>>,
     /// How often commands may be given.
     pub limits: Option<StoredLimits>,
 }
 
 /// Rate limits inside an event's structure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "limits")]
 pub struct StoredLimits {
-    /// How many a minute.
+    /// How many commands a minute; absent, any number.
     pub calls_per_minute: Option<u32>,
-    /// How many at once.
+    /// How many at once; absent, as many.
     pub burst: Option<u32>,
-    /// How many a minute of one kind, in the order given.
+    /// How many a minute of one kind, for all sessions together whose profiles have the same name
+    /// and limits, in the order given.
     pub per_command_caps: Option<Vec<(String, u32)>>,
 }
 
 /// A repository inside an event's structure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "repository")]
 pub struct StoredRepo {
     /// Its name.
     pub name: Slot,
@@ -164,7 +143,8 @@ pub struct StoredRepo {
 }
 
 /// A ticket inside an event's structure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "ticket")]
 pub struct StoredWorkItem {
     /// Its id.
     pub id: String,
@@ -173,7 +153,8 @@ pub struct StoredWorkItem {
 }
 
 /// A session's configuration inside an event's structure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "configuration")]
 pub struct StoredConfig {
     /// The session that it was begun by.
     pub parent: Option<SessionId>,
@@ -183,7 +164,7 @@ pub struct StoredConfig {
     pub policy: StoredPolicy,
     /// The repository.
     pub repo: StoredRepo,
-    /// The workspace's path.
+    /// The path of its workspace.
     pub workspace: Slot,
     /// The ticket that it works on.
     pub work_item: Option<StoredWorkItem>,
@@ -192,19 +173,19 @@ pub struct StoredConfig {
 }
 
 /// The session was created; it runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Created {
     /// How it is set up.
     pub config: StoredConfig,
-    /// After how many seconds a pending approval expires; none is never.
+    /// After how many seconds an unanswered approval expires; absent, never.
     pub approval_expiry_seconds: Option<u64>,
     /// After how many failures in a row it pauses; 0 is never.
     pub pause_after_failures: u32,
 }
 
-/// The session was taken over from another system, whose verdicts are recorded
-/// as they were.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The session was taken over from another system, whose verdicts are recorded as they were; or
+/// more of one taken over before came.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Adopted {
     /// The format that it came in.
     pub dialect: Dialect,
@@ -213,16 +194,16 @@ pub struct Adopted {
 }
 
 /// No command is accepted until the session is resumed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Paused {
     /// Why, in the words of who paused it.
     pub reason: Option<Slot>,
-    /// How many failures in a row paused it; none where a command did.
+    /// How many failures in a row paused it; absent where an actor paused it.
     pub failures: Option<u32>,
 }
 
-/// Commands are judged again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Commands are judged again; the count of failures starts again from 0.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resumed {
     /// Why.
     pub reason: Option<Slot>,
@@ -230,7 +211,7 @@ pub struct Resumed {
 
 /// An approval is requested; or, once another one was answered, is
 /// still requested.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalRequired {
     /// The command that asks for it: a RequestApproval, or the first push that
     /// waits.
@@ -239,14 +220,15 @@ pub struct ApprovalRequired {
     pub actions: Vec<String>,
     /// Whether a RequestApproval asks, and not a push that needs it.
     pub explicit: bool,
-    /// When it expires.
+    /// When it expires; absent, never.
     pub expires_at: Option<Timestamp>,
 }
 
-/// It was approved. The approval holds until the session ends.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// An approval was given. It holds until the session ends; commands that waited for it are judged
+/// next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Approved {
-    /// The command that requested it; none where another system knows.
+    /// The command that asked for it; absent where another system knows.
     pub request: Option<CommandId>,
     /// What is allowed now.
     pub actions: Vec<String>,
@@ -254,31 +236,31 @@ pub struct Approved {
     pub reason: Option<Slot>,
 }
 
-/// An approval was denied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// An approval was denied. All commands that waited were rejected just before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalDenied {
-    /// The command that requested it; none where another system knows.
+    /// The command that asked for it; absent where another system knows.
     pub request: Option<CommandId>,
     /// Why.
     pub reason: Slot,
 }
 
-/// An approval was not answered in time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// An approval was not answered in time. All commands that waited were rejected just before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalExpired {
-    /// The command that requested the approval.
+    /// The command that asked for the approval.
     pub request: CommandId,
 }
 
 /// The session was aborted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Aborted {
     /// Why.
     pub reason: Option<Slot>,
 }
 
 /// The session is over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Completed {
     /// Why.
     pub reason: Option<Slot>,
@@ -286,18 +268,19 @@ pub struct Completed {
 
 /// What the gate looks at in a command. The command itself is content; this
 /// stays when that is removed, but for names, so that it can be judged again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "facts")]
 pub struct CommandFacts {
-    /// What it is.
+    /// What the command is.
     pub kind: CommandKind,
     /// The path of the repository.
     pub repo: Option<String>,
     /// The branch that is created or pushed; of a commit, the one that the repository is on, if
     /// the caller said it.
     pub branch: Option<String>,
-    /// How many files a commit changes, if the caller said it.
+    /// How many files a commit changes, by its caller; in version 1, how many paths it names.
     pub files: Option<u32>,
-    /// Whether tests are run that a filter chooses.
+    /// Whether a filter chooses the tests.
     pub filtered: bool,
     /// The ticket that takes a step.
     pub work_item: Option<String>,
@@ -308,7 +291,7 @@ pub struct CommandFacts {
 }
 
 /// A command was given. What became of it is said by the next event on it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandReceived {
     /// The command.
     pub command: CommandId,
@@ -316,16 +299,19 @@ pub struct CommandReceived {
     pub facts: CommandFacts,
     /// What it belongs to.
     pub correlation: Correlation,
-    /// What it asks for (JSON), but for a file's content.
+    /// What it asks for, without a file's content.
+    #[schemars(with = "JsonPiece")]
     pub body: Slot,
-    /// The files that a commit changes (JSON: a list of texts), if the caller said it.
+    /// The files that a commit changes, as its caller said them: a list of texts.
+    #[schemars(with = "Option<JsonPiece>")]
     pub files: Option<Slot>,
-    /// The content of a file that is stored.
+    /// The content of a file that is stored; an attachment.
+    #[schemars(with = "Option<BytesPiece>")]
     pub file: Option<Slot>,
 }
 
 /// A command waits for an approval.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandQueued {
     /// The command.
     pub command: CommandId,
@@ -334,7 +320,7 @@ pub struct CommandQueued {
 }
 
 /// A command was accepted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandAccepted {
     /// The command.
     pub command: CommandId,
@@ -345,20 +331,20 @@ pub struct CommandAccepted {
 }
 
 /// A command was rejected.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandRejected {
     /// The command.
     pub command: CommandId,
     /// Why.
     pub reason: Slot,
-    /// By which rule.
+    /// By which rule; absent where the session's status says no.
     pub rule: Option<RejectionRule>,
     /// What it belongs to.
     pub correlation: Correlation,
 }
 
 /// A command came too early.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Throttled {
     /// What is limited.
     pub scope: Slot,
@@ -369,7 +355,7 @@ pub struct Throttled {
 }
 
 /// An accepted command ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandCompleted {
     /// The command.
     pub command: CommandId,
@@ -384,7 +370,7 @@ pub struct CommandCompleted {
 }
 
 /// A command met a conflict.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConflictDetected {
     /// The repository.
     pub repo: StoredRepo,
@@ -397,7 +383,7 @@ pub struct ConflictDetected {
 }
 
 /// A command made something.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactAvailable {
     /// What it is.
     pub kind: ArtifactKind,
@@ -416,18 +402,19 @@ pub struct ArtifactAvailable {
 }
 
 /// The plan was replaced as a whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanUpdated {
     /// The ids of its nodes, in its order.
     pub nodes: Vec<String>,
-    /// The plan (JSON).
+    /// The plan.
+    #[schemars(with = "JsonPiece")]
     pub plan: Slot,
     /// What it belongs to.
     pub correlation: Correlation,
 }
 
 /// A node of the plan became a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanNodeLinked {
     /// The node.
     pub node: String,
@@ -436,20 +423,22 @@ pub struct PlanNodeLinked {
 }
 
 /// A ticket and the state that it is in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "ticket")]
 pub struct ItemStatus {
     /// Its id.
     pub id: String,
-    /// Its state.
+    /// Its state, in its own system's words.
     pub status: String,
 }
 
 /// A backlog was read. One that is too long for an event goes on in the next.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BacklogQueried {
     /// The tickets, in order, each with its state.
     pub items: Vec<ItemStatus>,
-    /// The same tickets with all that was said of them (JSON, a list).
+    /// The same tickets with all that was said of them, a list.
+    #[schemars(with = "JsonPiece")]
     pub rows: Slot,
     /// Whether the next event goes on with them.
     pub more: bool,
@@ -458,11 +447,12 @@ pub struct BacklogQueried {
 }
 
 /// A ticket was read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkItemQueried {
     /// The ticket and its state.
     pub item: ItemStatus,
-    /// All that was said of it (JSON).
+    /// All that was said of it.
+    #[schemars(with = "JsonPiece")]
     pub details: Slot,
     /// What it belongs to.
     pub correlation: Correlation,
@@ -470,14 +460,14 @@ pub struct WorkItemQueried {
 
 /// A run goes on in the session: commands that end from now on are its tool
 /// invocations.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunAttached {
     /// The run.
     pub run: RunId,
 }
 
 /// Another system says which status the session is in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StatusRecorded {
     /// The status.
     pub status: SessionStatus,
@@ -487,12 +477,13 @@ pub struct StatusRecorded {
     pub correlation: Correlation,
 }
 
-/// An object of another system whose kind is not known. It is kept as it came.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// An object of another system whose kind is not known; it is kept as it came.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ForeignRecorded {
     /// What it calls itself.
     pub kind: String,
-    /// The object (JSON).
+    /// The object.
+    #[schemars(with = "JsonPiece")]
     pub raw: Slot,
 }
 

@@ -7,8 +7,9 @@
 use super::refspec::{Source, Target, is_branch, is_pushed_as, may_be, source, target};
 use super::{
     CommandFacts, CommandKind, PolicyProfile, RejectionRule, Session, SessionStatus, TokenSource,
+    cap,
 };
-use crate::bucket::{Level, Limit};
+use crate::bucket::Level;
 use crate::{Refusal, Timestamp, is_removed_name};
 
 /// The scope in the answer to throttled commands.
@@ -124,18 +125,8 @@ pub(crate) fn terminal_reason(status: SessionStatus) -> String {
     format!("Session is in terminal state: {status}")
 }
 
-/// The cap on a kind of commands, if the policy has one.
-pub fn cap(policy: &PolicyProfile, kind: CommandKind) -> Option<Limit> {
-    let caps = policy.limits.as_ref()?.per_command_caps.as_ref()?;
-    let cap = *caps.get(kind.as_str())?;
-    Some(Limit {
-        capacity: cap,
-        per_minute: cap,
-    })
-}
-
 /// Judges a command. `shared` is what is in the bucket of its kind, where the
-/// policy has a cap on that ([`cap`]).
+/// policy has a cap on that ([`cap`](super::cap)).
 ///
 /// # Errors
 /// [`Refusal::Invalid`], if the session's policy is not known.

@@ -2,39 +2,53 @@
 
 use std::collections::HashMap;
 
+use derive_new::new;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::WorkItemRef;
 
 /// One task of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TaskNode {
     /// Its id within the plan.
+    #[new(into)]
+    #[setters(skip)]
     pub id: String,
     /// What is to be done.
+    #[new(into)]
+    #[setters(skip)]
     pub title: String,
     /// The nodes that must be done before.
+    #[new(default)]
     #[serde(default)]
     pub depends_on: Vec<String>,
     /// The ticket that it is about.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_item: Option<WorkItemRef>,
     /// Which agent should do it.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_hint: Option<String>,
     /// On which branch.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggested_branch: Option<String>,
     /// Its tags.
+    #[new(default)]
     #[serde(default)]
     pub tags: Vec<String>,
 }
 
 /// A plan: a graph of tasks without cycles.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, new)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TaskPlan {
     /// Its tasks.
     pub nodes: Vec<TaskNode>,

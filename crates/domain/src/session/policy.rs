@@ -1,86 +1,125 @@
 //! What a session may do (docs/spec/contracts.md, Policy Profiles and Sessions).
 
+use derive_new::new;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{CommandKind, RepoRef, WorkItemRef, WorkspaceRef};
+use crate::bucket::Limit;
 use crate::{Ordered, Refusal, SessionId, is_removed_name};
 
 /// How often commands may be given.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, new, Setters,
+)]
+#[setters(prefix = "with_", into)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RateLimits {
     /// How many a minute; left out, any number. 0 is none but for the burst.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls_per_minute: Option<u32>,
     /// How many at once; left out, as many as a minute may have. It says nothing
     /// without `callsPerMinute`.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<u32>,
     /// How many a minute of one kind, instead of the numbers above, for all
     /// sessions together whose profiles have the same name and limits.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_command_caps: Option<Ordered<u32>>,
 }
 
 /// What a session may do. What is left out is not limited.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, new, Setters,
+)]
+#[setters(prefix = "with_", into)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct PolicyProfile {
     /// Its name.
+    #[new(into)]
+    #[setters(skip)]
     pub name: String,
     /// The kinds of commands that may be given. An empty list allows none.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_whitelist: Option<Vec<String>>,
     /// The kinds of commands that may not be given.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_blacklist: Option<Vec<String>>,
     /// Branches that are not to be created, committed to or pushed.
+    #[new(default)]
     #[serde(default)]
     pub protected_branches: Vec<String>,
     /// How many files a commit may change. The caller of the gate lists them.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_files_per_commit: Option<u32>,
     /// Whether tests must have passed in the repository since the last change before a push.
+    #[new(default)]
+    #[setters(into = false)]
     #[serde(default)]
     pub require_tests_before_push: bool,
     /// Whether tests that a filter chose count, too. Left out, only a run of all of them does.
+    #[new(default)]
+    #[setters(into = false)]
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub filtered_tests_count: bool,
     /// Whether pushes need an approval.
+    #[new(default)]
+    #[setters(into = false)]
     #[serde(default)]
     pub require_approval_for_push: bool,
     /// The steps that tickets may take, each as `From->To`.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allowed_work_item_transitions: Option<Vec<String>>,
     /// How often commands may be given.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<RateLimits>,
 }
 
 /// How a session is set up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct SessionConfig {
     /// Its id.
+    #[setters(skip)]
     pub session_id: SessionId,
     /// The session that it was begun by.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_session_id: Option<Uuid>,
     /// The node of that session's plan that it works on.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_node_id: Option<String>,
     /// What it may do.
+    #[setters(skip)]
     pub policy: PolicyProfile,
     /// The repository that it works on.
+    #[setters(skip)]
     pub repo: RepoRef,
     /// Its workspace.
+    #[setters(skip)]
     pub workspace: WorkspaceRef,
     /// The ticket that it works on.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_item: Option<WorkItemRef>,
     /// Which agent works in it.
+    #[new(into)]
+    #[setters(skip)]
     pub agent_profile: String,
 }
 
@@ -150,4 +189,14 @@ impl PolicyProfile {
             }
         }
     }
+}
+
+/// The cap on a kind of commands, if the policy has one.
+pub fn cap(policy: &PolicyProfile, kind: CommandKind) -> Option<Limit> {
+    let caps = policy.limits.as_ref()?.per_command_caps.as_ref()?;
+    let cap = *caps.get(kind.as_str())?;
+    Some(Limit {
+        capacity: cap,
+        per_minute: cap,
+    })
 }

@@ -3,71 +3,104 @@
 //!
 //! Their JSON names are those of the contracts, in camelCase.
 
+use derive_new::new;
+use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::codes::coded_enum;
 
 /// A repository (docs/spec/contracts.md, RepoRef).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, new)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct RepoRef {
     /// Its name.
+    #[new(into)]
     pub name: String,
     /// Where it is.
+    #[new(into)]
     pub path: String,
 }
 
 /// The root of a session's workspace (docs/spec/contracts.md, WorkspaceRef).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct WorkspaceRef {
     /// Where it is.
+    #[new(into)]
     pub path: String,
 }
 
 /// A ticket in another system (docs/spec/contracts.md, WorkItemRef).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct WorkItemRef {
     /// Its id there.
+    #[new(into)]
+    #[setters(skip)]
     pub id: String,
     /// Which system it is.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_hint: Option<String>,
 }
 
 /// A ticket as a backlog lists it (docs/spec/contracts.md, WorkItemSummary).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct WorkItemSummary {
     /// Its id.
+    #[new(into)]
+    #[setters(skip)]
     pub id: String,
     /// Its title.
+    #[new(into)]
+    #[setters(skip)]
     pub title: String,
     /// The state that it is in, in its own system's words.
+    #[new(into)]
+    #[setters(skip)]
     pub status: String,
     /// Who works on it.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignee: Option<String>,
 }
 
 /// A ticket with all that is known of it (docs/spec/contracts.md, WorkItemDetails).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct WorkItemDetails {
     /// Its id.
+    #[new(into)]
+    #[setters(skip)]
     pub id: String,
     /// Its title.
+    #[new(into)]
+    #[setters(skip)]
     pub title: String,
     /// What is to be done.
+    #[new(into)]
+    #[setters(skip)]
     pub description: String,
     /// The state that it is in, in its own system's words.
+    #[new(into)]
+    #[setters(skip)]
     pub status: String,
     /// Who works on it.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assignee: Option<String>,
     /// Its tags.
+    #[new(default)]
     #[serde(default)]
     pub tags: Vec<String>,
 }
@@ -93,23 +126,32 @@ coded_enum! {
 }
 
 /// Something that a command made (docs/spec/contracts.md, Artifact).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Artifact {
     /// What it is.
+    #[setters(skip)]
     pub kind: ArtifactKind,
     /// Its name.
+    #[new(into)]
+    #[setters(skip)]
     pub name: String,
     /// Its content, where it is a short text.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inline_text: Option<String>,
     /// Where it is in the workspace.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_hint: Option<String>,
     /// Where it can be fetched.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download_uri: Option<String>,
     /// Its media type.
+    #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
 }

@@ -1,5 +1,6 @@
 //! What happens to the settings of a log.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -27,15 +28,13 @@ coded_enum! {
 events! {
     /// An event of the settings' stream.
     pub enum Event {
-        /// A setting was set.
         Set = "settings.set" v 1,
-        /// Content of events in this stream was removed.
         Redacted = "settings.redacted" v 1,
     }
 }
 
 /// A setting was set. It holds for decisions from now on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Set {
     /// Which one.
     pub setting: Setting,

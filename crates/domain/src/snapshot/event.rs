@@ -1,5 +1,6 @@
 //! What happens to a context snapshot.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 use uuid::Uuid;
@@ -7,7 +8,7 @@ use uuid::Uuid;
 use crate::codes::{coded_enum, open_enum};
 use crate::event::{Touched, events};
 use crate::metadata::{MetadataSet, Sealed, subject};
-use crate::pieces::Slot;
+use crate::pieces::{BytesPiece, Slot};
 use crate::redaction::Redacted;
 use crate::{AdoptedHeader, GitOid, Kind};
 
@@ -40,27 +41,19 @@ open_enum! {
 events! {
     /// An event of a snapshot's stream.
     pub enum Event {
-        /// The collection of items began.
         Opened = "snapshot.opened" v 1,
-        /// An item was added.
         ItemAdded = "snapshot.item_added" v 3,
-        /// An item's full content was stored in git.
         BlobAttached = "snapshot.blob_attached" v 1,
-        /// It is complete and never changes again.
         Finalized = "snapshot.finalized" v 1,
-        /// Visibility, tags or external ids were set.
         MetadataSet = "snapshot.metadata_set" v 1,
-        /// It was sealed.
         Sealed = "snapshot.sealed" v 2,
-        /// It was taken over from another system.
         Adopted = "snapshot.adopted" v 1,
-        /// Content of events in this stream was removed.
         Redacted = "snapshot.redacted" v 1,
     }
 }
 
 /// The collection of items began; the snapshot is open.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Opened {
     /// How the items are selected.
     pub strategy: SelectionStrategy,
@@ -69,7 +62,7 @@ pub struct Opened {
 }
 
 /// An item was added.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ItemAdded {
     /// The item's number, from 0.
     pub index: u32,
@@ -79,18 +72,19 @@ pub struct ItemAdded {
     pub path: Slot,
     /// The beginning of the content, for quick display.
     pub preview: Option<Slot>,
-    /// The git blob of the full content at the time of capture, where the log does not hold the
-    /// content. (Versions 1 and 2 have it here in any case.)
+    /// The git blob of the full content at the time of capture, where the log does not hold it
+    /// (versions 1 and 2: in any case).
     pub blob: Option<GitOid>,
-    /// The full content itself, where this log holds it.
+    /// The full content itself, where this log holds it; an attachment.
+    #[schemars(with = "Option<BytesPiece>")]
     pub content: Option<Slot>,
-    /// The git blob of that content, in hex digits. It follows from the content and is removed
-    /// with it.
+    /// The git blob of that content, in hex digits; it follows from the content and is removed with
+    /// it.
     pub content_blob: Option<Slot>,
 }
 
 /// An item's full content was stored in git; the last blob wins.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BlobAttached {
     /// The item's number.
     pub index: u32,
@@ -99,24 +93,25 @@ pub struct BlobAttached {
 }
 
 /// Every item has its blob; the snapshot never changes again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finalized {
     /// A summary of all items, if it replaces the earlier one.
     pub summary: Option<Slot>,
 }
 
-/// The snapshot was taken over from another system, as it is; or the items of
-/// the one that was taken over just before go on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The snapshot was taken over from another system, as it is; or the items of the one taken over
+/// just before go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Adopted {
-    /// The snapshot; none where its items go on.
+    /// The snapshot; absent where its items go on.
     pub object: Option<AdoptedSnapshot>,
     /// Items, in order.
     pub items: Vec<AdoptedItem>,
 }
 
 /// What an adopted snapshot has once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "snapshot")]
 pub struct AdoptedSnapshot {
     /// Its common header.
     pub header: Box<AdoptedHeader>,
@@ -127,7 +122,8 @@ pub struct AdoptedSnapshot {
 }
 
 /// An item of an adopted snapshot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "item")]
 pub struct AdoptedItem {
     /// What it is.
     pub kind: ContextItemKind,

@@ -5,41 +5,19 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+pub(crate) use super::shared::{emit, refuse};
 use super::{
     AddAcceptanceCriterion, AddConstraint, AddDependency, CancelTask, Cancelled, ConstraintAdded,
-    CreateTask, Created, CriterionAdded, DependencyAdded, Event, FailTask, Failed, Planned, State,
-    Status, TaskPlan,
+    CreateTask, Created, CriterionAdded, DependencyAdded, FailTask, Failed, Planned, State, Status,
+    TaskPlan,
 };
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, DecideError, Kind, Meta, Refusal, StoredActor, StreamKind, TaskId, intent};
+use crate::{DecideError, Kind, Meta, Refusal, StoredActor, StreamKind, TaskId, intent};
 
 /// A title has fewer characters than this (docs/spec/git-internal.md, Task.title).
 pub(crate) const TITLE_LIMIT: usize = 100;
-
-pub(crate) fn emit(id: TaskId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
-    Emitted {
-        stream: id.stream(),
-        event: AnyEvent::Task(event.into()),
-        pieces,
-    }
-}
-
-pub(crate) fn refuse(
-    id: TaskId,
-    status: Status,
-    asked: &'static str,
-    allowed: &'static str,
-) -> Refusal {
-    Refusal::Transition {
-        kind: Kind::Task,
-        id: id.0,
-        state: status.name().into(),
-        asked,
-        allowed,
-    }
-}
 
 pub(crate) fn check_title(title: &str) -> Result<(), Refusal> {
     not_blank("title", title)?;

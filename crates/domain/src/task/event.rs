@@ -1,14 +1,14 @@
 //! What happens to a task.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 use uuid::Uuid;
 
-use super::Status;
 use crate::codes::{coded_enum, open_enum};
 use crate::event::{Touched, events};
 use crate::metadata::{MetadataSet, Sealed, subject};
-use crate::pieces::Slot;
+use crate::pieces::{JsonPiece, Slot};
 use crate::redaction::Redacted;
 use crate::{AdoptedHeader, EvidenceId, IntentId, Kind, RunId, StoredActor, TaskId};
 
@@ -76,58 +76,30 @@ coded_enum! {
     }
 }
 
-impl From<TaskStatus> for Status {
-    fn from(status: TaskStatus) -> Status {
-        match status {
-            TaskStatus::Draft => Status::Draft,
-            TaskStatus::Running => Status::Running,
-            TaskStatus::Done => Status::Done,
-            TaskStatus::Failed => Status::Failed,
-            TaskStatus::Cancelled => Status::Cancelled,
-        }
-    }
-}
-
 events! {
     /// An event of a task's stream.
     pub enum Event {
-        /// The work was defined.
         Created = "task.created" v 1,
-        /// A hard rule was added.
         ConstraintAdded = "task.constraint_added" v 1,
-        /// A success condition was added.
         CriterionAdded = "task.criterion_added" v 1,
-        /// A task that must be done first was added.
         DependencyAdded = "task.dependency_added" v 1,
-        /// An execution attempt was added.
         RunAdded = "task.run_added" v 1,
-        /// The first attempt began.
         Started = "task.started" v 1,
-        /// The work is done.
         Done = "task.done" v 1,
-        /// The work was given up.
         Failed = "task.failed" v 1,
-        /// The work is not wanted any more.
         Cancelled = "task.cancelled" v 1,
-        /// Visibility, tags or external ids were set.
         MetadataSet = "task.metadata_set" v 1,
-        /// It was sealed.
         Sealed = "task.sealed" v 2,
-        /// It was taken over from another system.
         Adopted = "task.adopted" v 1,
-        /// It was said how to do the work.
         Planned = "task.planned" v 1,
-        /// The work was reviewed.
         ReviewRecorded = "task.review_recorded" v 1,
-        /// Another task took its place.
         Superseded = "task.superseded" v 1,
-        /// Content of events in this stream was removed.
         Redacted = "task.redacted" v 1,
     }
 }
 
 /// The work was defined; the task is a Draft.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Created {
     /// Short summary, under 100 characters.
     pub title: Slot,
@@ -150,7 +122,7 @@ pub struct Created {
 }
 
 /// It was said how to do the work (docs/spec/forge.md, Task).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Planned {
     /// What the task is called within its intent.
     pub alias: Option<Slot>,
@@ -166,12 +138,13 @@ pub struct Planned {
     pub context: Option<Slot>,
     /// The failed task whose place it takes.
     pub supersedes: Option<TaskId>,
-    /// What else another system knows of it, as JSON.
+    /// What else another system knows of it.
+    #[schemars(with = "Option<JsonPiece>")]
     pub extra: Option<Slot>,
 }
 
 /// The work was reviewed (docs/spec/forge.md, Review Result).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewRecorded {
     /// The attempt that was reviewed, if it is known.
     pub run: Option<RunId>,
@@ -183,58 +156,59 @@ pub struct ReviewRecorded {
     pub issues: Vec<Slot>,
     /// What could be better.
     pub suggestions: Vec<Slot>,
-    /// What else another system knows of it, as JSON.
+    /// What else another system knows of it.
+    #[schemars(with = "Option<JsonPiece>")]
     pub extra: Option<Slot>,
 }
 
 /// Another task took its place: it does not count any more.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Superseded {
     /// The other task.
     pub by: TaskId,
 }
 
 /// A hard rule was added.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConstraintAdded {
     /// The rule.
     pub constraint: Slot,
 }
 
 /// A success condition was added.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CriterionAdded {
     /// The condition.
     pub criterion: Slot,
 }
 
 /// A task that must be done first was added.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DependencyAdded {
     /// The other task.
     pub dependency: TaskId,
 }
 
 /// An execution attempt was added.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunAdded {
     /// The attempt.
     pub run: RunId,
 }
 
 /// The first attempt began; the task is Running.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Started {}
 
 /// A run's Commit decision finished the work.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Done {
     /// The run that did it.
     pub run: RunId,
 }
 
 /// The work was given up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failed {
     /// The run whose Abandon decision gave it up, if it was one.
     pub run: Option<RunId>,
@@ -243,17 +217,17 @@ pub struct Failed {
 }
 
 /// The work is not wanted any more.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cancelled {
     /// Why.
     pub reason: Option<Slot>,
 }
 
-/// The task was taken over from another system, as it is; or the lists of the
-/// one that was taken over just before go on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The task was taken over from another system, as it is; or the lists of the one taken over just
+/// before go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Adopted {
-    /// The task; none where its lists go on.
+    /// The task; absent where its lists go on.
     pub object: Option<AdoptedTask>,
     /// Hard rules that the solution must satisfy.
     pub constraints: Vec<Slot>,
@@ -266,7 +240,8 @@ pub struct Adopted {
 }
 
 /// What an adopted task has once.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "task")]
 pub struct AdoptedTask {
     /// Its common header.
     pub header: Box<AdoptedHeader>,

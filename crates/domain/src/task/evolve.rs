@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Adopted, Event, GoalType, ReviewVerdict};
+use super::{Adopted, Event, GoalType, ReviewVerdict, TaskStatus};
 use crate::{IntentId, RunId, TaskId};
 
 /// Where a task is in its life (docs/spec/git-internal.md, Task status transitions).
@@ -118,6 +118,18 @@ fn adopt(state: &mut State, event: &Adopted) {
     for dependency in &event.dependencies {
         if !state.dependencies.contains(dependency) {
             state.dependencies.push(*dependency);
+        }
+    }
+}
+
+impl From<TaskStatus> for Status {
+    fn from(status: TaskStatus) -> Status {
+        match status {
+            TaskStatus::Draft => Status::Draft,
+            TaskStatus::Running => Status::Running,
+            TaskStatus::Done => Status::Done,
+            TaskStatus::Failed => Status::Failed,
+            TaskStatus::Cancelled => Status::Cancelled,
         }
     }
 }

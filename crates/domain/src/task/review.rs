@@ -79,18 +79,10 @@ fn check(command: &RecordReview) -> Result<(), Refusal> {
 fn evidence(command: &RecordReview, run: RunId, patch_set: Option<PatchSetId>) -> RecordEvidence {
     let said = command.issues.iter().chain(&command.suggestions);
     let said: Vec<&str> = said.map(String::as_str).collect();
-    RecordEvidence {
-        run,
-        id: None,
-        patchset_id: patch_set,
-        kind: EvidenceKind::Review,
-        tool: "review".to_owned(),
-        command_line: None,
-        exit_code: Some(i32::from(command.verdict == ReviewVerdict::Rejected)),
-        summary: (!said.is_empty()).then(|| said.join("\n")),
-        report_artifacts: Vec::new(),
-        report: Vec::new(),
-    }
+    RecordEvidence::new(run, EvidenceKind::Review, "review")
+        .with_patchset_id(patch_set)
+        .with_exit_code(i32::from(command.verdict == ReviewVerdict::Rejected))
+        .with_summary((!said.is_empty()).then(|| said.join("\n")))
 }
 
 fn commit(world: &mut World, command: &RecordReview, run: RunId) -> Result<Decide, DecideError> {
@@ -98,11 +90,9 @@ fn commit(world: &mut World, command: &RecordReview, run: RunId) -> Result<Decid
         Some(chosen) => chosen,
         None => only_patch_set(world, run)?,
     };
-    Ok(Decide {
-        chosen_patchset_id: Some(chosen),
-        result_commit_sha: command.result_commit_sha,
-        ..Decide::new(run, DecisionType::Commit)
-    })
+    Ok(Decide::new(run, DecisionType::Commit)
+        .with_chosen_patchset_id(chosen)
+        .with_result_commit_sha(command.result_commit_sha))
 }
 
 fn only_patch_set(world: &mut World, run: RunId) -> Result<PatchSetId, DecideError> {
@@ -127,8 +117,5 @@ fn again_or_never(world: &mut World, state: &State, run: RunId) -> Result<Decide
     if state.rejections < world.settings()?.max_review_retries {
         return Ok(Decide::new(run, DecisionType::Retry));
     }
-    Ok(Decide {
-        rationale: Some(NO_MORE_RETRIES.to_owned()),
-        ..Decide::new(run, DecisionType::Abandon)
-    })
+    Ok(Decide::new(run, DecisionType::Abandon).with_rationale(NO_MORE_RETRIES.to_owned()))
 }

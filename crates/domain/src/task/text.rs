@@ -3,6 +3,8 @@
 
 use super::{Event, TaskPlan};
 use crate::pieces::{Json, NewPiece, Pieces, Slot};
+use crate::world::not_found;
+use crate::{DecideError, SecondFold, TaskId, World};
 
 /// What replaces content that was removed.
 const REMOVED: &str = "[removed]";
@@ -85,5 +87,19 @@ impl TaskText {
             String::from_utf8(piece.bytes.clone()).ok()
         };
         self.apply(event, &text);
+    }
+}
+
+impl World {
+    /// What a task says.
+    ///
+    /// # Errors
+    /// [`DecideError::Needs`] it, and [`crate::Refusal::NotFound`].
+    pub fn task_text(&mut self, id: TaskId) -> Result<TaskText, DecideError> {
+        let stream = id.stream();
+        match self.second_fold(stream)? {
+            SecondFold::TaskText(text) => Ok(text.clone()),
+            SecondFold::Window(_) => Err(not_found(stream)),
+        }
     }
 }

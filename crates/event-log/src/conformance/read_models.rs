@@ -308,37 +308,36 @@ pub fn rows_are_scanned_in_order(harness: &dyn Harness) {
             Some(b"\xff\xff"),
         ] {
             for limit in [0, 1, 3, 100] {
-                let wanted: Vec<Row> = sorted
-                    .iter()
-                    .filter(|key| {
-                        key.starts_with(prefix) && after.is_none_or(|after| **key > after)
-                    })
-                    .take(limit.max(1))
-                    .map(|key| row(key))
-                    .collect();
-                let found = scan(&*log, prefix, after, limit);
-                assert_eq!(
-                    found, wanted,
-                    "prefix {prefix:?}, after {after:?}, limit {limit}"
-                );
-                let before = after;
-                let wanted: Vec<Row> = sorted
-                    .iter()
-                    .rev()
-                    .filter(|key| {
-                        key.starts_with(prefix) && before.is_none_or(|before| **key < before)
-                    })
-                    .take(limit.max(1))
-                    .map(|key| row(key))
-                    .collect();
-                let found = block_on(log.scan_back(MODEL, prefix, before, limit)).unwrap();
-                assert_eq!(
-                    found, wanted,
-                    "prefix {prefix:?}, before {before:?}, limit {limit}"
-                );
+                compare_scans(&*log, &sorted, (prefix, after), limit);
             }
         }
     }
+}
+
+/// Both scans of rows that have their keys as values, from a place on.
+fn compare_scans(
+    log: &dyn Store,
+    sorted: &[&[u8]],
+    (prefix, place): (&[u8], Option<&[u8]>),
+    limit: usize,
+) {
+    let row = |key: &&[u8]| (Bytes::copy_from_slice(key), Bytes::copy_from_slice(key));
+    let of_prefix = || sorted.iter().filter(|key| key.starts_with(prefix));
+    let behind = of_prefix().filter(|key| place.is_none_or(|after| **key > after));
+    let wanted: Vec<Row> = behind.take(limit.max(1)).map(row).collect();
+    let found = scan(log, prefix, place, limit);
+    assert_eq!(
+        found, wanted,
+        "prefix {prefix:?}, after {place:?}, limit {limit}"
+    );
+    let before = of_prefix().rev();
+    let before = before.filter(|key| place.is_none_or(|before| **key < before));
+    let wanted: Vec<Row> = before.take(limit.max(1)).map(row).collect();
+    let found = block_on(log.scan_back(MODEL, prefix, place, limit)).unwrap();
+    assert_eq!(
+        found, wanted,
+        "prefix {prefix:?}, before {place:?}, limit {limit}"
+    );
 }
 
 /// Each key gets its own answer, in the order of the request.

@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, RngSeed};
 use uuid::Uuid;
 
 use super::*;
-use crate::append::NewEvent;
+use crate::NewEvent;
 
 const GOLDEN: &str = include_str!("../../tests/golden/record-v1.hex");
 

@@ -105,7 +105,7 @@ impl Classified for CatalogueError {
             CatalogueError::Commit(error) => match error.class() {
                 // It is about the rows, and not about what was asked of the catalogue.
                 Contended => Unavailable.code("unreadable"),
-                Invalid => Failed.code("unreadable"),
+                Invalid | NotFound => Failed.code("unreadable"),
                 _ => error.classify().of("unreadable"),
             },
             CatalogueError::Decode { source, .. } => source.classify(),

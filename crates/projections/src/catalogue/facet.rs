@@ -2,48 +2,27 @@
 
 use annals_domain::intent::{ApprovalStatus, Risk, Source, WorkType};
 use bytes::Bytes;
+use derive_setters::Setters;
 
-use super::keys;
-
-/// What a list of intents is by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Facet {
-    /// The status that follows from approvals and parts.
-    Approval,
-    /// The kind of work.
-    Type,
-    /// How risky it is.
-    Risk,
-    /// Where it comes from.
-    Source,
-    /// One of its labels.
-    Label,
-}
-
-impl Facet {
-    /// The number in keys.
-    pub(super) fn code(self) -> u8 {
-        match self {
-            Facet::Approval => 1,
-            Facet::Type => 2,
-            Facet::Risk => 3,
-            Facet::Source => 4,
-            Facet::Label => 5,
-        }
-    }
-}
+use super::keys::{self, Facet};
 
 /// Which intents to list: those that have all of what is given.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct IntentFilter {
     /// Those in this status; only intents that were ever proposed, judged, approved or
     /// asked about have one.
+    #[setters(into)]
     pub approval: Option<ApprovalStatus>,
     /// Those of this kind of work.
+    #[setters(into)]
     pub work_type: Option<WorkType>,
     /// Those of this risk.
+    #[setters(into)]
     pub risk: Option<Risk>,
     /// Those that come from there.
+    #[setters(into)]
     pub source: Option<Source>,
     /// Those that have all of these labels.
     pub labels: Vec<String>,

@@ -21,10 +21,10 @@ use annals_domain::pipeline::Tally;
 use annals_domain::{Adoption, AnyEvent, Kind, alias, intent, pipeline, plan, run, snapshot, task};
 use uuid::Uuid;
 
-use super::keys::{self, LabelMap};
-use super::layer::{Changes, Objects};
+use super::changes::{Changes, Objects};
+use super::keys;
 use super::relation::Relation;
-use super::row::{Counts, Link, ObjectRow};
+use super::row::{Counts, LabelMap, Link, ObjectRow, link};
 use super::status::Status;
 use super::step::Step;
 use crate::Text;
@@ -303,7 +303,7 @@ impl Fold<'_> {
             Event::Cancelled(_) => self.task_status(Status::Cancelled),
             Event::Superseded(_) => self.superseded(),
             Event::Planned(event) => {
-                if let Some(link) = create::link(Relation::TaskSupersedes, event.supersedes) {
+                if let Some(link) = link(Relation::TaskSupersedes, event.supersedes) {
                     self.link(id, link.relation, link.target);
                 }
             }

@@ -6,9 +6,10 @@
 //! where one of those was turned down.
 
 use annals_domain::Timestamp;
-use annals_domain::intent::{ApprovalStatus, Risk};
+use annals_domain::intent::ApprovalStatus;
 use annals_event_log::{Direction, Position};
 use bytes::Bytes;
+use derive_setters::Setters;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -20,77 +21,11 @@ use super::overlay_view::OverlayView;
 use super::relation::Relation;
 use super::row::{IntentCounts, ObjectRow};
 use super::view::{CatalogueRow, whole};
+use super::waits::{Waits, waits};
 use super::walk::{Walk, next_of_all};
 
 /// Rows that are looked at at once.
 const PAGE: usize = 256;
-
-/// What an intent waits for. Each is a list of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Waits {
-    /// An approval; with the risk that asks for it, or none if that is not known.
-    Approval(Option<Risk>),
-    /// An answer.
-    Answer,
-    /// A person who looks at what failed in part.
-    Blocked,
-    /// A person who looks at what failed.
-    Error,
-    /// Other intents, of which some may have been turned down.
-    Dependency,
-}
-
-impl Waits {
-    /// All of them.
-    const ALL: [Waits; 8] = [
-        Waits::Approval(None),
-        Waits::Approval(Some(Risk::Low)),
-        Waits::Approval(Some(Risk::Med)),
-        Waits::Approval(Some(Risk::High)),
-        Waits::Answer,
-        Waits::Blocked,
-        Waits::Error,
-        Waits::Dependency,
-    ];
-
-    /// The number in keys.
-    pub(super) fn code(self) -> u8 {
-        match self {
-            Waits::Approval(None) => 1,
-            Waits::Approval(Some(Risk::Low)) => 2,
-            Waits::Approval(Some(Risk::Med)) => 3,
-            Waits::Approval(Some(Risk::High)) => 4,
-            Waits::Answer => 5,
-            Waits::Blocked => 6,
-            Waits::Error => 7,
-            Waits::Dependency => 8,
-        }
-    }
-}
-
-/// What an intent waits for, if it does: the rule of the inbox (docs/spec/forge.md).
-pub(super) fn waits(counts: &IntentCounts, status: ApprovalStatus) -> Option<Waits> {
-    if !counts.is_taken_in {
-        return None;
-    }
-    let asked = counts.unanswered > 0;
-    match status {
-        ApprovalStatus::Blocked => Some(Waits::Blocked),
-        ApprovalStatus::Error => Some(Waits::Error),
-        ApprovalStatus::Proposed | ApprovalStatus::Approved | ApprovalStatus::Executing
-            if asked =>
-        {
-            Some(Waits::Answer)
-        }
-        ApprovalStatus::Proposed => Some(Waits::Approval(counts.risk())),
-        ApprovalStatus::Approved if counts.dependencies > 0 => Some(Waits::Dependency),
-        ApprovalStatus::Approved
-        | ApprovalStatus::Executing
-        | ApprovalStatus::Done
-        | ApprovalStatus::Rejected
-        | ApprovalStatus::Cancelled => None,
-    }
-}
 
 /// Why an intent is in the inbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -122,10 +57,13 @@ impl InboxReason {
 }
 
 /// Which of the inbox to show: the oldest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct InboxQuery {
     /// Only those behind the intent that began at this position; an inbox's
     /// `next` goes on where it ended.
+    #[setters(into)]
     pub after: Option<Position>,
     /// At most so many; 0 counts as 1.
     pub limit: usize,
@@ -144,7 +82,7 @@ impl Default for InboxQuery {
 /// Part of the inbox.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Inbox {
+pub struct InboxPage {
     /// The intents, oldest first.
     pub entries: Vec<InboxEntry>,
     /// How many there are in all.
@@ -229,7 +167,7 @@ async fn is_stuck(view: &OverlayView<'_>, row: &ObjectRow) -> Result<bool, Catal
 pub(super) async fn inbox(
     view: &OverlayView<'_>,
     query: &InboxQuery,
-) -> Result<Inbox, CatalogueError> {
+) -> Result<InboxPage, CatalogueError> {
     let limit = query.limit.max(1);
     let (forward, after) = (Direction::Forward, query.after.map(|after| after.0));
     let lists: Vec<Bytes> = Waits::ALL.map(keys::all_waiting).to_vec();
@@ -246,7 +184,7 @@ pub(super) async fn inbox(
     }
     let last = entries.last().filter(|_| more);
     let next = last.map(|entry| entry.row.first_position);
-    Ok(Inbox {
+    Ok(InboxPage {
         total: total(view).await?,
         entries,
         next,

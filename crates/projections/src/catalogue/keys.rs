@@ -38,11 +38,10 @@ use annals_event_log::Digest;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::facet::Facet;
-use super::inbox::Waits;
 use super::relation::Relation;
-use super::row::label;
+use super::row::{LabelMap, label};
 use super::status::Status;
+use super::waits::Waits;
 
 /// Hex digits of an id.
 pub(super) const DIGITS: usize = 32;
@@ -148,20 +147,6 @@ pub(super) fn of_actor(kind: Kind, actor_id: &str) -> Bytes {
     let length = u16::try_from(actor_id.len()).unwrap_or(u16::MAX);
     let parts: [&[u8]; 3] = [&[kind.number()], &length.to_be_bytes(), actor_id.as_bytes()];
     key(BY_ACTOR, &parts)
-}
-
-/// One of the two maps of texts that every object has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LabelMap {
-    /// Its tags.
-    Tags,
-    /// Its ids in other systems.
-    ExternalIds,
-}
-
-impl LabelMap {
-    /// Both of them.
-    pub(super) const ALL: [LabelMap; 2] = [LabelMap::Tags, LabelMap::ExternalIds];
 }
 
 /// The prefix of the objects of a kind that have a tag or an external id, with any
@@ -328,6 +313,34 @@ pub(super) fn work_item_place(position: u64, number: u32) -> Bytes {
         WORK_ITEM_PLACE,
         &[&position.to_be_bytes(), &number.to_be_bytes()],
     )
+}
+
+/// What a list of intents is by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Facet {
+    /// The status that follows from approvals and parts.
+    Approval,
+    /// The kind of work.
+    Type,
+    /// How risky it is.
+    Risk,
+    /// Where it comes from.
+    Source,
+    /// One of its labels.
+    Label,
+}
+
+impl Facet {
+    /// The number in keys.
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Facet::Approval => 1,
+            Facet::Type => 2,
+            Facet::Risk => 3,
+            Facet::Source => 4,
+            Facet::Label => 5,
+        }
+    }
 }
 
 /// The prefix of the intents of which a facet has this word.

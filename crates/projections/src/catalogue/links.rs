@@ -2,6 +2,8 @@
 
 use annals_domain::Kind;
 use annals_event_log::Direction;
+use derive_new::new;
+use derive_setters::Setters;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
@@ -17,11 +19,15 @@ use crate::Text;
 const PAGE: usize = 1_000;
 
 /// Of which object to show the links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, new, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct LinksQuery {
     /// The object.
+    #[setters(skip)]
     pub id: Uuid,
-    /// At most so many in each direction.
+    /// At most so many in each direction; 100 unless it is said.
+    #[new(value = "100")]
     pub limit: usize,
 }
 

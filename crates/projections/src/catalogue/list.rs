@@ -8,15 +8,17 @@
 use annals_domain::{Kind, Timestamp};
 use annals_event_log::{Direction, Position};
 use bytes::Bytes;
+use derive_new::new;
+use derive_setters::Setters;
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::CatalogueError;
 use super::facet::IntentFilter;
-use super::keys::{self, LabelMap};
+use super::keys;
 use super::overlay_view::OverlayView;
 use super::relation::Relation;
-use super::row::ObjectRow;
+use super::row::{LabelMap, ObjectRow};
 use super::status::Status;
 use super::view::{CatalogueRow, whole};
 use super::walk::{Walk, next_of_all};
@@ -24,58 +26,61 @@ use super::walk::{Walk, next_of_all};
 /// Rows that are looked at at once.
 const PAGE: usize = 256;
 
-/// Which objects to list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Which objects to list: the newest 20 of a kind, unless more is said.
+#[derive(Debug, Clone, PartialEq, Eq, new, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct ListQuery {
     /// Objects of this kind.
+    #[setters(skip)]
     pub kind: Kind,
     /// Only those in this status.
+    #[new(default)]
+    #[setters(into)]
     pub status: Option<Status>,
     /// Only those whose first event this actor caused.
+    #[new(default)]
+    #[setters(into)]
     pub actor_id: Option<String>,
     /// Only where the actor is of this kind.
+    #[new(default)]
+    #[setters(into)]
     pub actor_kind: Option<String>,
     /// Only those that belong to this object: whose field names it as parent,
     /// run, task, plan, snapshot, pipeline or patch set.
+    #[new(default)]
+    #[setters(into)]
     pub parent: Option<Uuid>,
     /// Only those that have a tag of this name, and this value if there is one.
+    #[new(default)]
+    #[setters(into)]
     pub tag: Option<(String, Option<String>)>,
     /// Of intents, only those that have all of this.
+    #[new(default)]
     pub intents: IntentFilter,
     /// Only those that have an id of this name in another system, and this value if there is one.
+    #[new(default)]
+    #[setters(into)]
     pub external_id: Option<(String, Option<String>)>,
     /// Only those whose first event happened at this time or later.
+    #[new(default)]
+    #[setters(into)]
     pub since: Option<Timestamp>,
     /// Only those whose first event happened before this time.
+    #[new(default)]
+    #[setters(into)]
     pub until: Option<Timestamp>,
     /// The oldest first; otherwise the newest.
+    #[new(default)]
     pub oldest_first: bool,
     /// Only those behind the object that began at this position; a list's
     /// `next` goes on where it ended.
+    #[new(default)]
+    #[setters(into)]
     pub after: Option<Position>,
     /// At most so many; 0 counts as 1.
+    #[new(value = "20")]
     pub limit: usize,
-}
-
-impl ListQuery {
-    /// The newest objects of a kind, at most 20.
-    pub fn new(kind: Kind) -> ListQuery {
-        ListQuery {
-            kind,
-            status: None,
-            actor_id: None,
-            actor_kind: None,
-            parent: None,
-            tag: None,
-            intents: IntentFilter::default(),
-            external_id: None,
-            since: None,
-            until: None,
-            oldest_first: false,
-            after: None,
-            limit: 20,
-        }
-    }
 }
 
 /// Part of a list.

@@ -10,10 +10,10 @@ use uuid::Uuid;
 
 use super::CatalogueError;
 use super::fold::MOST_ANCESTORS;
-use super::keys::{self, LabelMap};
+use super::keys;
 use super::layer::{Layer, Loaded, read_object};
 use super::relation::Relation;
-use super::row::ObjectRow;
+use super::row::{LabelMap, ObjectRow};
 use super::step::Step;
 use super::taken::Taken;
 use crate::header::{Common, common};

@@ -14,8 +14,9 @@ use annals_event_log::{CommitError, ModelCheckpoint, Position, Query, Record, St
 use futures::future::join;
 use futures::stream::{self, Stream, StreamExt};
 
+use super::changes::Changed;
 use super::generation::{self, Generation};
-use super::layer::{self, Changed, Layer};
+use super::layer::{self, Layer};
 use super::load::Source;
 use super::step::{self, Step};
 use super::taken::Taken;

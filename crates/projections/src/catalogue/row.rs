@@ -11,7 +11,6 @@ use annals_event_log::Position;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
-use super::keys::LabelMap;
 use super::relation::Relation;
 use super::status::Status;
 use crate::Text;
@@ -348,6 +347,28 @@ pub(super) fn title(text: &str) -> String {
 /// A label's name or value as it is kept and compared.
 pub(super) fn label(text: &str) -> &str {
     cut(text, LABEL_BYTES)
+}
+
+/// One of the two maps of texts that every object has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LabelMap {
+    /// Its tags.
+    Tags,
+    /// Its ids in other systems.
+    ExternalIds,
+}
+
+impl LabelMap {
+    /// Both of them.
+    pub(super) const ALL: [LabelMap; 2] = [LabelMap::Tags, LabelMap::ExternalIds];
+}
+
+/// A link, where the field is set.
+pub(super) fn link(relation: Relation, target: Option<impl Into<Uuid>>) -> Option<Link> {
+    target.map(|target| Link {
+        relation,
+        target: target.into(),
+    })
 }
 
 mod kind_number {

@@ -12,8 +12,7 @@ use bytes::Bytes;
 use rayon::prelude::*;
 
 use super::CatalogueError;
-use super::keys::LabelMap;
-use super::row::{label, title};
+use super::row::{LabelMap, label, title};
 use crate::Text;
 use crate::header::{Common, common};
 

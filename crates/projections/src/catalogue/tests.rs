@@ -284,10 +284,10 @@ fn compare_tokens(row: &CatalogueRow, view: &ObjectView, what: &str) {
 fn status(view: &ObjectView) -> Option<&str> {
     match view {
         ObjectView::Intent(view) => Some(view.status().as_str()),
-        ObjectView::Task(view) => Some(view.status.name()),
-        ObjectView::Run(view) => Some(view.status.name()),
-        ObjectView::PatchSet(view) => Some(view.apply_status.as_str()),
-        ObjectView::ToolInvocation(view) => Some(view.status.as_str()),
+        ObjectView::Task(view) => Some(view.status().name()),
+        ObjectView::Run(view) => Some(view.status().name()),
+        ObjectView::PatchSet(view) => Some(view.status().as_str()),
+        ObjectView::ToolInvocation(view) => Some(view.status().as_str()),
         ObjectView::ContextSnapshot(view) if view.finalized => Some("finalized"),
         ObjectView::ContextSnapshot(_) => Some("open"),
         ObjectView::Session(view) => Some(Status::from(view.status()).word()),

@@ -8,6 +8,8 @@
 use std::collections::HashSet;
 
 use annals_domain::Kind;
+use derive_new::new;
+use derive_setters::Setters;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
@@ -18,28 +20,22 @@ use super::relation::Relation;
 use super::view::{CatalogueRow, whole};
 
 /// Which tree to show, and how much of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, new, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct TreeQuery {
     /// The object that it begins with.
+    #[setters(skip)]
     pub id: Uuid,
-    /// How many levels below it to show.
+    /// How many levels below it to show; 16 unless it is said.
+    #[new(value = "16")]
     pub depth: usize,
-    /// How many children of one sort to show of each object.
+    /// How many children of one sort to show of each object; 20 unless it is said.
+    #[new(value = "20")]
     pub breadth: usize,
-    /// How many objects to show in all.
+    /// How many objects to show in all; 1,000 unless it is said.
+    #[new(value = "1_000")]
     pub objects: usize,
-}
-
-impl TreeQuery {
-    /// Sixteen levels, at most 20 children of one sort, at most 1,000 objects.
-    pub fn new(id: Uuid) -> TreeQuery {
-        TreeQuery {
-            id,
-            depth: 16,
-            breadth: 20,
-            objects: 1_000,
-        }
-    }
 }
 
 /// A tree, its objects one behind the other: each is before what belongs

@@ -10,10 +10,10 @@ use uuid::Uuid;
 
 use super::CatalogueError;
 use super::fold::{approval, intent_counts, read_label};
-use super::keys::{self, LabelMap};
+use super::keys;
 use super::overlay_view::OverlayView;
 use super::relation::Relation;
-use super::row::{Counts, IntentCounts, ObjectRow, Usage};
+use super::row::{Counts, IntentCounts, LabelMap, ObjectRow, Usage};
 use super::status::Status;
 use crate::Text;
 

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 use annals_event_log::{Direction, Position, Query, Store};
 use bytes::Bytes;
+use derive_setters::Setters;
 use serde::Serialize;
 
 use super::CatalogueError;
@@ -25,10 +26,13 @@ use crate::{Entry, EntryError, WorkItemView};
 const SHOWN: usize = 64;
 
 /// Which tickets to list: the newest first, by when they were read first.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Setters)]
+#[setters(prefix = "with_")]
+#[non_exhaustive]
 pub struct WorkItemsQuery {
     /// Only those behind the ticket with this id; a list's `next` goes on where
     /// it ended.
+    #[setters(into)]
     pub after: Option<String>,
     /// At most so many; 0 counts as 1.
     pub limit: usize,

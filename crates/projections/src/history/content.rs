@@ -19,7 +19,7 @@ pub(super) fn event(entry: &Entry) -> Value {
         .into_iter()
         .find(|doc| doc.event_type == event_type)
     {
-        fill(&mut event, doc.fields, entry);
+        fill(&mut event, &doc.fields, entry);
     }
     event
 }
@@ -37,10 +37,10 @@ fn fill(value: &mut Value, fields: &[FieldDoc], entry: &Entry) {
 
 fn fill_group(group: &mut Map<String, Value>, fields: &[FieldDoc], entry: &Entry) {
     for field in fields {
-        let Some(value) = group.get_mut(field.name) else {
+        let Some(value) = group.get_mut(&field.name) else {
             continue;
         };
-        match field.part {
+        match &field.part {
             Part::Structure | Part::Name => {}
             Part::Content => resolve(value, field.kind.contains("JSON"), entry),
             Part::Group(fields) | Part::Groups(fields) => fill(value, fields, entry),

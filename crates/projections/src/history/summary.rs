@@ -2,25 +2,17 @@
 
 mod intake;
 mod session;
+mod words;
 
-use annals_domain::metadata::{MetadataSet, Sealed};
+use annals_domain::metadata::Sealed;
 use annals_domain::pipeline::FramePushed;
-use annals_domain::redaction::Redacted;
 use annals_domain::run::{DecisionMade, EvidenceRecorded, PatchSetProposed, UsageRecorded};
-use annals_domain::{
-    Adoption, AnyEvent, FrameId, GitOid, Slot, alias, intent, pipeline, plan, run, snapshot, task,
-};
-use uuid::Uuid;
+use annals_domain::{Adoption, AnyEvent, alias, intent, pipeline, plan, run, snapshot, task};
 
-use crate::seal::recorded_checksum;
+use crate::Entry;
+use crate::header::recorded_checksum;
 use crate::views::TokenUsageView;
-use crate::{Entry, Text};
-
-/// Events that are named one by one where content of many was removed.
-const MOST_POSITIONS: usize = 5;
-
-/// Characters of a text that a line shows.
-const EXCERPT: usize = 60;
+use words::{because, count, frame_list, metadata, quoted, redacted, short, short_oid};
 
 pub(super) fn summary(entry: &Entry) -> String {
     match &entry.event {
@@ -36,97 +28,6 @@ pub(super) fn summary(entry: &Entry) -> String {
         AnyEvent::Settings(event) => intake::settings(event, entry),
         AnyEvent::Observation(event) => intake::observation(event, entry),
     }
-}
-
-/// The last 8 digits of an id: the first ones are shared by all of a minute.
-fn short(id: impl Into<Uuid>) -> String {
-    let digits = id.into().simple().to_string();
-    digits.chars().skip(24).collect()
-}
-
-fn short_oid(oid: &GitOid) -> String {
-    oid.to_string().chars().take(12).collect()
-}
-
-/// A text on one line, cut where it is long.
-fn excerpt(text: &Text) -> String {
-    let Some(text) = text.as_str() else {
-        return text.to_string();
-    };
-    let words: Vec<&str> = text
-        .split(|c: char| c.is_whitespace() || c.is_control())
-        .collect();
-    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    let line = words.join(" ");
-    let mut cut: String = line.chars().take(EXCERPT).collect();
-    if cut.len() < line.len() {
-        cut.push('…');
-    }
-    format!("\"{cut}\"")
-}
-
-/// `: "text"`, if there is one.
-fn because(entry: &Entry, slot: Option<Slot>) -> String {
-    entry
-        .optional_text(slot)
-        .map_or(String::new(), |text| format!(": {}", excerpt(&text)))
-}
-
-fn quoted(entry: &Entry, slot: Slot) -> String {
-    excerpt(&entry.text(slot))
-}
-
-fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
-}
-
-fn frame_list(frames: &[FrameId]) -> String {
-    let numbers: Vec<String> = frames.iter().map(FrameId::to_string).collect();
-    format!("[{}]", numbers.join(", "))
-}
-
-/// What was removed, and why.
-fn redacted(event: &Redacted, entry: &Entry) -> String {
-    let pieces: usize = event.removed.iter().map(|from| from.pieces.len()).sum();
-    let events: Vec<String> = event
-        .removed
-        .iter()
-        .take(MOST_POSITIONS)
-        .map(|from| from.position.to_string())
-        .collect();
-    let more = event.removed.len().saturating_sub(events.len());
-    let more = match more {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!(
-        "{} removed from {} {}{more}: {}",
-        count(pieces, "piece of content", "pieces of content"),
-        match event.removed.len() {
-            1 => "event",
-            _ => "events",
-        },
-        events.join(", "),
-        quoted(entry, event.reason)
-    )
-}
-
-fn metadata(event: &MetadataSet) -> String {
-    let mut parts = Vec::new();
-    parts.extend(
-        event
-            .visibility
-            .map(|visibility| format!("visibility -> {visibility}")),
-    );
-    parts.extend(
-        event
-            .tags
-            .as_ref()
-            .map(|tags| count(tags.len(), "tag", "tags")),
-    );
-    let ids = event.external_ids.as_ref();
-    parts.extend(ids.map(|ids| count(ids.len(), "external id", "external ids")));
-    format!("set {}", parts.join(", "))
 }
 
 fn sealed(event: &Sealed, entry: &Entry) -> String {

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod schema;
+
 use std::collections::BTreeSet;
 
 use annals_domain::{AnyEvent, StreamKind, intent};

@@ -7,7 +7,15 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 
-use super::yardstick::FrameKey;
+use annals_domain::FrameId;
+
+/// A frame of a history. An adopted pipeline can be adopted again in its place,
+/// and numbers its frames from the start then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct FrameKey {
+    pub(super) begun: u32,
+    pub(super) id: FrameId,
+}
 
 /// Frames that will be used, and the room that they have.
 #[derive(Debug)]

@@ -25,7 +25,7 @@ mod flow;
 #[cfg(test)]
 mod tests;
 
-use flow::Network;
+use flow::{Chain, Link, Network, most};
 
 /// One frame that is used at least once.
 #[derive(Debug, Clone)]
@@ -100,11 +100,6 @@ pub(super) fn fewest_misses(
         done = done.saturating_add(most(places));
     }
     misses
-}
-
-/// The places at the roomiest of some stretches.
-fn most(places: &[u64]) -> u64 {
-    places.iter().copied().max().unwrap_or(0)
 }
 
 /// The stretches of pushes that cannot hold all the used frames alive there.
@@ -230,24 +225,6 @@ fn least_capacity(capacities: &[Capacity], after: u64, until: u64) -> u64 {
         .map(|(capacity, _)| capacity.frames.unwrap_or(u64::MAX))
         .min()
         .unwrap_or(u64::MAX)
-}
-
-/// A frame that lives through tight stretches, which are numbered from 0.
-struct Chain {
-    /// The first stretch it needs a place in.
-    start: usize,
-    /// The stretch after the last one.
-    end: usize,
-    /// What it needs the places for, each link starting where the one before ends.
-    links: Vec<Link>,
-}
-
-/// The part of a frame's life between two times it is used.
-struct Link {
-    /// The stretch after its last one.
-    end: usize,
-    /// The uses that miss if the link is not kept.
-    worth: u64,
 }
 
 /// Splits chains, which ascend by their start, where none reaches across.

@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use annals_domain::pipeline::{
     Adopted, AdoptedFrame, AdoptedPipeline, Created, Event, EvictionPolicy, EvictionPolicySet,
-    Excess, FrameFacts, FrameKind, FramePushed, FrameRanges, FramesUsed, MaxFramesSet, Totals,
+    Evictor, Excess, FrameFacts, FrameKind, FramePushed, FrameRanges, FramesUsed, MaxFramesSet,
+    Totals,
 };
 use annals_domain::{AdoptedHeader, FrameId, Pieces, PlanId, StreamKind, StreamRef};
 use futures::executor::block_on;

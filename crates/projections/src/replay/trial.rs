@@ -4,9 +4,9 @@ use annals_domain::pipeline::{EvictionPolicy, Evictor, FrameRanges, Rules, Windo
 use annals_domain::{FrameId, PipelineId};
 use annals_event_log::Position;
 
+use super::candidate::{Candidate, CandidateKind};
 use super::history::{Frame, History, Step};
 use super::report::{Held, PipelineReplay, PolicyReplay, WindowAt};
-use super::{Candidate, CandidateKind};
 
 /// What was recorded and the candidates, side by side.
 pub(super) struct Trials<'a> {

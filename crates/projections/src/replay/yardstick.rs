@@ -9,20 +9,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use annals_domain::FrameId;
 use annals_domain::pipeline::{FrameKind, KindQuotas};
 
+use super::NoYardstick;
 use super::budget::{Budget, FrameLimit, InForce};
-use super::greedy::Greedy;
+use super::candidate::{Candidate, CandidateKind};
+use super::greedy::{FrameKey, Greedy};
 use super::history::{Frame, Step};
 use super::optimum::{Capacity, Lifetime, fewest_misses};
 use super::report::{PipelineReplay, Yardstick};
-use super::{Candidate, CandidateKind, NoYardstick};
-
-/// A frame of a history. An adopted pipeline can be adopted again in its place,
-/// and numbers its frames from the start then.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct FrameKey {
-    begun: u32,
-    id: FrameId,
-}
 
 /// Where a history is: how often it began, and how many pushes there were.
 #[derive(Debug, Clone, Copy, Default)]

@@ -27,42 +27,32 @@ pub(crate) fn command(number: u8) -> CommandId {
 }
 
 pub(crate) fn repo() -> RepoRef {
-    RepoRef {
-        name: "annals".into(),
-        path: "/srv/annals".into(),
-    }
+    RepoRef::new("annals", "/srv/annals")
 }
 
 /// A configuration in which nothing is left out.
 pub(crate) fn config(session: u8, parent: Option<u8>) -> SessionConfig {
-    let limits = RateLimits {
-        calls_per_minute: Some(60),
-        burst: Some(10),
-        per_command_caps: Some([("Push".to_owned(), 2)].into_iter().collect()),
-    };
-    SessionConfig {
-        session_id: SessionId(id(session)),
-        parent_session_id: parent.map(id),
-        plan_node_id: Some("a".into()),
-        policy: PolicyProfile {
-            name: "strict".into(),
-            protected_branches: vec!["main".into()],
-            require_approval_for_push: true,
-            limits: Some(limits),
-            ..PolicyProfile::default()
-        },
-        repo: repo(),
-        workspace: WorkspaceRef { path: "/w".into() },
-        work_item: Some(item("ANN-1")),
-        agent_profile: "coder\nof the night".into(),
-    }
+    let limits = RateLimits::new()
+        .with_calls_per_minute(60)
+        .with_burst(10)
+        .with_per_command_caps(Some([("Push".to_owned(), 2)].into_iter().collect()));
+    SessionConfig::new(
+        SessionId(id(session)),
+        PolicyProfile::new("strict")
+            .with_protected_branches(vec!["main".into()])
+            .with_require_approval_for_push(true)
+            .with_limits(limits),
+        repo(),
+        WorkspaceRef::new("/w"),
+        "coder\nof the night",
+    )
+    .with_parent_session_id(parent.map(id))
+    .with_plan_node_id("a".to_owned())
+    .with_work_item(item("ANN-1"))
 }
 
 pub(crate) fn item(id: &str) -> WorkItemRef {
-    WorkItemRef {
-        id: id.into(),
-        provider_hint: Some("jira".into()),
-    }
+    WorkItemRef::new(id).with_provider_hint("jira".to_owned())
 }
 
 pub(crate) fn created(config: &SessionConfig, pieces: &mut Pieces) -> Event {
@@ -74,10 +64,7 @@ pub(crate) fn created(config: &SessionConfig, pieces: &mut Pieces) -> Event {
 }
 
 pub(crate) fn received(number: u8, body: CommandBody, pieces: &mut Pieces) -> Event {
-    let given = AgentCommand {
-        plan_node: Some("a".into()),
-        ..AgentCommand::new(command(number), body)
-    };
+    let given = AgentCommand::new(command(number), body).with_plan_node("a".to_owned());
     Event::from(given.received(given.correlation(), pieces).unwrap())
 }
 
@@ -133,37 +120,21 @@ pub(crate) fn required(number: u8, actions: &[&str], explicit: bool) -> Event {
 }
 
 pub(crate) fn push(branch: &str) -> CommandBody {
-    CommandBody::from(Push {
-        repo: repo(),
-        branch_name: branch.into(),
-    })
+    CommandBody::from(Push::new(repo(), branch))
 }
 
 pub(crate) fn request_approval() -> CommandBody {
-    CommandBody::from(RequestApproval {
-        reason: "the release".into(),
-        required_actions: vec!["deploy".into()],
-    })
+    CommandBody::from(RequestApproval::new("the release", vec!["deploy".into()]))
 }
 
 pub(crate) fn summary(id: &str, title: &str) -> WorkItemSummary {
-    WorkItemSummary {
-        id: id.into(),
-        title: title.into(),
-        status: "Open".into(),
-        assignee: Some("zoë".into()),
-    }
+    WorkItemSummary::new(id, title, "Open").with_assignee("zoë".to_owned())
 }
 
 pub(crate) fn details(id: &str, title: &str) -> WorkItemDetails {
-    WorkItemDetails {
-        id: id.into(),
-        title: title.into(),
-        description: format!("what {id} is about"),
-        status: "Doing".into(),
-        assignee: Some("zoë".into()),
-        tags: vec!["urgent".into()],
-    }
+    WorkItemDetails::new(id, title, format!("what {id} is about"), "Doing")
+        .with_assignee("zoë".to_owned())
+        .with_tags(vec!["urgent".into()])
 }
 
 pub(crate) fn backlog(items: &[WorkItemSummary]) -> (Event, Pieces) {
@@ -185,19 +156,16 @@ pub(crate) fn work_item(read: &WorkItemDetails, pieces: &mut Pieces) -> Event {
 }
 
 pub(crate) fn node(id: &str, depends_on: &[&str]) -> TaskNode {
-    TaskNode {
-        id: id.into(),
-        title: format!("do {id}"),
-        depends_on: depends_on.iter().map(|id| (*id).to_owned()).collect(),
-        work_item: None,
-        agent_hint: None,
-        suggested_branch: None,
-        tags: Vec::new(),
-    }
+    TaskNode::new(id, format!("do {id}")).with_depends_on(
+        depends_on
+            .iter()
+            .map(|id| (*id).to_owned())
+            .collect::<Vec<_>>(),
+    )
 }
 
 pub(crate) fn plan(nodes: Vec<TaskNode>, pieces: &mut Pieces) -> Event {
-    let plan = TaskPlan { nodes };
+    let plan = TaskPlan::new(nodes);
     Event::from(PlanUpdated {
         nodes: plan.nodes.iter().map(|node| node.id.clone()).collect(),
         plan: pieces.json(&Json::from_value(&plan).unwrap()),
@@ -281,28 +249,17 @@ pub(crate) fn everything() -> Vec<Emitted> {
 }
 
 fn queries(story: &mut Telling) {
-    story.accept(100, QueryBacklog { filter: None });
+    story.accept(100, QueryBacklog::new());
     let (read, pieces) = backlog(&[summary("ANN-1", "one"), summary("ANN-2", "two")]);
     story.tell_with(read, pieces);
     story.complete(100, CommandResult::Success);
-    story.accept(
-        101,
-        QueryWorkItem {
-            item: item("ANN-1"),
-        },
-    );
+    story.accept(101, QueryWorkItem::new(item("ANN-1")));
     story.tell(|pieces| work_item(&details("ANN-1", "one in detail"), pieces));
     story.complete(101, CommandResult::Success);
 }
 
 fn changes(story: &mut Telling) {
-    story.accept(
-        102,
-        ApplyPatch {
-            repo: repo(),
-            patch_content: "--- a".into(),
-        },
-    );
+    story.accept(102, ApplyPatch::new(repo(), "--- a"));
     story.tell(|pieces| ConflictDetected {
         repo: StoredRepo::store(&repo(), pieces),
         details: pieces.text("both changed it"),
@@ -310,29 +267,17 @@ fn changes(story: &mut Telling) {
         correlation: of(102),
     });
     story.complete(102, CommandResult::Failure);
-    story.accept(
-        103,
-        RunTests {
-            repo: repo(),
-            filter: None,
-            timeout: None,
-        },
-    );
+    story.accept(103, RunTests::new(repo()));
     story.tell(|pieces| ArtifactAvailable::store(&artifact(), of(103), pieces));
     story.complete(103, CommandResult::Success);
-    let branch = CreateBranch {
-        repo: repo(),
-        branch_name: "main".into(),
-        from_ref: None,
-    };
+    let branch = CreateBranch::new(repo(), "main");
     story.tell(|pieces| received(104, branch.into(), pieces));
     story.tell(|pieces| rejected(104, Some(RejectionRule::ProtectedBranch), pieces));
-    let upload = UploadArtifact {
-        name: "log".into(),
-        content_type: "text/plain".into(),
-        content: annals_domain::session::Base64Bytes(b"all of it".to_vec()),
-        path_hint: None,
-    };
+    let upload = UploadArtifact::new(
+        "log",
+        "text/plain",
+        annals_domain::session::Base64Bytes(b"all of it".to_vec()),
+    );
     story.tell(|pieces| received(105, upload.into(), pieces));
     story.tell(|pieces| Throttled {
         scope: pieces.text("Rate limit exceeded"),
@@ -342,14 +287,11 @@ fn changes(story: &mut Telling) {
 }
 
 fn artifact() -> Artifact {
-    Artifact {
-        kind: ArtifactKind::TestResults,
-        name: "results".into(),
-        inline_text: Some("7 passed".into()),
-        path_hint: Some("out/results".into()),
-        download_uri: Some("https://example.org/results".into()),
-        content_type: Some("text/plain".into()),
-    }
+    Artifact::new(ArtifactKind::TestResults, "results")
+        .with_inline_text("7 passed".to_owned())
+        .with_path_hint("out/results".to_owned())
+        .with_download_uri("https://example.org/results".to_owned())
+        .with_content_type("text/plain".to_owned())
 }
 
 fn approvals(story: &mut Telling) {

@@ -11,36 +11,17 @@ use annals_domain::pipeline::{
     Adopted, AdoptedFrame, CONTENT, Event, EvictionPolicy, EvictionPolicySet, FrameKind,
     FramePushed, FramesUsed, Window,
 };
-use annals_domain::{AnyEvent, FrameId, Json, Ordered, PlanId, Timestamp};
+use annals_domain::{AnyEvent, FrameId, Json, Ordered, PlanId};
 use annals_event_log::Position;
 use serde::{Serialize, Serializer};
 
-use crate::object::Project;
 use crate::text::REMOVED;
+use crate::views::Project;
 use crate::{Entry, HeaderView, JsonText, Text};
 
+pub use rolling::ContextFrame;
 use rolling::Newest;
 pub use seen::{OverLimit, RollingSummaryView, SeenFrame, Why, WindowView};
-
-/// One frame (docs/spec/git-internal.md, ContextFrame).
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ContextFrame {
-    /// The frame's number, never used twice.
-    pub frame_id: FrameId,
-    /// What it captures.
-    pub kind: FrameKind,
-    /// A few sentences for people.
-    pub summary: Text,
-    /// The payload for machines, with the content that is stored apart from it
-    /// as its member `content`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<JsonText>,
-    /// When it was pushed.
-    pub created_at: Timestamp,
-    /// How many tokens it takes in a model's context.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub token_estimate: Option<u64>,
-}
 
 /// A use of a frame by a plan's step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -5,7 +5,7 @@ use annals_domain::{AnyEvent, GitOid};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{Entry, HeaderView, PieceValue, Text};
 
 /// One item of a snapshot.

@@ -4,7 +4,7 @@ use annals_domain::run::{DecisionType, Event};
 use annals_domain::{AnyEvent, GitOid, PatchSetId, RunId};
 use serde::Serialize;
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{Entry, HeaderView, Text};
 
 /// Terminal verdict of a run.

@@ -4,7 +4,7 @@ use annals_domain::run::{Event, EvidenceKind};
 use annals_domain::{AnyEvent, PatchSetId, RunId};
 use serde::Serialize;
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{ArtifactView, Entry, HeaderView, Text};
 
 /// Output of one validation step.

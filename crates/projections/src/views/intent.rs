@@ -5,7 +5,7 @@ use annals_domain::intent::{Adopted, Event};
 use annals_domain::{AnyEvent, GitOid, IntentId, PlanId, Timestamp};
 use serde::Serialize;
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{Entry, HeaderView, Text};
 
 /// One status of an intent's history.

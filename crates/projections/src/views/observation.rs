@@ -5,7 +5,7 @@ use annals_domain::{ActorRef, AnyEvent, IntentId, Kind, Timestamp};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{Entry, HeaderView, Status, Text};
 
 /// What an agent noticed. Its JSON is our own.

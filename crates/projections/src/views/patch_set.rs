@@ -6,7 +6,7 @@ use annals_domain::run::{
 use annals_domain::{AnyEvent, GitOid, RunId};
 use serde::{Serialize, Serializer};
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{ArtifactView, Entry, HeaderView, Text};
 
 /// One file of a patch set.
@@ -51,9 +51,9 @@ pub struct PatchSetView {
     pub touched: Vec<TouchedFileView>,
     /// What was changed and why.
     pub rationale: Option<Text>,
-    /// What became of it. The JSON has no word for Reverted and says rejected.
+    /// The JSON has no word for Reverted and says rejected.
     #[serde(serialize_with = "three_states")]
-    pub apply_status: ApplyStatus,
+    apply_status: ApplyStatus,
     /// Why it was turned down; not part of the JSON.
     #[serde(skip)]
     pub rejection: Option<Text>,
@@ -71,6 +71,11 @@ fn three_states<S: Serializer>(status: &ApplyStatus, serializer: S) -> Result<S:
 }
 
 impl PatchSetView {
+    /// What became of it: `apply_status` in the JSON, which says rejected of one that was reverted.
+    pub fn status(&self) -> ApplyStatus {
+        self.apply_status
+    }
+
     fn adopt(header: HeaderView, event: &PatchSetAdopted, entry: &Entry) -> Option<PatchSetView> {
         let object = event.object.as_ref()?;
         let artifact = object.artifact.as_ref();

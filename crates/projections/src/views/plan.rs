@@ -4,7 +4,7 @@ use annals_domain::plan::{Adopted, AdoptedStep, Event, StepStatus, StoredStep};
 use annals_domain::{AnyEvent, FrameId, IntentId, PipelineId, PlanId, TaskId, Timestamp};
 use serde::Serialize;
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{Entry, HeaderView, JsonText, Text};
 
 /// One status of a step's history.

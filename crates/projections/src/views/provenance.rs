@@ -4,7 +4,7 @@ use annals_domain::run::{AdoptedTokens, Event, ProvenanceAdopted, StoredTokens, 
 use annals_domain::{AnyEvent, RunId};
 use serde::Serialize;
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{Entry, HeaderView, JsonText, Text};
 
 /// Tokens and what they cost.

@@ -5,7 +5,7 @@ use annals_domain::run::{Adopted, Event, Status};
 use annals_domain::{AnyEvent, GitOid, IntentId, PatchSetId, PlanId, SnapshotId, TaskId};
 use serde::{Serialize, Serializer};
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{Entry, EnvironmentView, HeaderView, JsonText, Text};
 
 /// One execution attempt of a task.
@@ -21,9 +21,8 @@ pub struct RunView {
     pub plan: Option<PlanId>,
     /// The baseline commit; null before a repository's first one.
     pub commit: Option<GitOid>,
-    /// Its status now.
     #[serde(serialize_with = "status_name")]
-    pub status: Status,
+    status: Status,
     /// The context that it started with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotId>,
@@ -53,6 +52,11 @@ fn status_name<S: Serializer>(status: &Status, serializer: S) -> Result<S::Ok, S
 }
 
 impl RunView {
+    /// Its status now.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
     fn adopt(header: HeaderView, event: &Adopted, entry: &Entry) -> Option<RunView> {
         let object = event.object.as_ref()?;
         let environment = object.environment.as_ref();

@@ -20,7 +20,7 @@ use annals_domain::{AnyEvent, CommandId, RunId, Slot, TaskId, session};
 
 use self::commands::Commands;
 use self::waiting::Waiting;
-use crate::object::Project;
+use crate::views::Project;
 use crate::{Entry, HeaderView, Text, WorkItemView};
 
 pub use self::commands::{CommandCounts, CommandView, OutcomeView};

@@ -4,7 +4,7 @@ use annals_domain::task::{Adopted, Event, GoalType, Status};
 use annals_domain::{ActorRef, AnyEvent, IntentId, RunId, TaskId};
 use serde::{Serialize, Serializer};
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{Entry, HeaderView, Text};
 
 /// A unit of work, stable across retries.
@@ -43,9 +43,8 @@ pub struct TaskView {
     /// Tasks that must be done first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<TaskId>,
-    /// Its status now.
     #[serde(serialize_with = "status_name")]
-    pub status: Status,
+    status: Status,
     /// Why it failed or was cancelled; not part of the JSON.
     #[serde(skip)]
     pub reason: Option<Text>,
@@ -56,6 +55,11 @@ fn status_name<S: Serializer>(status: &Status, serializer: S) -> Result<S::Ok, S
 }
 
 impl TaskView {
+    /// Its status now.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
     fn ends(&mut self, status: Status, reason: Option<Text>) {
         self.status = status;
         self.reason = reason;

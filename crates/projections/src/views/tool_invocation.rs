@@ -4,7 +4,7 @@ use annals_domain::run::{Event, StoredFootprint, ToolStatus};
 use annals_domain::{AnyEvent, RunId};
 use serde::Serialize;
 
-use crate::object::Project;
+use crate::views::Project;
 use crate::{ArtifactView, Entry, HeaderView, JsonText, Text};
 
 /// Files that a tool call read and wrote.
@@ -42,8 +42,7 @@ pub struct ToolInvocationView {
     pub io_footprint: Option<IoFootprintView>,
     /// Arguments; null when there are none.
     pub args: Option<JsonText>,
-    /// How it ended.
-    pub status: ToolStatus,
+    status: ToolStatus,
     /// How long it took, in milliseconds; not part of the JSON.
     #[serde(skip)]
     pub duration_ms: Option<u64>,
@@ -53,6 +52,13 @@ pub struct ToolInvocationView {
     /// Full output files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<ArtifactView>,
+}
+
+impl ToolInvocationView {
+    /// How it ended.
+    pub fn status(&self) -> ToolStatus {
+        self.status
+    }
 }
 
 impl Project for ToolInvocationView {

@@ -12,10 +12,11 @@ use super::RocksLog;
 use crate::aside::{self, PutBackError, PutBackReport};
 use crate::backup::{self, BackupReport};
 use crate::blobs::{self, StoredBlob};
-use crate::collect::Orphans;
+use crate::collect::{CollectError, Orphans};
 use crate::db::Db;
-use crate::error::{BackupError, CollectError, RebuildError};
-use crate::examine::{self, Examined, Written};
+use crate::error::{BackupError, RebuildError};
+use crate::examine::{self, Examined};
+use crate::identity::{Written, written};
 use crate::open::Access;
 use crate::options::Options;
 use crate::purge::{self, PurgeError};
@@ -176,7 +177,7 @@ impl RocksLog {
         let (db, _) = self.inner.refresh()?;
         redaction::unfinished(&db, || match &self.inner.access {
             Access::Write(_) => true,
-            Access::Follow(_) => examine::written(&db.path) == Written::Now,
+            Access::Follow(_) => written(&db.path) == Written::Now,
         })
     }
 

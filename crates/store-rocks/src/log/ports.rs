@@ -13,15 +13,15 @@ use bytes::Bytes;
 use futures::channel::oneshot;
 use uuid::Uuid;
 
-use super::{RocksLog, Visibility, is_new, prepare, run, writers};
-use crate::db::directory_bytes;
+use super::{RocksLog, Visibility, follow, is_new, prepare, run, writers};
 use crate::error::{StoreFailure, corrupt};
+use crate::folder::directory_bytes;
 use crate::models::{self, Commit};
 use crate::open::Access;
-use crate::read::{self, View};
+use crate::read::View;
 use crate::redaction::{Removal, Waiting};
 use crate::writer::{Groups, Work};
-use crate::{index, secret, streams, tree};
+use crate::{index, page, secret, streams, tree};
 
 #[async_trait]
 impl EventLog for RocksLog {
@@ -45,7 +45,8 @@ impl EventLog for RocksLog {
     async fn wait_above(&self, seen: Position) -> Result<Position, ReadError> {
         drop(self.inner.db()?);
         if let Access::Follow(follower) = &self.inner.access {
-            follower.poll(&self.inner);
+            let inner = Arc::downgrade(&self.inner);
+            follower.poll(move || follow(&inner));
         }
         match self.inner.watermark.above(seen).await {
             // The thread that follows the writer has ended: here is why, unless it was closed.
@@ -131,7 +132,7 @@ impl EventLog for RocksLog {
     }
 
     async fn read(&self, query: Query) -> Result<Page, ReadError> {
-        run(&self.inner, move |view| read::page(view, &query)).await
+        run(&self.inner, move |view| page::page(view, &query)).await
     }
 
     async fn streams(

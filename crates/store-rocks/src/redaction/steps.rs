@@ -1,7 +1,7 @@
 //! The steps of a redaction: records are rewritten, some in each write, and blobs go with
 //! the last of them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use annals_event_log::store_support::{BatchRow, Form};
 use annals_event_log::{BatchId, Digest, PiecesOf, Position, ReadError, Record};
@@ -9,11 +9,11 @@ use bytes::Bytes;
 use rocksdb::WriteBatch;
 
 use super::pending::{self, Left, Part, Pending, load_parts};
+use crate::blobs::delete_blobs;
 use crate::columns::Columns;
-use crate::db::Db;
+use crate::db::{Db, synced};
 use crate::error::corrupt;
 use crate::models::Turns;
-use crate::open::synced;
 use crate::rows::Counts;
 use crate::{chunk, collect, index, keys, mutants, purge, rows, secret};
 
@@ -227,30 +227,6 @@ impl Steps {
         let blobs = self.blobs.iter().copied();
         Ok(blobs.filter(|blob| !left.contains_key(blob)).collect())
     }
-}
-
-/// Puts the deletion of blobs into a write, with the counts after it.
-pub(crate) fn delete_blobs(
-    db: &Db,
-    columns: &Columns<'_>,
-    digests: &[Digest],
-    counts: &mut Counts,
-    write: &mut WriteBatch,
-) -> Result<(), ReadError> {
-    // A caller may name one twice; it is there once.
-    let digests: BTreeSet<Digest> = digests.iter().copied().collect();
-    for digest in &digests {
-        let Some(blob) = db.get(columns.blobs, &digest.0)? else {
-            continue;
-        };
-        counts.blobs = counts.blobs.saturating_sub(1);
-        counts.blob_bytes = counts.blob_bytes.saturating_sub(blob.len() as u64);
-        write.delete_cf(columns.blobs, digest.0);
-    }
-    if !digests.is_empty() {
-        write.put_cf(columns.meta, keys::META_COUNTS, counts.encode());
-    }
-    Ok(())
 }
 
 /// Why an interrupted redaction was not completed.

@@ -1,28 +1,11 @@
 //! Whether the rows of the batches say where their records are.
 
-use annals_event_log::{BatchId, Position, ReadError, Record};
+use annals_event_log::ReadError;
 
 use super::chunks::Outline;
-use super::{Fault, Verifier, index};
-
-/// Batches are consecutive records: the one that is being read.
-pub(super) struct OpenBatch {
-    id: BatchId,
-    /// None where it began before what is checked.
-    first: Option<Position>,
-    last: Position,
-}
-
-impl OpenBatch {
-    /// The batch of a record that is not checked itself.
-    pub(super) fn unseen(record: &Record) -> OpenBatch {
-        OpenBatch {
-            id: record.batch_id(),
-            first: None,
-            last: record.position(),
-        }
-    }
-}
+use super::report::Fault;
+use super::verifier::{OpenBatch, Verifier};
+use crate::index;
 
 impl Verifier<'_> {
     pub(super) fn batch_of(&mut self, record: &Outline) -> Result<(), ReadError> {

@@ -1,54 +1,11 @@
 //! Whether every blob has its own digest, and every reference a blob.
 
-use std::collections::HashMap;
-
 use annals_event_log::{Digest, ReadError};
 
 use super::chunks::Outline;
-use super::{Fault, Verifier, index};
-
-/// Blobs that are remembered: some 50 bytes each. Where a log has more of them, those that
-/// are not remembered are looked up for each reference.
-const REMEMBERED: usize = 500_000;
-
-/// What was found of a blob.
-#[derive(Clone, Copy)]
-enum Known {
-    /// It is as it should be, with its length; whether a record refers to it.
-    Sound { size: u64, is_used: bool },
-    /// There is a finding already.
-    Faulty,
-}
-
-/// The blobs that were read.
-#[derive(Default)]
-pub(super) struct KnownBlobs {
-    known: HashMap<Digest, Known>,
-    /// Whether more were there than are remembered.
-    is_partial: bool,
-    /// Bytes of all of them.
-    pub(super) bytes: u64,
-    /// Whether one was not as it should be.
-    pub(super) is_faulty: bool,
-    /// What the log counted before they were read, if that can be read.
-    counted: Option<(u64, u64)>,
-}
-
-impl KnownBlobs {
-    fn remember(&mut self, digest: Digest, known: Known) {
-        if self.known.len() < REMEMBERED {
-            self.known.insert(digest, known);
-        } else {
-            self.is_partial = true;
-        }
-    }
-
-    /// How many blobs no record refers to, if all of them are remembered.
-    pub(super) fn unreferenced(&self) -> Option<u64> {
-        let unused = |known: &&Known| matches!(known, Known::Sound { is_used: false, .. });
-        (!self.is_partial).then(|| self.known.values().filter(unused).count() as u64)
-    }
-}
+use super::report::Fault;
+use super::verifier::{Known, Verifier};
+use crate::index;
 
 impl Verifier<'_> {
     /// Reads all blobs, whether or not anything refers to them.

@@ -8,12 +8,12 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use rocksdb::{ColumnFamily, DBPinnableSlice};
 
-use super::{Fault, Finding, MAX_FINDINGS, index};
+use super::report::{Fault, Finding, MAX_FINDINGS};
 use crate::heads::Head;
 use crate::open_chunk::OpenChunk;
 use crate::read::View;
 use crate::rows::Run;
-use crate::{chunk, keys};
+use crate::{chunk, index, keys};
 
 /// How much of a log is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,8 @@ use rocksdb::ColumnFamily;
 use uuid::Uuid;
 
 use super::chunks::Runs;
-use super::{Fault, MAX_FINDINGS, Verifier};
+use super::report::{Fault, MAX_FINDINGS};
+use super::verifier::Verifier;
 use crate::columns;
 use crate::read::View;
 use crate::rows::{self, Run};

@@ -3,10 +3,11 @@
 use annals_event_log::ReadError;
 use uuid::Uuid;
 
-use super::{Fault, Verifier, index};
+use super::report::Fault;
+use super::verifier::Verifier;
 use crate::redaction::{Pending, decode_records};
 use crate::rows::{self, Counts};
-use crate::{columns, identity, keys, secret};
+use crate::{columns, identity, index, keys, secret};
 
 /// What each log says of itself. The others may be missing.
 const ALWAYS: [&[u8]; 3] = [keys::META_FORMAT, keys::META_LOG_ID, keys::META_CREATED_AT];

@@ -4,7 +4,8 @@
 use annals_event_log::store_support::check_model_name;
 use annals_event_log::{Position, ReadError};
 
-use super::{Fault, Verifier};
+use super::report::Fault;
+use super::verifier::Verifier;
 use crate::{columns, keys};
 
 /// The rows of one model as they are read.

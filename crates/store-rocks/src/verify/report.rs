@@ -4,6 +4,9 @@ use annals_event_log::{BatchId, Digest, Position};
 
 use crate::columns;
 
+/// Findings that a report holds; the rest are only counted.
+pub(super) const MAX_FINDINGS: usize = 100;
+
 /// What a verification read, and what it found wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VerifyReport {

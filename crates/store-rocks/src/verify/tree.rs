@@ -1,53 +1,16 @@
 //! Whether the stored Merkle tree is that of the records' headers.
 
-use annals_event_log::tree::{Frontier, Kept, LEVELS, STEP};
-use annals_event_log::{Digest, Position, ReadError};
+use annals_event_log::tree::{Kept, LEVELS, STEP};
+use annals_event_log::{Position, ReadError};
 
-use super::{Fault, Outline, Scope, Verifier};
+use super::chunks::{Outline, Scope};
+use super::report::Fault;
+use super::verifier::Verifier;
 use crate::{columns, keys, tree};
 
 /// Runs that belong to no record and are looked for: beyond them it is said that there are
 /// many.
 const MOST_MISMATCHES: usize = 1_000;
-
-/// The tree that is computed again from the records.
-#[derive(Default)]
-pub(super) struct TreeCheck {
-    frontier: Frontier,
-    /// The right edge as it is stored. An older program may have written the log, or
-    /// gone on with it: then it ends before the log does.
-    stored: Frontier,
-    /// Whether the stored one was come by, and was right.
-    is_right: bool,
-    /// Hashes that were made and are not compared yet.
-    made: Vec<Kept>,
-    /// Whether records are missing, so that nothing can be said of what follows.
-    is_broken: bool,
-    /// Whether it is not known how far the tree is stored.
-    is_unknown: bool,
-}
-
-impl TreeCheck {
-    pub(super) fn push(&mut self, position: Position, leaf: Digest) {
-        self.is_broken |= position.0 != self.frontier.size() + 1;
-        if self.is_broken {
-            return;
-        }
-        let TreeCheck {
-            frontier,
-            stored,
-            made,
-            ..
-        } = self;
-        let is_stored = frontier.size() < stored.size();
-        frontier.push(leaf, |hash| {
-            if is_stored {
-                made.push(hash);
-            }
-        });
-        self.is_right |= self.frontier == self.stored;
-    }
-}
 
 impl Verifier<'_> {
     /// Reads how far the tree is stored.

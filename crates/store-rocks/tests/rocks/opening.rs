@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use annals_event_log::Classified;
 use annals_event_log::{Digest, EventLog, Position};
-use annals_store_rocks::{OpenError, Options, RocksLog};
+use annals_store_rocks::{OpenError, RocksLog};
 use uuid::Uuid;
 
 use crate::support::{
@@ -186,10 +186,7 @@ fn creating_needs_a_new_or_an_empty_directory() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("a/b/log");
     let id = Uuid::from_u128(9);
-    let with_id = Options {
-        log_id: Some(id),
-        ..options()
-    };
+    let with_id = options().with_log_id(id);
     let log = RocksLog::create(&path, &with_id).expect("parents are made");
     assert_eq!(log.log_id(), id);
     close(log);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use annals_event_log::store_support::PAGE_BYTES;
 use annals_event_log::{Direction, EventLog, NewEvent, Position, Query, Record};
-use annals_store_rocks::{Options, RocksLog};
+use annals_store_rocks::RocksLog;
 use futures::executor::block_on;
 
 use crate::support::{all, append, batch, event, options};
@@ -56,10 +56,7 @@ fn expected(records: &[Record], query: &Query) -> (Range<usize>, Option<u64>) {
 fn a_large_page_is_what_one_reader_would_have_taken() {
     for read_threads in [1, 2, 3] {
         let home = tempfile::tempdir().expect("a folder");
-        let options = Options {
-            read_threads,
-            ..options()
-        };
+        let options = options().with_read_threads(read_threads);
         let log = RocksLog::create(&home.path().join("log"), &options).expect("a log");
         fill(&log);
         let records = all(&log);

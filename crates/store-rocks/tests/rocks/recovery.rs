@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use annals_event_log::{Digest, EventLog, Position, Query, ReadModels, Record, Rows, Version};
-use annals_store_rocks::{OpenError, Options, RocksLog};
+use annals_store_rocks::{OpenError, RocksLog};
 use bytes::Bytes;
 use futures::executor::block_on;
 
@@ -97,11 +97,7 @@ fn a_corruption_within_the_write_ahead_log_is_refused() {
 fn every_acknowledged_group_is_synced() {
     let home = tempfile::tempdir().unwrap();
     let count = |sync: bool| {
-        let options = Options {
-            sync,
-            statistics: true,
-            ..options()
-        };
+        let options = options().with_sync(sync).with_statistics(true);
         let log = RocksLog::create(&home.path().join(sync.to_string()), &options).unwrap();
         let before = log.wal_syncs();
         for _ in 0..20 {
@@ -259,10 +255,7 @@ fn a_large_batch_spans_chunks_and_is_read_back_by_every_index() {
             "forward, {limit} records"
         );
         assert_eq!(page.next, (limit < 3_000).then_some(limit as u64 + 1));
-        let from = Query {
-            from: u64::MAX,
-            ..query.backward()
-        };
+        let from = query.backward().starting_at(u64::MAX);
         let page = block_on(log.read(from)).unwrap();
         let expected: Vec<_> = records.iter().rev().take(limit).cloned().collect();
         assert_eq!(page.records, expected, "backward, {limit} records");

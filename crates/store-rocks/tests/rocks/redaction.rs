@@ -19,10 +19,7 @@ const SECRET: &str = "it-was-the-butler-in-the-library";
 
 /// As stored, so that its bytes can be searched for.
 fn plain() -> Options {
-    Options {
-        compression: false,
-        ..options()
-    }
+    options().with_compression(false)
 }
 
 fn inline(text: &str) -> Content {

@@ -20,10 +20,7 @@ use uuid::Uuid;
 
 /// Options as users have them, but small.
 pub fn options() -> Options {
-    Options {
-        cache_bytes: 8 * 1024 * 1024,
-        ..Options::default()
-    }
+    Options::default().with_cache_bytes(8 * 1024 * 1024)
 }
 
 /// A new log in its own directory.

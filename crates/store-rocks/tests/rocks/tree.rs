@@ -2,7 +2,7 @@
 
 use annals_event_log::tree::{Frontier, Kept, leaf, root};
 use annals_event_log::{Digest, EventLog, Position};
-use annals_store_rocks::{Fault, Options, RocksLog, VerifyReport};
+use annals_store_rocks::{Fault, RocksLog, VerifyReport};
 use futures::executor::block_on;
 use rocksdb::{DB, IteratorMode};
 
@@ -83,10 +83,7 @@ fn what_an_older_program_added_gets_its_hashes_when_it_is_opened() {
     let (_home, path, log) = new_log();
     append(&log, "run-1", 300);
     close(log);
-    let without = Options {
-        tree: false,
-        ..options()
-    };
+    let without = options().with_tree(false);
     let log = RocksLog::open(&path, &without).unwrap();
     fill(&log);
     let report = log.verify(&mut |_| {}).unwrap();

@@ -8,9 +8,7 @@ use annals_event_log::Classified;
 use annals_event_log::{
     Content, Digest, EventLog, NewEvent, PiecesOf, Position, ReadModels, Redaction,
 };
-use annals_store_rocks::{
-    Behind, OpenError, Options, PutBackError, RocksLog, Tail, TruncateError, Written,
-};
+use annals_store_rocks::{Behind, OpenError, PutBackError, RocksLog, Tail, TruncateError, Written};
 use futures::executor::block_on;
 use tempfile::TempDir;
 
@@ -406,11 +404,9 @@ fn a_hole_between_two_write_ahead_logs_is_found_each_time_and_never_closed() {
 /// The steps of a redaction have no records of their own: a damaged one is not taken for rows.
 #[test]
 fn a_damaged_step_of_a_redaction_is_not_given_up() {
-    let small_steps = Options {
-        redaction_step_bytes: 1,
-        compression: false,
-        ..options()
-    };
+    let small_steps = options()
+        .with_redaction_step_bytes(1)
+        .with_compression(false);
     let home = tempfile::tempdir().unwrap();
     let written = home.path().join("log");
     let log = RocksLog::create(&written, &small_steps).unwrap();

@@ -10,8 +10,9 @@ use fuser::{Errno, FileType};
 
 use super::cut::{Cut, CutReport};
 use super::faults::{Counts, Effect, Event, Faults, Operation, When};
+use super::journal::Ino;
 use super::restart;
-use super::tree::{Ino, Tree};
+use super::tree::Tree;
 
 /// What the kernel's threads and the caller share.
 #[derive(Debug)]
@@ -217,11 +218,12 @@ impl Disk {
                 return Err(Errno::EIO);
             }
             Some(Effect::Hook(hook)) => {
+                let cut_power = || self.power_off();
                 let event = Event {
                     operation,
                     path: state.path(subject),
                     thread,
-                    disk: self,
+                    cut_power: &cut_power,
                     failed: Mutex::default(),
                 };
                 let epoch = state.epoch;

@@ -7,8 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fuser::Errno;
 
-use super::disk::Disk;
-
 /// One thing that is to go wrong: the `nth` operation of a kind.
 ///
 /// ```
@@ -184,7 +182,6 @@ impl fmt::Debug for Hook {
 }
 
 /// An operation, as it is passed to a hook.
-#[derive(Debug)]
 #[non_exhaustive]
 pub struct Event<'a> {
     /// The requested operation.
@@ -193,15 +190,25 @@ pub struct Event<'a> {
     pub path: PathBuf,
     /// The thread that asks, as the kernel numbers it.
     pub thread: u32,
-    pub(super) disk: &'a Disk,
+    pub(super) cut_power: &'a (dyn Fn() + Send + Sync),
     pub(super) failed: Mutex<Option<Errno>>,
+}
+
+impl fmt::Debug for Event<'_> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Event")
+            .field("operation", &self.operation)
+            .field("path", &self.path)
+            .field("thread", &self.thread)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Event<'_> {
     /// Cuts the power, as [`FaultFs::power_off`](super::FaultFs::power_off) does: the operation
     /// is not done, and answers EIO.
     pub fn power_off(&self) {
-        self.disk.power_off();
+        (self.cut_power)();
     }
 
     /// The operation is not done, and fails so. With the process killed by the same

@@ -8,7 +8,9 @@
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 
-use super::tree::Ino;
+/// An inode's number. None is used twice, not even after a cut: what was open
+/// before it is stale.
+pub(super) type Ino = u64;
 
 /// One operation on names: it becomes durable wholly or not at all.
 #[derive(Clone, Debug)]

@@ -9,7 +9,8 @@ use rustix::fs::OFlags;
 use super::content::PAGE;
 use super::disk::{Handle, Manner, State};
 use super::file::File;
-use super::tree::{Attributes, Ino, Inode, Node};
+use super::journal::Ino;
+use super::tree::{Attributes, Inode, Node};
 
 const KEEP_SIZE: i32 = 1;
 

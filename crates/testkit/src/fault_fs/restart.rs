@@ -10,8 +10,9 @@ use super::content::Content;
 use super::cut::{Cut, CutReport, FileCut, Knobs, Survival};
 use super::file::File;
 use super::journal;
+use super::journal::Ino;
 use super::remains;
-use super::tree::{Attributes, Directory, Ino, Node, ROOT, Tree};
+use super::tree::{Attributes, Directory, Node, ROOT, Tree};
 
 /// Builds what the cut leaves of `before`, with inode numbers of its own.
 pub(super) fn restart(mut before: Tree, cut: Cut) -> (Tree, CutReport) {

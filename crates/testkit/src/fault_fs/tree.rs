@@ -8,11 +8,7 @@ use std::time::SystemTime;
 use fuser::{Errno, FileType};
 
 use super::file::File;
-use super::journal::{self, EntryOperation, Slot};
-
-/// An inode's number. None is used twice, not even after a cut: what was open
-/// before it is stale.
-pub(super) type Ino = u64;
+use super::journal::{self, EntryOperation, Ino, Slot};
 
 /// The root's number, in FUSE.
 pub(super) const ROOT: Ino = 1;

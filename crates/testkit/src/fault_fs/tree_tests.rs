@@ -9,10 +9,10 @@ use proptest::prelude::*;
 
 use super::cut::Cut;
 use super::file::File;
-use super::journal::surviving;
+use super::journal::{Ino, surviving};
 use super::restart::restart;
 use super::synced::{is_synced, unsynced};
-use super::tree::{Attributes, Directory, Ino, Node, ROOT, Tree};
+use super::tree::{Attributes, Directory, Node, ROOT, Tree};
 
 const OWNER: Attributes = Attributes {
     mode: 0o755,

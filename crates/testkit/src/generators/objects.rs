@@ -33,6 +33,7 @@
     reason = "this is test code that other crates' tests call"
 )]
 
+mod actor;
 mod commands;
 mod dice;
 mod log;
@@ -46,6 +47,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
+pub use actor::actor;
 pub use commands::command;
 pub use dice::Dice;
 
@@ -112,27 +114,6 @@ impl History {
     /// All events, in their order.
     pub fn events(&self) -> impl Iterator<Item = &Emitted> {
         self.accepted().flat_map(|(_, events)| events)
-    }
-}
-
-/// Who gives a command, after so many others: mostly the agent `tester`. Approvals and settings
-/// are now and then those of whom they are not.
-pub fn actor(commands: u64, command: &Command) -> ActorRef {
-    let by_a_person = matches!(
-        command,
-        Command::ApproveIntent(_)
-            | Command::JudgeIntent(_)
-            | Command::ApproveSession(_)
-            | Command::SetSetting(_)
-    );
-    let asks = matches!(
-        command,
-        Command::SubmitIntent(_) | Command::SubmitCommand(_) | Command::RecordAnalysis(_)
-    );
-    match (by_a_person, asks, commands % 4) {
-        (true, _, 1) | (_, true, 3) => ActorRef::human("ada"),
-        (true, _, 2 | 3) => ActorRef::human("bob"),
-        _ => ActorRef::agent("tester"),
     }
 }
 

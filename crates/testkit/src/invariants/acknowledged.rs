@@ -5,7 +5,7 @@ use annals_event_log::{
 };
 
 use super::read::must;
-use super::{Invariant, Violation};
+use super::violation::{Invariant, Violation};
 
 /// Demands that an append that was answered is in the log: at the positions of its
 /// answer, each event as it was given, and known as a batch. Pieces that were

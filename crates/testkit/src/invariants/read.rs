@@ -5,7 +5,7 @@ use std::future::Future;
 use annals_event_log::{Direction, Page, Position, Query, ReadError, Record, Store};
 use futures::executor::block_on;
 
-use super::{Invariant, Violation};
+use super::violation::{Invariant, Violation};
 
 /// Waits for a read. That it fails is a violation: a log can be read.
 pub(super) fn must<T>(
@@ -49,10 +49,7 @@ pub(super) fn each(
 ) -> Result<(), Violation> {
     let mut next = Some(query.from);
     while let Some(from) = next {
-        let here = Query {
-            from,
-            ..query.clone()
-        };
+        let here = query.clone().starting_at(from);
         let what = || format!("a page of {here:?}");
         let page: Page = must(what, log.read(here.clone()))?;
         page.records.iter().try_for_each(&mut visit)?;

@@ -6,7 +6,7 @@ use annals_event_log::{BatchId, BatchStatus, Position, Query, Record, Store, Str
 use chrono::{DateTime, Utc};
 
 use super::read::must;
-use super::{Check, Invariant, Violation};
+use super::violation::{Check, Invariant, Violation};
 
 /// Versions in each stream; that positions are dense is seen while reading.
 #[derive(Default)]

@@ -8,7 +8,7 @@ use annals_event_log::{
 };
 
 use super::read::{each, must};
-use super::{Check, Invariant, Violation};
+use super::violation::{Check, Invariant, Violation};
 use crate::rfc6962;
 
 fn differs(invariant: Invariant, expected: String, found: String) -> Result<(), Violation> {
@@ -149,10 +149,7 @@ impl Check for Indexes {
     }
 
     fn end(&mut self, log: &dyn Store, _: Position) -> Result<(), Violation> {
-        let from_end = |query: Query| Query {
-            from: u64::MAX,
-            ..query.backward()
-        };
+        let from_end = |query: Query| query.backward().starting_at(u64::MAX);
         let of_streams = self.streams.iter().map(|(name, positions)| {
             let query = Query::stream(name.clone(), Version(1));
             (query, positions)

@@ -1,17 +1,52 @@
 //! Questions that change nothing, and the comparison of everything at the end.
 
-use std::fmt;
+use std::fmt::{self, Debug};
+use std::sync::Arc;
 
 use annals_event_log::{
-    Digest, Direction, Position, Query, Row, Source, Store, StreamHead, StreamName, Version, tree,
+    Digest, Direction, Epoch, Position, Query, ReadError, Row, Source, Store, StreamHead,
+    StreamName, Version, tree,
 };
 use bytes::Bytes;
 use futures::executor::block_on;
 
-use super::concrete::{blob, nth, stream};
-use super::drive::{Differs, Pair, read, same};
+use super::concrete::{Maker, blob, nth, stream};
+use super::log::ModelLog;
 use crate::generators::steps::{MODELS, PREFIXES, ReadStep, STREAMS, SourceStep, Step, TYPES};
 use crate::invariants;
+
+/// What was asked, expected and found.
+pub(super) type Differs = Box<(String, String, String)>;
+
+/// Demands that two things are equal.
+pub(super) fn same<T: PartialEq + Debug>(
+    asked: impl FnOnce() -> String,
+    expected: &T,
+    found: &T,
+) -> Result<(), Differs> {
+    if expected == found {
+        return Ok(());
+    }
+    let (expected, found) = (format!("{expected:?}"), format!("{found:?}"));
+    Err(Box::new((asked(), expected, found)))
+}
+
+/// Demands that a read succeeds.
+pub(super) fn read<T>(
+    asked: impl FnOnce() -> String,
+    answer: Result<T, ReadError>,
+) -> Result<T, Differs> {
+    answer.map_err(|error| Box::new((asked(), "an answer".to_owned(), error.to_string())))
+}
+
+/// A store and the model of it.
+pub(super) struct Pair {
+    pub(super) log: Arc<dyn Store>,
+    pub(super) model: ModelLog,
+    pub(super) maker: Maker,
+    /// The epoch before the last redaction.
+    pub(super) before: Epoch,
+}
 
 /// Asks the store and the model a question.
 pub(super) fn answer(pair: &Pair, question: &Step) -> Result<(), Differs> {
@@ -80,7 +115,7 @@ impl Brief {
     }
 }
 
-impl fmt::Debug for Brief {
+impl Debug for Brief {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digest = self.bytes.to_string();
         let first = digest.get(..8).unwrap_or_default();
@@ -97,12 +132,9 @@ fn pages(pair: &Pair, step: &ReadStep) -> Result<(), Differs> {
             Source::EventType(nth(&TYPES, number).copied().unwrap_or_default().to_owned())
         }
     };
-    let mut query = Query {
-        source,
-        from: step.from,
-        direction: step.direction,
-        limit: step.limit,
-    };
+    let mut query = Query::all(Position(step.from)).limit(step.limit);
+    query.source = source;
+    query.direction = step.direction;
     loop {
         let asked = || format!("a page of {query:?}");
         let (expected, more) = pair.model.page(&query);

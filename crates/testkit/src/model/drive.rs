@@ -1,18 +1,15 @@
 //! The driver: steps with a store and with the model, and the first difference.
 
 use std::fmt::{self, Debug};
-use std::sync::Arc;
 
 use annals_event_log::conformance::Harness;
-use annals_event_log::{
-    Append, Appended, Blob, Epoch, Position, Query, ReadError, Record, Stats, Store,
-};
+use annals_event_log::{Append, Appended, Blob, Epoch, Position, Query, Record, Stats};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures::executor::block_on;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 
-use super::compare;
+use super::compare::{self, Differs, Pair, read, same};
 use super::concrete::Maker;
 use super::log::ModelLog;
 use super::record::ModelRecord;
@@ -46,39 +43,6 @@ impl fmt::Display for Difference {
         }
         Ok(())
     }
-}
-
-/// What was asked, expected and found.
-pub(super) type Differs = Box<(String, String, String)>;
-
-/// Demands that two things are equal.
-pub(super) fn same<T: PartialEq + Debug>(
-    asked: impl FnOnce() -> String,
-    expected: &T,
-    found: &T,
-) -> Result<(), Differs> {
-    if expected == found {
-        return Ok(());
-    }
-    let (expected, found) = (format!("{expected:?}"), format!("{found:?}"));
-    Err(Box::new((asked(), expected, found)))
-}
-
-/// Demands that a read succeeds.
-pub(super) fn read<T>(
-    asked: impl FnOnce() -> String,
-    answer: Result<T, ReadError>,
-) -> Result<T, Differs> {
-    answer.map_err(|error| Box::new((asked(), "an answer".to_owned(), error.to_string())))
-}
-
-/// A store and the model of it.
-pub(super) struct Pair {
-    pub(super) log: Arc<dyn Store>,
-    pub(super) model: ModelLog,
-    pub(super) maker: Maker,
-    /// The epoch before the last redaction.
-    pub(super) before: Epoch,
 }
 
 /// Takes steps with a new log of a harness and with the model.

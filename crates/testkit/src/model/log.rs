@@ -26,13 +26,20 @@ pub(super) struct Batch {
     pub(super) copied: bool,
 }
 
+/// One read model.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Model {
+    pub(super) checkpoint: Position,
+    pub(super) rows: BTreeMap<Bytes, Bytes>,
+}
+
 /// What a log must be, said as plainly as possible.
 #[derive(Debug, Clone, Default)]
 pub struct ModelLog {
     pub(super) records: Vec<ModelRecord>,
     pub(super) batches: BTreeMap<BatchId, Batch>,
     pub(super) blobs: BTreeMap<Digest, Bytes>,
-    pub(super) rows: BTreeMap<String, super::rows::Model>,
+    pub(super) rows: BTreeMap<String, Model>,
     /// Moved by each redaction.
     pub(super) epoch: Epoch,
 }

@@ -1,20 +1,11 @@
 //! The model's read models: rows in a map, and a checkpoint.
 
-use std::collections::BTreeMap;
-
 use annals_event_log::store_support::{MODEL_NAME_BYTES, PAGE_LIMIT};
 use annals_event_log::{ModelCheckpoint, Position, Row, Rows};
 use bytes::Bytes;
 
 use super::log::ModelLog;
 use super::verdict::{Reason, Verdict};
-
-/// One read model.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Model {
-    checkpoint: Position,
-    rows: BTreeMap<Bytes, Bytes>,
-}
 
 fn is_name(model: &str) -> bool {
     let allowed = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '_' | '.');

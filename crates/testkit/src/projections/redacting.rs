@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use annals_event_log::{Page, Query, ReadError, Record, Store};
 use futures::FutureExt;
 
-use super::closed;
+use super::closed::closed;
 use super::original::Original;
 use super::redaction::redaction_of;
 use crate::through::Hook;

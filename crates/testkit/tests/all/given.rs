@@ -10,17 +10,11 @@ use uuid::Uuid;
 const TASK: TaskId = TaskId(Uuid::from_u128(1));
 
 fn created() -> Scenario<Objects> {
-    given([]).after(CreateTask {
-        id: Some(TASK),
-        ..CreateTask::new("mend the parser")
-    })
+    given([]).after(CreateTask::new("mend the parser").with_id(TASK))
 }
 
 fn cancel() -> Decision<Objects> {
-    created().when(CancelTask {
-        task: TASK,
-        reason: None,
-    })
+    created().when(CancelTask::new(TASK))
 }
 
 fn message(fails: impl FnOnce()) -> String {
@@ -51,18 +45,8 @@ fn a_difference_is_printed_line_by_line() {
 
 #[test]
 fn a_refusal_that_is_not_expected_and_one_that_is_missing_fail() {
-    let cancelled = || {
-        created().after(CancelTask {
-            task: TASK,
-            reason: None,
-        })
-    };
-    let again = || {
-        cancelled().when(CancelTask {
-            task: TASK,
-            reason: None,
-        })
-    };
+    let cancelled = || created().after(CancelTask::new(TASK));
+    let again = || cancelled().when(CancelTask::new(TASK));
     again().then_refused(|refusal| matches!(refusal, Refusal::Transition { .. }));
     assert!(message(|| again().then_nothing()).contains("it was refused"));
     let other = message(|| again().then_refused(|it| matches!(it, Refusal::NotFound { .. })));
@@ -70,10 +54,7 @@ fn a_refusal_that_is_not_expected_and_one_that_is_missing_fail() {
     let accepted = message(|| cancel().then_refused(|_| true));
     assert!(accepted.contains("it was accepted"), "{accepted}");
     let before = message(|| {
-        let _ = cancelled().after(CancelTask {
-            task: TASK,
-            reason: None,
-        });
+        let _ = cancelled().after(CancelTask::new(TASK));
     });
     assert!(before.contains("the last of these was refused"), "{before}");
 }
@@ -90,10 +71,7 @@ fn events_can_be_given_instead_of_commands() {
         panic!("another event");
     };
     given([happened(TASK.stream(), task::Event::from(event))])
-        .when(CancelTask {
-            task: TASK,
-            reason: None,
-        })
+        .when(CancelTask::new(TASK))
         .then([happened(
             TASK.stream(),
             task::Event::from(task::Cancelled { reason: None }),

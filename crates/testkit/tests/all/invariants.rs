@@ -261,10 +261,7 @@ impl Hook for Stuck {
     }
 
     fn page(&self, query: &Query, page: Page) -> Page {
-        let first = Query {
-            from: 1,
-            ..query.clone()
-        };
+        let first = query.clone().starting_at(1);
         let next = Some(query.from.saturating_add(1));
         match (self.hashes, &query.source) {
             (false, Source::Stream(_)) => Page {

@@ -1,11 +1,11 @@
-//! `docs/events.md`, written from the tables and the examples.
+//! `docs/events.md`, written from the schemas and the examples.
 
 use std::fmt::Write as _;
 
 use annals_domain::{AnyEvent, Emitted, Kind, StreamKind};
 
-use super::words::{Vocabulary, vocabularies};
-use super::{EventDoc, FieldDoc, Part, current_version, events, sets, stream_meaning};
+use super::words::{Vocabulary, Word, vocabularies};
+use super::{EventDoc, FieldDoc, Part, events, sets};
 use crate::StructureJson;
 use crate::sample::samples;
 
@@ -43,7 +43,7 @@ they are: older versions wrote them so, and no redaction removes these.
 | SHA-256 | its 32 bytes |
 | time | seconds since 1970 as an i64, nanoseconds as a u32 |
 | word | its number as a u16; where other words are allowed, also a text, which is the word where the number is 0 (a name), and empty otherwise |
-| range, pair, group of fields | the parts, one after the other |
+| pair, group of fields | the parts, one after the other |
 
 What an event sets is said by the names of git-internal's JSON. Each event on an
 object also sets its `updated_at` and takes its `checksum` away; one that creates
@@ -53,8 +53,12 @@ not git-internal's, so nothing is said of that there.
 In the examples the structure is shown as JSON, with the content that it refers
 to next to it.
 
-This page is generated from the tables in `crates/wire/src/event_docs`. A test
-compares it with what they say.
+`annals events NAME` prints the JSON Schema of one event, as `annals history --json` shows it, and
+`annals events --schema` those of all. In them `x-part` says what is content, `x-number` is the
+number that is stored for a word, and `x-version` the version of the event's shape.
+
+This page is generated from the doc comments of the structs in `crates/domain` that are the
+events. A test compares it with what they say.
 ";
 
 /// The documentation of the events, `docs/events.md`: every event's name, version, stream,
@@ -64,11 +68,7 @@ pub fn events_markdown() -> String {
     overview(&mut out);
     let samples = samples();
     for kind in StreamKind::ALL {
-        let _ = write!(
-            out,
-            "\n## Stream `{kind}-<uuid>`\n\n{}\n",
-            stream_meaning(*kind)
-        );
+        let _ = write!(out, "\n## Stream `{kind}-<uuid>`\n\n{}\n", kind.meaning());
         for doc in events(*kind) {
             let examples = samples
                 .iter()
@@ -78,7 +78,7 @@ pub fn events_markdown() -> String {
     }
     out.push_str("\n## Words and their numbers\n");
     for vocabulary in vocabularies() {
-        one_vocabulary(&mut out, &vocabulary);
+        one_vocabulary(&mut out, vocabulary);
     }
     out
 }
@@ -89,23 +89,21 @@ fn overview(out: &mut String) {
     );
     for kind in StreamKind::ALL {
         for doc in events(*kind) {
-            let version = current_version(doc.event_type).unwrap_or_default();
             let anchor = doc.event_type.replace('.', "");
             let _ = writeln!(
                 out,
-                "| [`{}`](#{anchor}) | {version} | {kind} | {} |",
-                doc.event_type, doc.meaning
+                "| [`{}`](#{anchor}) | {} | {kind} | {} |",
+                doc.event_type, doc.version, doc.meaning
             );
         }
     }
 }
 
 fn one_event<'a>(out: &mut String, doc: &EventDoc, examples: impl Iterator<Item = &'a Emitted>) {
-    let version = current_version(doc.event_type).unwrap_or_default();
     let _ = write!(
         out,
-        "\n### `{}`\n\nVersion {version}. {}\n\n",
-        doc.event_type, doc.meaning
+        "\n### `{}`\n\nVersion {}. {}\n\n",
+        doc.event_type, doc.version, doc.meaning
     );
     if is_git_internals(doc.event_type) {
         sets_line(out, doc.event_type);
@@ -116,7 +114,7 @@ fn one_event<'a>(out: &mut String, doc: &EventDoc, examples: impl Iterator<Item 
         return;
     }
     out.push_str("| Field | Type | Part | Meaning |\n| --- | --- | --- | --- |\n");
-    for field in doc.fields {
+    for field in &doc.fields {
         field_rows(out, "", field);
     }
     examples_of(out, examples);
@@ -161,22 +159,29 @@ fn sets_line(out: &mut String, event_type: &str) {
 }
 
 fn field_rows(out: &mut String, prefix: &str, field: &FieldDoc) {
-    let (part, inner, suffix): (_, &[FieldDoc], _) = match field.part {
+    let (part, inner, suffix): (_, &[FieldDoc], _) = match &field.part {
         Part::Structure => ("structure", &[], ""),
         Part::Content => ("content", &[], ""),
         Part::Name => ("name", &[], ""),
         Part::Group(inner) => ("", inner, "."),
         Part::Groups(inner) => ("", inner, "[]."),
     };
-    let FieldDoc {
-        name,
-        kind,
-        meaning,
-        ..
-    } = field;
+    let FieldDoc { name, meaning, .. } = field;
+    let kind = linked(field);
     let _ = writeln!(out, "| `{prefix}{name}` | {kind} | {part} | {meaning} |");
     for field in inner {
         field_rows(out, &format!("{prefix}{name}{suffix}"), field);
+    }
+}
+
+/// The type of a field; a word leads to the words that it may be.
+fn linked(field: &FieldDoc) -> String {
+    match &field.words {
+        Some(words) => {
+            let link = format!("[word](#{})", words.to_lowercase());
+            field.kind.replace("word", &link)
+        }
+        None => field.kind.clone(),
     }
 }
 
@@ -211,16 +216,21 @@ fn indented(json: &str) -> String {
 fn one_vocabulary(out: &mut String, vocabulary: &Vocabulary) {
     let Vocabulary {
         name,
-        fields,
+        meaning,
         open,
         words,
     } = vocabulary;
-    let _ = write!(out, "\n### {name}\n\nFor {fields}.");
+    let _ = write!(out, "\n### {name}\n\n{meaning}");
     if *open {
         out.push_str(" Any other word is allowed too, with the number 0.");
     }
-    out.push_str("\n\n| Number | Word |\n| --- | --- |\n");
-    for (number, word) in words {
-        let _ = writeln!(out, "| {number} | `{word}` |");
+    out.push_str("\n\n| Number | Word | Meaning |\n| --- | --- | --- |\n");
+    for Word {
+        number,
+        word,
+        meaning,
+    } in words
+    {
+        let _ = writeln!(out, "| {number} | `{word}` | {meaning} |");
     }
 }

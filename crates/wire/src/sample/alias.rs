@@ -3,7 +3,7 @@
 use annals_domain::alias::{self, Reserved};
 use annals_domain::{AnyEvent, Emitted, Kind};
 
-use super::{emitted, id};
+use super::values::{emitted, id};
 
 pub(super) fn samples() -> Vec<Emitted> {
     vec![emitted(|pieces| {

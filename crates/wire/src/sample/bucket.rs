@@ -4,7 +4,7 @@ use annals_domain::bucket::{self, Taken};
 use annals_domain::session::CommandKind;
 use annals_domain::{AnyEvent, CommandId, Emitted, SessionId};
 
-use super::{emitted, id};
+use super::values::{emitted, id};
 
 pub(super) fn samples() -> Vec<Emitted> {
     vec![emitted(|pieces| {

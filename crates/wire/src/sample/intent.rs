@@ -11,7 +11,7 @@ use annals_domain::{
     AnyEvent, Emitted, IntentId, Kind, ObservationId, Pieces, PlanId, StreamKind, TaskId,
 };
 
-use super::{adopted, emitted, id, metadata_set, sealed, sha1, sha256, time};
+use super::values::{adopted, emitted, id, metadata_set, sealed, sha1, sha256, time};
 
 pub(super) fn samples() -> Vec<Emitted> {
     let mut samples = life();

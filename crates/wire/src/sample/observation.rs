@@ -3,7 +3,7 @@
 use annals_domain::observation::{Event, ObservationKind, Processed, Recorded, Subject};
 use annals_domain::{AnyEvent, Emitted, IntentId, Kind, Pieces, StreamKind};
 
-use super::{emitted, id, metadata_set};
+use super::values::{emitted, id, metadata_set};
 
 pub(super) fn samples() -> Vec<Emitted> {
     vec![

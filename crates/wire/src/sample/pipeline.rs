@@ -7,7 +7,7 @@ use annals_domain::pipeline::{
 use annals_domain::{AnyEvent, Emitted, FrameId, Kind, Pieces, PlanId, StreamKind};
 use serde_json::json;
 
-use super::{adopted, emitted, id, json, metadata_set, sealed, time};
+use super::values::{adopted, emitted, id, json, metadata_set, sealed, time};
 
 pub(super) fn samples() -> Vec<Emitted> {
     vec![

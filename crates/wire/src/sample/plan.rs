@@ -10,7 +10,7 @@ use annals_domain::{
 };
 use serde_json::json;
 
-use super::{adopted, emitted, id, json, metadata_set, sealed, time};
+use super::values::{adopted, emitted, id, json, metadata_set, sealed, time};
 
 pub(super) fn samples() -> Vec<Emitted> {
     vec![

@@ -1,22 +1,23 @@
 //! Examples of the events of a run.
 
 mod adopted;
+mod shared;
 
 use annals_domain::intent::IntentStatus;
 use annals_domain::run::{
-    ChangeType, Created, DecisionMade, DecisionType, DiffFormat, EndedAfterIntent, Event,
-    EvidenceKind, EvidenceRecorded, Failed, MetricsRecorded, PatchSetApplied, PatchSetProposed,
-    PatchSetRejected, PatchSetReverted, PatchingStarted, ProvenanceRecorded, RationaleOverridden,
-    ResultCommitRecorded, SnapshotAttached, StoredFootprint, StoredTokens, StoredTouchedFile,
-    ToolInvoked, ToolStatus, UsageRecorded, ValidationStarted,
+    ChangeType, Created, DiffFormat, EndedAfterIntent, Failed, MetricsRecorded, PatchSetApplied,
+    PatchSetProposed, PatchSetRejected, PatchSetReverted, PatchingStarted, ProvenanceRecorded,
+    RationaleOverridden, ResultCommitRecorded, SnapshotAttached, StoredTokens, StoredTouchedFile,
+    UsageRecorded, ValidationStarted,
 };
 use annals_domain::{
-    AnyEvent, DecisionId, Emitted, EvidenceId, IntentId, Kind, PatchSetId, Pieces, PlanId,
-    ProvenanceId, RunId, SnapshotId, StreamKind, TaskId, ToolInvocationId,
+    DecisionId, Emitted, IntentId, Kind, PatchSetId, Pieces, PlanId, ProvenanceId, RunId,
+    SnapshotId, StreamKind, TaskId,
 };
 use serde_json::json;
 
-use super::{artifact, emitted, environment, id, json, metadata_set, sealed, sha1, sha256};
+use super::values::{artifact, environment, id, json, metadata_set, sealed, sha1, sha256};
+use shared::{decision_made, evidence_recorded, sample, tool_invoked};
 
 pub(super) fn samples() -> Vec<Emitted> {
     let mut all = vec![
@@ -88,22 +89,6 @@ fn created(pieces: &mut Pieces) -> Created {
     }
 }
 
-fn tool_invoked(pieces: &mut Pieces) -> ToolInvoked {
-    ToolInvoked {
-        tool_invocation: ToolInvocationId(id(9)),
-        tool_name: pieces.text("shell"),
-        io_footprint: Some(StoredFootprint {
-            paths_read: vec![pieces.text("src/main.rs"), pieces.text("docs/überblick.md")],
-            paths_written: vec![pieces.text("src/json.rs")],
-        }),
-        args: Some(json(&json!({"command": "cargo test"}), pieces)),
-        status: ToolStatus::Error,
-        duration_ms: Some(61_250),
-        result_summary: Some(pieces.text("2 tests failed ✗")),
-        artifacts: vec![artifact("running 40 tests\n", pieces)],
-    }
-}
-
 fn patch_set_proposed(pieces: &mut Pieces) -> PatchSetProposed {
     PatchSetProposed {
         patch_set: PatchSetId(id(10)),
@@ -125,19 +110,6 @@ fn patch_set_proposed(pieces: &mut Pieces) -> PatchSetProposed {
             },
         ],
         rationale: Some(pieces.text("Serialise rows once, print them in either form.")),
-    }
-}
-
-fn evidence_recorded(pieces: &mut Pieces) -> EvidenceRecorded {
-    EvidenceRecorded {
-        evidence: EvidenceId(id(12)),
-        patch_set: Some(PatchSetId(id(10))),
-        kind: EvidenceKind::Test,
-        tool: pieces.text("cargo"),
-        command: Some(pieces.text("cargo test --workspace")),
-        exit_code: Some(-101),
-        summary: Some(pieces.text("40 passed — 2 failed")),
-        report_artifacts: vec![artifact("<testsuite/>", pieces)],
     }
 }
 
@@ -166,19 +138,4 @@ fn usage_recorded(pieces: &mut Pieces) -> UsageRecorded {
         output_tokens: 250,
         cost_usd: Some(1.5),
     }
-}
-
-fn decision_made(pieces: &mut Pieces) -> DecisionMade {
-    DecisionMade {
-        decision: DecisionId(id(14)),
-        decision_type: DecisionType::Commit,
-        chosen_patch_set: Some(PatchSetId(id(10))),
-        result_commit: Some(sha1()),
-        checkpoint_id: Some(pieces.text("prüfpunkt-7")),
-        rationale: Some(pieces.text("All checks pass.")),
-    }
-}
-
-fn sample<E: Into<Event>>(event: impl FnOnce(&mut Pieces) -> E) -> Emitted {
-    emitted(|pieces| AnyEvent::Run(event(pieces).into()))
 }

@@ -14,7 +14,7 @@ use annals_domain::{
 };
 use serde_json::json;
 
-use super::{emitted, id, json, metadata_set, time};
+use super::values::{emitted, id, json, metadata_set, time};
 
 pub(super) fn samples() -> Vec<Emitted> {
     let mut all = Vec::from(life());
@@ -191,14 +191,11 @@ fn results() -> [Emitted; 6] {
 }
 
 fn artifact_available(pieces: &mut Pieces) -> ArtifactAvailable {
-    let artifact = Artifact {
-        kind: ArtifactKind::Conflict,
-        name: "größe.diff".into(),
-        inline_text: Some("-größe\n+länge\n".into()),
-        path_hint: Some("out/größe.diff".into()),
-        download_uri: Some("https://example.org/gr%C3%B6%C3%9Fe.diff".into()),
-        content_type: Some("text/x-diff".into()),
-    };
+    let artifact = Artifact::new(ArtifactKind::Conflict, "größe.diff")
+        .with_inline_text("-größe\n+länge\n".to_owned())
+        .with_path_hint("out/größe.diff".to_owned())
+        .with_download_uri("https://example.org/gr%C3%B6%C3%9Fe.diff".to_owned())
+        .with_content_type("text/x-diff".to_owned());
     ArtifactAvailable::store(&artifact, correlation(), pieces)
 }
 
@@ -245,10 +242,7 @@ fn policy() -> StoredPolicy {
 }
 
 fn repo(pieces: &mut Pieces) -> StoredRepo {
-    let repo = RepoRef {
-        name: "проект".into(),
-        path: "/srv/проект".into(),
-    };
+    let repo = RepoRef::new("проект", "/srv/проект");
     StoredRepo::store(&repo, pieces)
 }
 

@@ -3,7 +3,7 @@
 use annals_domain::settings::{self, Set, Setting};
 use annals_domain::{AnyEvent, Emitted};
 
-use super::emitted;
+use super::values::emitted;
 
 pub(super) fn samples() -> Vec<Emitted> {
     vec![emitted(|_| {

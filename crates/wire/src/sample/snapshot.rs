@@ -6,7 +6,7 @@ use annals_domain::snapshot::{
 };
 use annals_domain::{AnyEvent, Emitted, Kind, Pieces, StreamKind};
 
-use super::{adopted, emitted, metadata_set, sealed, sha1, sha256};
+use super::values::{adopted, emitted, metadata_set, sealed, sha1, sha256};
 
 pub(super) fn samples() -> Vec<Emitted> {
     vec![

@@ -9,7 +9,7 @@ use annals_domain::{
     AnyEvent, Emitted, EvidenceId, IntentId, Kind, Pieces, RunId, StreamKind, TaskId,
 };
 
-use super::{actor, adopted, emitted, id, metadata_set, sealed};
+use super::values::{actor, adopted, emitted, id, metadata_set, sealed};
 
 pub(super) fn samples() -> Vec<Emitted> {
     vec![

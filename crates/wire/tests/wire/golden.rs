@@ -170,7 +170,7 @@ fn words_keep_their_numbers() {
         .flat_map(|v| {
             v.words
                 .iter()
-                .map(|(number, word)| format!("{} {number} {word}", v.name))
+                .map(|it| format!("{} {} {}", v.name, it.number, it.word))
         })
         .collect();
     for line in committed.lines() {

@@ -239,9 +239,8 @@ fn is_time(text: &str) -> bool {
 fn is_made_by_program(text: &str) -> bool {
     let is_hex = text.len() >= 32 && text.bytes().all(|it| it.is_ascii_hexdigit());
     let is_word = || {
-        let mut words = vocabularies().into_iter().flat_map(|found| found.words);
-        words.any(|(_, word)| word == text)
-            || ActorKind::LISTED.iter().any(|it| it.as_str() == text)
+        let mut words = vocabularies().iter().flat_map(|found| &found.words);
+        words.any(|it| it.word == text) || ActorKind::LISTED.iter().any(|it| it.as_str() == text)
     };
     text.is_empty() || is_hex || Uuid::try_parse(text).is_ok() || is_time(text) || is_word()
 }
@@ -280,15 +279,7 @@ fn the_names_of_an_event_have_a_bound() {
 /// What a plan and a backlog may have by their checks fits with its references to names.
 #[test]
 fn short_names_have_room_for_their_references() {
-    let node = |number: usize| session::TaskNode {
-        id: format!("{number:x}"),
-        title: "t".to_owned(),
-        depends_on: Vec::new(),
-        work_item: None,
-        agent_hint: None,
-        suggested_branch: None,
-        tags: Vec::new(),
-    };
+    let node = |number: usize| session::TaskNode::new(format!("{number:x}"), "t");
     let mut plan = session::TaskPlan::default();
     while plan.check_room().is_ok() {
         let next = plan.nodes.len();
@@ -300,12 +291,7 @@ fn short_names_have_room_for_their_references() {
     let event = session::PlanUpdated::store(&plan, session::Correlation::default(), &mut pieces);
     stored(&AnyEvent::Session(event.expect("it is JSON").into()));
     let items: Vec<session::WorkItemSummary> = (0..7_000)
-        .map(|number| session::WorkItemSummary {
-            id: format!("{number:x}"),
-            title: "t".to_owned(),
-            status: String::new(),
-            assignee: None,
-        })
+        .map(|number| session::WorkItemSummary::new(format!("{number:x}"), "t", String::new()))
         .collect();
     let parts = session::BacklogQueried::store(&items, &session::Correlation::default());
     for (event, _) in parts.expect("it is JSON") {

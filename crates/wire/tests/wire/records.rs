@@ -16,11 +16,9 @@ pub fn envelope() -> Envelope {
         occurred_at: DateTime::from_timestamp(1_767_323_045, 1)
             .expect("a time")
             .into(),
-        actor: ActorRef {
-            display_name: Some("Zoë".into()),
-            auth_context: Some("oidc:example.org".into()),
-            ..ActorRef::human("zoë@example.org")
-        },
+        actor: ActorRef::human("zoë@example.org")
+            .with_display_name("Zoë".to_owned())
+            .with_auth_context("oidc:example.org".to_owned()),
         correlation: Some(Uuid::from_u128(12)),
         causation: Some(Uuid::from_u128(13)),
     }

@@ -109,7 +109,7 @@ pub(super) fn next(annals: &Annals, job: &Job, how: Check) {
         let found = format!("the next command ends at {last}, and the log ended at {before}");
         violation(Invariant::Usable, found);
     }
-    if how.objects && block_on(annals.row(batch.id_of(1))).is_err() {
+    if how.objects && block_on(annals.index().row(batch.id_of(1))).is_err() {
         violation(Invariant::Usable, "the next command's object is not there");
     }
 }

@@ -31,7 +31,9 @@ pub(super) fn reader_first(job: &Job, how: Check) {
                 .filter(|r| r.event_type() == "intent.submitted");
             for record in created.take(50) {
                 let id: uuid::Uuid = record.stream_name().id().parse().unwrap_or_default();
-                if let Err(error @ annals::ViewError::NotFound { .. }) = block_on(annals.row(id)) {
+                if let Err(error @ annals::ViewError::NotFound { .. }) =
+                    block_on(annals.index().row(id))
+                {
                     let at = record.position();
                     let found = format!("a reader shows the event {at} of {id}, and: {error}");
                     violation(Invariant::Shown, found);

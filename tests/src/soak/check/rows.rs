@@ -90,7 +90,7 @@ pub(super) fn catalogue(annals: &Annals, records: &[Record], history: &History, 
         .filter_map(|r| r.stream_name().id().parse().ok())
         .collect();
     for id in &created {
-        if let Err(error) = block_on(annals.row(*id)) {
+        if let Err(error) = block_on(annals.index().row(*id)) {
             return violation(
                 Invariant::Derived,
                 format!("{id} is in the log, and: {error}"),

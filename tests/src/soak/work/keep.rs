@@ -104,13 +104,12 @@ fn redact_some(
         plainly(annals.log().as_ref(), batch, &records)?;
     } else {
         let positions = records.iter().map(|record| record.position());
-        let request = RedactRequest {
-            targets: positions.map(Target::Event).collect(),
-            actor: ActorRef::agent("soak"),
-            reason: "it must go".into(),
-            at: None,
-        };
-        block_on(annals.redact(&request, &mut |_| {}))?;
+        let request = RedactRequest::new(
+            positions.map(Target::Event).collect(),
+            ActorRef::agent("soak"),
+            "it must go",
+        );
+        block_on(annals.contents().redact(&request, &mut |_| {}))?;
     }
     let mut removed = shared
         .removed
@@ -215,7 +214,7 @@ pub(super) fn restore(shared: &Shared) -> Result<(), Failure> {
 /// Signs a checkpoint of all that is durable.
 pub(super) fn sign(annals: &Annals) -> Result<(), Failure> {
     let key = SigningKey::generate("soak")?;
-    let mut checkpoint = block_on(annals.checkpoint(None))?;
+    let mut checkpoint = block_on(annals.proofs().checkpoint(None))?;
     checkpoint.sign(&key)?;
     let head = checkpoint.head();
     say(&Said::Signed {

@@ -30,31 +30,22 @@ const OTHERS: u128 = 1 << 40;
 fn requests(what: u8, n: u128) -> Vec<Request> {
     let pipeline = PipelineId(Uuid::from_u128(100 + u128::from(what / 16 % 3)));
     let observation = |about: Uuid| {
-        request(RecordObservation {
-            id: Some(Uuid::from_u128((1 << 80) + n).into()),
-            kind: ObservationKind::Epiphany,
-            text: "seen".into(),
-            evidence: vec![],
-            about: vec![about],
-        })
+        request(
+            RecordObservation::new(ObservationKind::Epiphany, "seen")
+                .with_id(Some(Uuid::from_u128((1 << 80) + n).into()))
+                .with_about(vec![about]),
+        )
     };
     let requests = match what % 16 {
         0..=4 => vec![push(pipeline, format!("{n}"))],
         5 | 6 => vec![call(n), push(pipeline, format!("{n}"))],
-        7 => vec![request(SetMaxFrames {
-            pipeline,
-            max_frames: u32::from(what / 64),
-        })],
-        8 => vec![request(SetGlobalSummary {
-            pipeline,
-            summary: Some(format!("{n}")),
-        })],
+        7 => vec![request(SetMaxFrames::new(pipeline, u32::from(what / 64)))],
+        8 => vec![request(
+            SetGlobalSummary::new(pipeline).with_summary(format!("{n}")),
+        )],
         // It is there, or not yet.
         9 | 10 => vec![create_pipeline(pipeline)],
-        11 => vec![request(AddConstraint {
-            task: TASK,
-            constraint: format!("{n}"),
-        })],
+        11 => vec![request(AddConstraint::new(TASK, format!("{n}")))],
         // About what may be on its way.
         12 => vec![observation(pipeline.0)],
         13 => vec![observation(call_id(n.saturating_sub(1)))],

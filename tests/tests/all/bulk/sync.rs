@@ -13,10 +13,7 @@ use super::{batches, create_pipeline, key, push, unit};
 
 pub fn log() -> (tempfile::TempDir, Arc<RocksLog>, Annals) {
     let home = tempfile::tempdir().expect("a directory");
-    let options = Options {
-        statistics: true,
-        ..Options::default()
-    };
+    let options = Options::default().with_statistics(true);
     let log = RocksLog::create(&home.path().join("log"), &options).expect("a log");
     let log = Arc::new(log);
     let annals = Annals::over(Arc::clone(&log) as Arc<dyn Store>);

@@ -56,13 +56,10 @@ fn batches_are_decided_before_those_before_them_are_acknowledged() {
 
 /// An observation about the object that a request makes.
 fn observe(about: Request) -> Request {
-    request(RecordObservation {
-        id: None,
-        kind: ObservationKind::Epiphany,
-        text: "seen".into(),
-        evidence: vec![],
-        about: about.command.asked_id().into_iter().collect(),
-    })
+    request(
+        RecordObservation::new(ObservationKind::Epiphany, "seen")
+            .with_about(about.command.asked_id().into_iter().collect::<Vec<_>>()),
+    )
 }
 
 /// The answer of a future that is polled so often.
@@ -154,10 +151,7 @@ fn after_a_conflict_all_that_rests_on_it_is_decided_again_in_order() {
     let other = log.other();
     log.meet(key(5), move || {
         // The limit is of the same stream, and changes no frame's number.
-        let set = SetMaxFrames {
-            pipeline: PIPELINE,
-            max_frames: 9,
-        };
+        let set = SetMaxFrames::new(PIPELINE, 9);
         block_on(other.execute_batch(Some(key(99)), vec![request(set)])).unwrap();
         Ok(())
     });
@@ -334,25 +328,19 @@ fn all_that_are_on_their_way_when_the_log_fails_are_named() {
 fn names_that_are_removed_meanwhile_are_in_nothing_that_is_decided_after_it() {
     let log = log(40);
     let annals = log.annals.clone();
-    let alias = |alias: &str| {
-        request(ReserveAlias {
-            alias: alias.into(),
-            object: PIPELINE.0,
-        })
-    };
+    let alias = |alias: &str| request(ReserveAlias::new(PIPELINE.0, alias));
     let mut bulk = annals.bulk();
     block_on(bulk.execute(Some(key(1)), vec![alias("secret")])).unwrap();
     let at = annals.position();
     for n in 2..=6 {
         block_on(bulk.execute(Some(key(n)), unit(n))).unwrap();
     }
-    let redact = RedactRequest {
-        targets: vec![Target::Event(at)],
-        actor: ActorRef::human("ada"),
-        reason: "it was secret".into(),
-        at: None,
-    };
-    block_on(annals.redact(&redact, &mut |_| ())).unwrap();
+    let redact = RedactRequest::new(
+        vec![Target::Event(at)],
+        ActorRef::human("ada"),
+        "it was secret",
+    );
+    block_on(annals.contents().redact(&redact, &mut |_| ())).unwrap();
     for n in 7..=9 {
         block_on(bulk.execute(Some(key(n)), unit(n))).unwrap();
     }
@@ -383,7 +371,7 @@ fn the_catalogue_has_all_of_it_after_a_flush() {
     };
     for n in [1, 599, 600] {
         let id = named(n).id.unwrap();
-        assert_eq!(block_on(log.annals.row(id)).unwrap().id, id.0);
+        assert_eq!(block_on(log.annals.index().row(id)).unwrap().id, id.0);
     }
 }
 
@@ -395,10 +383,7 @@ fn a_dropped_future_leaves_whole_batches_and_a_writer_that_goes_on() {
         let setting = log.log.watermark().0;
         let other = log.other();
         log.meet(key(3), move || {
-            let set = SetMaxFrames {
-                pipeline: PIPELINE,
-                max_frames: 9,
-            };
+            let set = SetMaxFrames::new(PIPELINE, 9);
             block_on(other.execute_batch(Some(key(99)), vec![request(set)])).unwrap();
             Ok(())
         });

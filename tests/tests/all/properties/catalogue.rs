@@ -113,7 +113,7 @@ impl Answers {
     fn of(catalogue: &Catalogue, log: &dyn Store, ids: &[Uuid]) -> Answers {
         let list = |kind: &Kind| list(catalogue, log, &ListQuery::new(*kind), 7);
         let link = |id: &Uuid| {
-            let query = LinksQuery { id: *id, limit: 50 };
+            let query = LinksQuery::new(*id).with_limit(50);
             block_on(catalogue.links(log, &query)).expect("links")
         };
         let tree = |id: &Uuid| block_on(catalogue.tree(log, &TreeQuery::new(*id))).expect("a tree");
@@ -141,10 +141,7 @@ fn list(
     at_once: usize,
 ) -> Vec<CatalogueRow> {
     let mut rows = Vec::new();
-    let mut query = ListQuery {
-        limit: at_once,
-        ..query.clone()
-    };
+    let mut query = query.clone().with_limit(at_once);
     loop {
         let listed = block_on(catalogue.list(log, &query)).expect("a list");
         assert!(listed.rows.len() <= at_once);
@@ -217,16 +214,14 @@ fn query(kind: Kind, rows: &[CatalogueRow], picks: Picks) -> ListQuery {
         let any_value = value.len() % 2 == 0;
         (name, (!any_value).then_some(value))
     });
-    ListQuery {
-        status: nth(Status::of(kind), status),
-        parent: nth(&named, parent),
-        tag,
-        since: nth(rows, since).map(|row| row.created_at),
-        until: nth(rows, until).map(|row| row.created_at),
-        actor_id: status.map(|_| "tester".to_owned()),
-        oldest_first,
-        ..ListQuery::new(kind)
-    }
+    ListQuery::new(kind)
+        .with_status(nth(Status::of(kind), status))
+        .with_parent(nth(&named, parent))
+        .with_tag(tag)
+        .with_since(nth(rows, since).map(|row| row.created_at))
+        .with_until(nth(rows, until).map(|row| row.created_at))
+        .with_actor_id(status.map(|_| "tester".to_owned()))
+        .with_oldest_first(oldest_first)
 }
 
 fn passes(query: &ListQuery, row: &CatalogueRow) -> bool {
@@ -294,10 +289,7 @@ fn lists_have_what_the_filters_let_through() {
                 "{query:?}"
             );
         }
-        let unknown = ListQuery {
-            actor_id: Some("nobody".to_owned()),
-            ..ListQuery::new(Kind::Intent)
-        };
+        let unknown = ListQuery::new(Kind::Intent).with_actor_id("nobody".to_owned());
         assert_eq!(list(&catalogue, log, &unknown, 5), []);
     });
 }
@@ -365,10 +357,7 @@ fn links_are_those_of_the_views() {
         expected.extend(tasks_of_nodes(&history.entries()));
         let (mut forward, mut backward) = (Vec::new(), Vec::new());
         for id in views.keys() {
-            let query = LinksQuery {
-                id: *id,
-                limit: 500,
-            };
+            let query = LinksQuery::new(*id).with_limit(500);
             let links = block_on(catalogue.links(log, &query))
                 .expect("links")
                 .expect("an object");

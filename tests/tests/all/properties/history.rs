@@ -103,7 +103,8 @@ fn answer(request: &Request, result: &Result<Outcome, ExecuteError>) -> Answer {
 }
 
 pub fn entries(annals: &Annals, records: &[Record]) -> Vec<Entry> {
-    let entry = |record| block_on(annals.entry(record)).expect("a record that can be decoded");
+    let entry =
+        |record| block_on(annals.contents().entry(record)).expect("a record that can be decoded");
     records.iter().map(entry).collect()
 }
 

@@ -9,8 +9,8 @@ use annals::domain::{
     RunId, SnapshotId, StreamKind, StreamRef, TaskId,
 };
 use annals::projections::{
-    ContextPipelineView, ContextSnapshotView, IntentFilter, IntentView, ListQuery, ObservationView,
-    PatchSetView, PlanView, RunView, TaskView, View,
+    ContextPipelineView, ContextSnapshotView, InboxQuery, IntentFilter, IntentView, ListQuery,
+    ObservationView, PatchSetView, PlanView, RunView, TaskView, View,
 };
 use annals::{At, ObservationsQuery};
 use annals_testkit::generators::objects::model::{self, Model, SnapshotItem};
@@ -80,15 +80,12 @@ impl StateMachineTest for Facade {
 /// The lists by approval status have the intents that the model has there.
 fn compare_lists(history: &History, model: &Model) {
     for approval in ApprovalStatus::ALL {
-        let query = ListQuery {
-            intents: IntentFilter {
-                approval: Some(*approval),
-                ..IntentFilter::default()
-            },
-            limit: 10_000,
-            ..ListQuery::new(Kind::Intent)
-        };
-        let listed = block_on(history.annals.list(&query)).expect("a list").rows;
+        let query = ListQuery::new(Kind::Intent)
+            .with_intents(IntentFilter::default().with_approval(*approval))
+            .with_limit(10_000);
+        let listed = block_on(history.annals.index().list(&query))
+            .expect("a list")
+            .rows;
         let listed: BTreeSet<Uuid> = listed.iter().map(|row| row.id).collect();
         for (id, intent) in model.intents.iter().filter(|(id, _)| !Model::is_own(**id)) {
             let is_there = intent.taken_in && model.approval(*id) == approval.as_str();
@@ -99,7 +96,8 @@ fn compare_lists(history: &History, model: &Model) {
 
 /// Everything is as the model has it.
 fn compare(history: &History, model: &Model) {
-    let inbox = block_on(history.annals.inbox(None, 1_000)).expect("an inbox");
+    let query = InboxQuery::default().with_limit(1_000);
+    let inbox = block_on(history.annals.inbox().entries(&query)).expect("an inbox");
     let waiting: BTreeMap<Uuid, &str> = inbox
         .entries
         .iter()
@@ -109,7 +107,7 @@ fn compare(history: &History, model: &Model) {
     compare_lists(history, model);
     let known = |id: &Uuid| !Model::is_own(*id);
     for (id, intent) in model.intents.iter().filter(|(id, _)| known(id)) {
-        let status = block_on(history.annals.approval_status(IntentId(*id), At::Now));
+        let status = block_on(history.annals.inbox().status_at(IntentId(*id), At::Now));
         assert_eq!(
             status.expect("a status").as_str(),
             model.approval(*id),
@@ -117,7 +115,7 @@ fn compare(history: &History, model: &Model) {
         );
         assert_eq!(waiting.get(id).copied(), model.inbox_reason(*id), "{id}");
         if intent.taken_in {
-            let row = block_on(history.annals.row(*id)).expect("a row");
+            let row = block_on(history.annals.index().row(*id)).expect("a row");
             assert_eq!(
                 row.approval.map(|it| it.as_str()),
                 Some(model.approval(*id)),
@@ -133,7 +131,7 @@ fn compare(history: &History, model: &Model) {
         let view: TaskView = get(history, TaskId(*id));
         let dependencies = view.dependencies.iter().map(|id| id.0).collect();
         assert_eq!(
-            (view.status.name(), dependencies),
+            (view.status().name(), dependencies),
             (task.status, task.dependencies.clone())
         );
         assert_eq!(view.intent.map(Uuid::from), task.intent);
@@ -141,7 +139,7 @@ fn compare(history: &History, model: &Model) {
     for (id, run) in &model.runs {
         let view: RunView = get(history, RunId(*id));
         assert_eq!(
-            (view.status.name(), view.task.0),
+            (view.status().name(), view.task.0),
             (run.status, run.task),
             "run {id}"
         );
@@ -158,7 +156,7 @@ fn compare(history: &History, model: &Model) {
     }
     for (id, patch_set) in &model.patch_sets {
         let view: PatchSetView = get(history, PatchSetId(*id));
-        let found = (view.apply_status.as_str(), view.run.0);
+        let found = (view.status().as_str(), view.run.0);
         assert_eq!(found, (patch_set.status, patch_set.run), "patch set {id}");
     }
     for (id, snapshot) in &model.snapshots {
@@ -200,11 +198,8 @@ fn compare_observations(history: &History, model: &Model) {
     }
     let open = model.observations.values();
     let open = open.filter(|observation| observation.processed.is_none());
-    let query = ObservationsQuery {
-        limit: 1_000,
-        ..ObservationsQuery::default()
-    };
-    let listed = block_on(history.annals.observations(&query)).expect("a list");
+    let query = ObservationsQuery::default().with_limit(1_000);
+    let listed = block_on(history.annals.inbox().observations(&query)).expect("a list");
     assert_eq!(listed.entries.len(), open.count());
 }
 

@@ -39,12 +39,7 @@ fn request(kind: u8, events: &[Index], end: Position) -> RedactRequest {
                 .collect()
         }
     };
-    RedactRequest {
-        targets,
-        actor: ActorRef::human("zzz"),
-        reason: "zzz".to_owned(),
-        at: None,
-    }
+    RedactRequest::new(targets, ActorRef::human("zzz"), "zzz")
 }
 
 fn said(entries: &[Entry]) -> Vec<(u64, u16)> {
@@ -151,9 +146,10 @@ fn a_redacted_history_goes_on_as_it_would_have() {
             // The catalogue has seen it all.
             let ids: Vec<_> = folds::views(&history.entries()).into_keys().collect();
             for id in &ids {
-                block_on(history.annals.row(*id)).expect("its row");
+                block_on(history.annals.index().row(*id)).expect("its row");
             }
-            let report = block_on(history.annals.redact(&asked, &mut |_| {})).expect("it goes");
+            let report =
+                block_on(history.annals.contents().redact(&asked, &mut |_| {})).expect("it goes");
             let is = read_all(log.as_ref());
             assert_eq!(report.recorded.is_some(), is.len() > was.len());
             for (was, is) in was.iter().zip(&is) {
@@ -172,11 +168,13 @@ fn a_redacted_history_goes_on_as_it_would_have() {
             };
             assert_eq!(states(&was), states(&is));
             // Nothing is found a second time.
-            let twice = block_on(history.annals.redact(&asked, &mut |_| {})).expect("nothing");
+            let twice =
+                block_on(history.annals.contents().redact(&asked, &mut |_| {})).expect("nothing");
             assert_eq!(twice.recorded, None, "{twice:?}");
             for id in &ids {
-                block_on(history.annals.row(*id)).expect("its row");
-                let notes = block_on(history.annals.redactions(*id)).expect("its stream");
+                block_on(history.annals.index().row(*id)).expect("its row");
+                let notes =
+                    block_on(history.annals.contents().redactions(*id)).expect("its stream");
                 let object = report.found.objects.iter().any(|(_, object)| object == id);
                 assert!(!object || !notes.is_empty(), "{id}");
             }

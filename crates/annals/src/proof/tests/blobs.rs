@@ -195,7 +195,7 @@ fn an_altered_blob_is_a_finding_with_its_place() {
     let log = log_with_blobs();
     let digest = blob(3).digest();
     let annals = Annals::over(Arc::new(Damaged { log, blob: digest }));
-    let report = block_on(annals.check_since(&head(&annals, 1), |_| {})).unwrap();
+    let report = block_on(annals.proofs().check_since(&head(&annals, 1), |_| {})).unwrap();
     assert_eq!((report.records, report.total_findings), (3, 1));
     assert_eq!(report.findings[0].position, Some(Position(3)));
     assert_eq!(report.findings[0].fault, Fault::Blob { digest });

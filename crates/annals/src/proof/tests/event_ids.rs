@@ -26,13 +26,13 @@ fn import(annals: &Annals, session: u128, id: Uuid) {
     };
     let after = [(stream, Version::NONE)];
     let by = ActorRef::system("contracts");
-    block_on(annals.record_events(&after, &by, &[recorded])).unwrap();
+    block_on(annals.imports().record(&after, &by, &[recorded])).unwrap();
 }
 
 #[test]
 fn an_event_of_this_log_goes_before_one_that_came_with_its_id() {
     let annals = log_of(5);
-    let find = |id| block_on(annals.find_event(id, |_| {})).unwrap();
+    let find = |id| block_on(annals.proofs().find_event(id, |_| {})).unwrap();
     let ours = Uuid::from_u128(0xE0_0002);
     assert_eq!(find(ours), Some(Position(2)));
     import(&annals, 1, ours);

@@ -10,7 +10,7 @@ use crate::proof::{Detail, Proof, ProofFileError};
 fn file() -> (Vec<u8>, Value) {
     let annals = log_of(6);
     let kept = head(&annals, 6);
-    let proof = block_on(annals.prove_event(Position(2), &kept, Detail::Records)).unwrap();
+    let proof = block_on(annals.proofs().event(Position(2), &kept, Detail::Records)).unwrap();
     let json = proof.to_json().unwrap();
     let value = serde_json::from_slice(&json).unwrap();
     (json, value)
@@ -76,7 +76,7 @@ fn an_object_is_no_array() {
     );
     assert!(read(&values(&inclusion)).is_err());
 
-    let proof = block_on(annals.prove_consistency(&old, &new)).unwrap();
+    let proof = block_on(annals.proofs().consistency(&old, &new)).unwrap();
     let text = String::from_utf8(proof.to_json().unwrap()).unwrap();
     let whole: Value = serde_json::from_str(&text).unwrap();
     assert!(read(&whole).is_ok());

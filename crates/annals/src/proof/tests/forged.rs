@@ -44,7 +44,7 @@ fn whatever_is_forged_is_found_from_an_old_checkpoint() {
     let original = records(&real);
     // The control: the same records make the same log.
     let copy = log_with(original.clone());
-    block_on(copy.check_against(&head(&real, SIZE as u64))).unwrap();
+    block_on(copy.proofs().check(&head(&real, SIZE as u64))).unwrap();
 
     let forgeries = prop_oneof![
         Just(Forgery::Alter),
@@ -57,7 +57,7 @@ fn whatever_is_forged_is_found_from_an_old_checkpoint() {
             let forged = log_with(forge(&original, forgery, at));
             for size in 1..=SIZE as u64 {
                 let kept = head(&real, size);
-                let answer = block_on(forged.check_against(&kept));
+                let answer = block_on(forged.proofs().check(&kept));
                 // A checkpoint of what came before says nothing of it; a swap or an
                 // insertion is seen from the first of the places that it touches.
                 let is_covered = size > at as u64;
@@ -69,7 +69,7 @@ fn whatever_is_forged_is_found_from_an_old_checkpoint() {
                     at,
                     size
                 );
-                let since = block_on(forged.check_since(&kept, |_| {}));
+                let since = block_on(forged.proofs().check_since(&kept, |_| {}));
                 prop_assert_eq!(since.is_err(), is_covered);
                 let mismatch = matches!(
                     since,
@@ -92,14 +92,14 @@ fn a_log_that_lost_its_end_is_found_from_a_newer_checkpoint() {
     let kept = head(&real, 20);
     for left in 0..20 {
         let shorter = log_with(original[..left].to_vec());
-        let answer = block_on(shorter.check_against(&kept));
+        let answer = block_on(shorter.proofs().check(&kept));
         let expected = ProofMismatch::Truncated {
             size: 20,
             end: Position(left as u64),
         };
         assert!(matches!(answer, Err(ProofError::ProofMismatch(mismatch)) if mismatch == expected));
         // The rest itself is as it was.
-        block_on(shorter.check_against(&head(&real, left as u64))).unwrap();
+        block_on(shorter.proofs().check(&head(&real, left as u64))).unwrap();
     }
 }
 
@@ -108,7 +108,7 @@ fn another_log_is_another_log() {
     let real = log_of(3);
     let mut kept = head(&real, 3);
     kept.origin.push('0');
-    let answer = block_on(real.check_against(&kept));
+    let answer = block_on(real.proofs().check(&kept));
     assert!(matches!(
         answer,
         Err(ProofError::ProofMismatch(ProofMismatch::Origin { .. }))
@@ -118,12 +118,12 @@ fn another_log_is_another_log() {
 #[test]
 fn what_is_new_is_checked_record_by_record() {
     let real = log_of(30);
-    let report = block_on(real.check_since(&head(&real, 10), |_| {})).unwrap();
+    let report = block_on(real.proofs().check_since(&head(&real, 10), |_| {})).unwrap();
     assert!(report.is_sound(), "{report:?}");
     assert_eq!((report.records, report.to.size), (20, 30));
-    let whole = block_on(real.check_since(&head(&real, 0), |_| {})).unwrap();
+    let whole = block_on(real.proofs().check_since(&head(&real, 0), |_| {})).unwrap();
     assert_eq!((whole.is_sound(), whole.records), (true, 30));
-    let nothing = block_on(real.check_since(&head(&real, 30), |_| {})).unwrap();
+    let nothing = block_on(real.proofs().check_since(&head(&real, 30), |_| {})).unwrap();
     assert_eq!((nothing.is_sound(), nothing.records), (true, 0));
 }
 
@@ -182,13 +182,13 @@ fn what_is_wrong_with_what_is_new_is_said_with_its_place() {
 fn proofs_outlive_the_removal_of_content() {
     let real = log_of(9);
     let kept = head(&real, 9);
-    let old = block_on(real.prove_event(Position(4), &kept, Detail::Records)).unwrap();
+    let old = block_on(real.proofs().event(Position(4), &kept, Detail::Records)).unwrap();
     let mut remaining = records(&real);
     remaining[3] = Forged::redacted(&remaining[3]);
     let redacted = log_with(remaining);
-    block_on(redacted.check_against(&kept)).unwrap();
+    block_on(redacted.proofs().check(&kept)).unwrap();
     old.check(&head(&redacted, 9)).unwrap();
-    let new = block_on(redacted.prove_event(Position(4), &kept, Detail::Records)).unwrap();
+    let new = block_on(redacted.proofs().event(Position(4), &kept, Detail::Records)).unwrap();
     new.check(&kept).unwrap();
     let file = new.to_json().unwrap();
     assert_eq!(Proof::read(&file).unwrap(), new);

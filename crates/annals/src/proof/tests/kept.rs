@@ -31,7 +31,7 @@ fn keep(
     key: Option<&SigningKey>,
 ) -> Result<(), KeepError> {
     block_on(async {
-        let checkpoint = annals.checkpoint(Some(size)).await.unwrap();
+        let checkpoint = annals.proofs().checkpoint(Some(size)).await.unwrap();
         let file = CheckpointFile::at(path)?;
         file.keep(annals, checkpoint, key).await.map(|_| ())
     })
@@ -76,7 +76,7 @@ fn those_who_keep_the_same_file_take_turns() {
         let waiting = scope.spawn(|| keep(&path, &annals, 4, None));
         thread::sleep(Duration::from_millis(200));
         assert!(!waiting.is_finished());
-        let newer = block_on(annals.checkpoint(Some(9))).unwrap();
+        let newer = block_on(annals.proofs().checkpoint(Some(9))).unwrap();
         replace_file(&path, &newer.to_bytes()).unwrap();
         drop(other);
         let refused = waiting.join().unwrap();
@@ -119,7 +119,7 @@ fn signatures_are_added_to_those_in_the_file() {
     let annals = log_of(9);
     let keys = ["log", "one", "two"].map(|name| SigningKey::generate(name).unwrap());
     let signed = |size, keys: &[&SigningKey]| {
-        let mut checkpoint = block_on(annals.checkpoint(Some(size))).unwrap();
+        let mut checkpoint = block_on(annals.proofs().checkpoint(Some(size))).unwrap();
         keys.iter().for_each(|key| checkpoint.sign(key).unwrap());
         checkpoint
     };
@@ -239,7 +239,7 @@ fn checkpoints_are_kept_while_the_log_grows() {
         };
         let (stop, stopped) = oneshot::channel::<()>();
         let (told, mut sizes) = mpsc::unbounded();
-        let keeping = annals.keep_checkpoints(
+        let keeping = annals.proofs().keep_checkpoints(
             &keep,
             async {
                 let _ = stopped.await;
@@ -279,9 +279,12 @@ fn a_checkpoint_is_kept_when_its_time_has_come() {
             key: None,
         };
         let (told, mut sizes) = mpsc::unbounded();
-        let keeping = annals.keep_checkpoints(&keep, futures::future::pending(), |checkpoint| {
-            told.unbounded_send(checkpoint.head().size).unwrap();
-        });
+        let keeping =
+            annals
+                .proofs()
+                .keep_checkpoints(&keep, futures::future::pending(), |checkpoint| {
+                    told.unbounded_send(checkpoint.head().size).unwrap();
+                });
         let working = async {
             assert_eq!(sizes.next().await, Some(2));
             annals.by(&actor).submit("one more").await.unwrap();

@@ -10,7 +10,7 @@ use super::support::log_of;
 use crate::proof::{Checkpoint, CheckpointError, KeyError, PublicKey, Signer, SigningKey};
 
 fn checkpoint() -> Checkpoint {
-    block_on(log_of(14).checkpoint(None)).unwrap()
+    block_on(log_of(14).proofs().checkpoint(None)).unwrap()
 }
 
 #[test]
@@ -152,13 +152,13 @@ fn a_checkpoint_is_a_note_that_others_read() {
 
 #[test]
 fn an_empty_log_has_a_checkpoint() {
-    let checkpoint = block_on(log_of(0).checkpoint(None)).unwrap();
+    let checkpoint = block_on(log_of(0).proofs().checkpoint(None)).unwrap();
     assert_eq!(checkpoint.head().size, 0);
     assert_eq!(checkpoint.head().root, tree::empty());
     let read = Checkpoint::read(&checkpoint.to_bytes()).unwrap();
     assert_eq!(read, checkpoint);
-    block_on(log_of(0).check_against(read.head())).unwrap();
-    block_on(log_of(3).check_against(read.head())).unwrap();
+    block_on(log_of(0).proofs().check(read.head())).unwrap();
+    block_on(log_of(3).proofs().check(read.head())).unwrap();
 }
 
 #[test]
@@ -277,5 +277,5 @@ fn what_is_no_checkpoint_is_refused() {
     assert!(Checkpoint::read(&[0xff; 100]).is_err());
     let largest = format!("annals/x\n9223372036854775807\n{root}\n");
     let largest = Checkpoint::read(largest.as_bytes()).unwrap();
-    assert!(block_on(log_of(2).check_against(largest.head())).is_err());
+    assert!(block_on(log_of(2).proofs().check(largest.head())).is_err());
 }

@@ -84,7 +84,7 @@ pub(super) fn records(annals: &Annals) -> Vec<Record> {
 }
 
 pub(super) fn head(annals: &Annals, size: u64) -> TreeHead {
-    block_on(annals.tree_head(Some(size))).unwrap()
+    block_on(annals.proofs().head(Some(size))).unwrap()
 }
 
 /// A log with an intent of four events, and others between and behind.

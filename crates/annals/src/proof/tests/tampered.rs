@@ -84,7 +84,7 @@ fn refuses_every_change(proof: &Proof, checkpoint: &TreeHead) -> usize {
 
 fn all_of(annals: &Annals, object: ObjectRef, detail: Detail) -> (Proof, TreeHead) {
     let kept = head(annals, annals.position().0);
-    let proof = block_on(annals.prove_object(object, &kept, detail)).unwrap();
+    let proof = block_on(annals.proofs().object(object, &kept, detail)).unwrap();
     (proof, kept)
 }
 
@@ -144,9 +144,9 @@ fn prune(proof: &mut Value) {
 fn an_event_proof_and_a_consistency_proof_refuse_every_change() {
     let annals = log_of(21);
     let kept = head(&annals, 19);
-    let proof = block_on(annals.prove_event(Position(7), &kept, Detail::Records)).unwrap();
+    let proof = block_on(annals.proofs().event(Position(7), &kept, Detail::Records)).unwrap();
     assert!(refuses_every_change(&proof, &kept) > 400);
-    let proof = block_on(annals.prove_consistency(&head(&annals, 6), &kept)).unwrap();
+    let proof = block_on(annals.proofs().consistency(&head(&annals, 6), &kept)).unwrap();
     assert!(refuses_every_change(&proof, &kept) > 150);
 }
 
@@ -155,13 +155,13 @@ fn consistency_with_nothing_and_with_itself() {
     let annals = log_of(5);
     for (old, new) in [(0, 0), (0, 5), (5, 5), (4, 5)] {
         let (old, new) = (head(&annals, old), head(&annals, new));
-        let proof = block_on(annals.prove_consistency(&old, &new)).unwrap();
+        let proof = block_on(annals.proofs().consistency(&old, &new)).unwrap();
         assert_eq!(Proof::read(&proof.to_json().unwrap()).unwrap(), proof);
         proof.check(&new).unwrap();
     }
     let (old, new) = (head(&annals, 5), head(&annals, 4));
     assert!(matches!(
-        block_on(annals.prove_consistency(&old, &new)),
+        block_on(annals.proofs().consistency(&old, &new)),
         Err(ProofError::Order { old: 5, new: 4 })
     ));
 }
@@ -181,11 +181,12 @@ fn objects_in_a_run_s_stream_are_proved_by_what_their_events_say() {
         let patch_set = me.propose(diff).await.unwrap();
         me.validate(run).await.unwrap();
         me.commit(run, patch_set, None).await.unwrap();
-        let kept = annals.tree_head(None).await.unwrap();
+        let kept = annals.proofs().head(None).await.unwrap();
         let object = annals.resolve(&patch_set.0.to_string()).await.unwrap();
         assert_eq!(object.kind, Kind::PatchSet);
         let proof = annals
-            .prove_object(object, &kept, Detail::Records)
+            .proofs()
+            .object(object, &kept, Detail::Records)
             .await
             .unwrap();
         proof.check(&kept).unwrap();
@@ -196,14 +197,15 @@ fn objects_in_a_run_s_stream_are_proved_by_what_their_events_say() {
         let mut other = json_of(&proof);
         other["object"]["kind"] = json!("evidence");
         assert!(!holds(&other, &kept), "another kind");
-        let headers = annals.prove_object(object, &kept, Detail::Headers).await;
+        let headers = annals.proofs().object(object, &kept, Detail::Headers).await;
         assert!(matches!(headers, Err(ProofError::HeadersOnly { .. })));
         let whole = ObjectRef {
             kind: Kind::Run,
             id: run.0,
         };
         let run = annals
-            .prove_object(whole, &kept, Detail::Headers)
+            .proofs()
+            .object(whole, &kept, Detail::Headers)
             .await
             .unwrap();
         run.check(&kept).unwrap();
@@ -214,23 +216,32 @@ fn objects_in_a_run_s_stream_are_proved_by_what_their_events_say() {
 fn what_is_not_there_is_refused() {
     let annals = log_of(5);
     let kept = head(&annals, 3);
-    let prove = |position| block_on(annals.prove_event(Position(position), &kept, Detail::Headers));
+    let prove = |position| {
+        block_on(
+            annals
+                .proofs()
+                .event(Position(position), &kept, Detail::Headers),
+        )
+    };
     assert!(matches!(prove(0), Err(ProofError::NoPosition)));
     assert!(matches!(prove(4), Err(ProofError::BeyondEnd { .. })));
     assert!(matches!(
-        block_on(annals.tree_head(Some(6))),
+        block_on(annals.proofs().head(Some(6))),
         Err(ProofError::BeyondEnd { .. })
     ));
     // A head that is not this log's: nothing that does not hold is given away.
     let mut other = kept;
     other.root.0[0] ^= 1;
-    let proof = block_on(annals.prove_event(Position(1), &other, Detail::Headers));
+    let proof = block_on(annals.proofs().event(Position(1), &other, Detail::Headers));
     assert!(matches!(proof, Err(ProofError::ProofMismatch(_))));
     let id = uuid::Uuid::from_u128(0xE0_0002);
     assert_eq!(
-        block_on(annals.find_event(id, |_| {})).unwrap(),
+        block_on(annals.proofs().find_event(id, |_| {})).unwrap(),
         Some(Position(2))
     );
     let unknown = uuid::Uuid::from_u128(1);
-    assert_eq!(block_on(annals.find_event(unknown, |_| {})).unwrap(), None);
+    assert_eq!(
+        block_on(annals.proofs().find_event(unknown, |_| {})).unwrap(),
+        None
+    );
 }

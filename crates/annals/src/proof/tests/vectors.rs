@@ -47,7 +47,7 @@ impl Both {
         let index = usize::try_from(leaf).unwrap();
         let ours = head(&self.annals, size);
         let position = Position(leaf + 1);
-        let proof = self.annals.prove_event(position, &ours, Detail::Headers);
+        let proof = self.annals.proofs().event(position, &ours, Detail::Headers);
         let Proof::Inclusion(proof) = block_on(proof).unwrap() else {
             panic!("it is an inclusion");
         };
@@ -77,7 +77,7 @@ impl Both {
 
     fn consistency(&self, old: u64, new: u64) {
         let (old_head, new_head) = (head(&self.annals, old), head(&self.annals, new));
-        let proof = block_on(self.annals.prove_consistency(&old_head, &new_head)).unwrap();
+        let proof = block_on(self.annals.proofs().consistency(&old_head, &new_head)).unwrap();
         let Proof::Consistency(proof) = proof else {
             panic!("it is a consistency");
         };

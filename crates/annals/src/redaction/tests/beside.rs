@@ -23,11 +23,7 @@ const INTENTS: usize = 1_200;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn intent(id: Option<Uuid>, prompt: String) -> Request {
-    let command = Command::from(CreateIntent {
-        id: id.map(IntentId),
-        prompt,
-        parent: None,
-    });
+    let command = Command::from(CreateIntent::new(prompt).with_id(id.map(IntentId)));
     Request::new(ActorRef::agent("coder"), command)
 }
 
@@ -48,11 +44,8 @@ fn open(home: &Path) -> Annals {
 
 /// All intents, as a list shows them.
 async fn list(annals: &Annals) -> (usize, String) {
-    let query = ListQuery {
-        limit: 2 * INTENTS,
-        ..ListQuery::new(Kind::Intent)
-    };
-    let listed = annals.list(&query).await.unwrap();
+    let query = ListQuery::new(Kind::Intent).with_limit(2 * INTENTS);
+    let listed = annals.index().list(&query).await.unwrap();
     (listed.rows.len(), format!("{listed:?}"))
 }
 
@@ -62,12 +55,9 @@ fn assert_gone(annals: &Annals, intents: usize) {
     let (count, listed) = block_on(list(annals));
     assert_eq!(count, intents);
     assert!(!listed.contains(SECRET), "a list has it");
-    let oldest = ListQuery {
-        oldest_first: true,
-        ..ListQuery::new(Kind::Intent)
-    };
-    for row in block_on(annals.list(&oldest)).unwrap().rows {
-        let row_again = block_on(annals.row(row.id)).unwrap();
+    let oldest = ListQuery::new(Kind::Intent).with_oldest_first(true);
+    for row in block_on(annals.index().list(&oldest)).unwrap().rows {
+        let row_again = block_on(annals.index().row(row.id)).unwrap();
         let view = block_on(annals.view(row.id)).unwrap();
         let history = block_on(annals.history(row.id)).unwrap();
         let shown = format!("{row_again:?} {view:?} {history:?}");
@@ -82,7 +72,7 @@ pub(super) fn under_way<'a>(
     progress: &'a mut (dyn FnMut(Position) + Send),
 ) -> impl Future<Output = Result<RedactReport, RedactionError>> + 'a {
     let said = Box::pin(annals.wait_for(annals.position().next()));
-    let redacting = Box::pin(annals.redact(request, progress));
+    let redacting = Box::pin(annals.contents().redact(request, progress));
     // The steps are the writer's. The future that waits for their end is not polled meanwhile.
     let Either::Left((_, redacting)) = block_on(select(said, redacting)) else {
         panic!("it was one step");
@@ -94,19 +84,19 @@ pub(super) fn under_way<'a>(
 fn others_are_answered_while_a_redaction_is_under_way() {
     let home = tempfile::tempdir().unwrap();
     let annals = told(home.path());
-    let first = block_on(annals.list(&ListQuery::new(Kind::Intent))).unwrap();
+    let first = block_on(annals.index().list(&ListQuery::new(Kind::Intent))).unwrap();
     let first = first.rows[0].id;
     let (request, mut progress) = (request(pattern()), |_| {});
     let redacting = under_way(&annals, &request, &mut progress);
     let others = async {
         assert_eq!(list(&annals).await.0, INTENTS);
-        assert_eq!(annals.row(first).await.unwrap().id, first);
+        assert_eq!(annals.index().row(first).await.unwrap().id, first);
         annals.view(first).await.unwrap();
-        assert!(annals.place(first).await.unwrap().is_some());
+        assert!(annals.index().place(first).await.unwrap().is_some());
         let id = Uuid::from_u128(0x0198_c0de_0000_7000_8000_0000_0000_0001);
         let made = annals.execute(intent(Some(id), "other".to_owned())).await;
         assert_eq!(made.unwrap().id, Some(id));
-        assert!(annals.place(id).await.unwrap().is_some());
+        assert!(annals.index().place(id).await.unwrap().is_some());
     };
     let answered = block_on(within(PATIENCE, others));
     answered.expect("they wait for the redaction");
@@ -149,7 +139,7 @@ fn those_who_ask_all_the_time_miss_nothing_and_see_nothing_of_it_afterwards() {
         while rounds.load(Ordering::Relaxed) < 3 && !asking.iter().any(|it| it.is_finished()) {
             std::thread::yield_now();
         }
-        let report = block_on(annals.redact(&request(pattern()), &mut |_| {}));
+        let report = block_on(annals.contents().redact(&request(pattern()), &mut |_| {}));
         // First, or they go on where it failed.
         gone.store(true, Ordering::Release);
         assert_eq!(report.unwrap().found.removed.len(), INTENTS);
@@ -159,7 +149,7 @@ fn those_who_ask_all_the_time_miss_nothing_and_see_nothing_of_it_afterwards() {
     block_on(annals.close());
     let annals = open(home.path());
     assert_gone(&annals, INTENTS + made);
-    let report = block_on(annals.verify_catalogue(&mut |_| {})).unwrap();
+    let report = block_on(annals.index().verify(&mut |_| {})).unwrap();
     assert!(report.is_sound(), "{:#?}", report.findings);
     block_on(annals.close());
 }

@@ -23,11 +23,7 @@ fn annals_with(streams: usize) -> Annals {
     };
     let prompts: Vec<String> = (0..streams).map(prompt).collect();
     for prompts in prompts.chunks(1_000) {
-        let command = |prompt: &String| CreateIntent {
-            id: None,
-            prompt: prompt.clone(),
-            parent: None,
-        };
+        let command = |prompt: &String| CreateIntent::new(prompt.clone());
         let requests = prompts.iter().map(|prompt| {
             let command = Command::from(command(prompt));
             Request::new(ActorRef::agent("coder"), command)
@@ -40,7 +36,7 @@ fn annals_with(streams: usize) -> Annals {
 #[test]
 fn content_of_more_events_than_a_batch_may_have_is_removed() {
     let annals = annals_with(STREAMS);
-    let report = block_on(annals.redact(&request(pattern()), &mut |_| {})).unwrap();
+    let report = block_on(annals.contents().redact(&request(pattern()), &mut |_| {})).unwrap();
     assert!(report.redactions > 1, "{}", report.redactions);
     assert_eq!(report.found.removed.len(), STREAMS);
     assert_eq!(report.found.objects.len(), STREAMS);

@@ -17,8 +17,9 @@ use futures::executor::block_on;
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::super::plan::{Lossy, Plan};
-use super::super::{SealOf, Stretch};
+use super::super::found::{SealOf, Stretch};
+use super::super::plan::Lossy;
+use super::super::search;
 use super::beside::{told, under_way};
 use super::{SECRET, annals, pattern, request};
 use crate::prepared::Prepared;
@@ -29,37 +30,26 @@ fn by(command: impl Into<Command>) -> Request {
 }
 
 fn create(annals: &Annals, prompt: &str) -> IntentId {
-    let command = CreateIntent {
-        id: None,
-        prompt: prompt.to_owned(),
-        parent: None,
-    };
+    let command = CreateIntent::new(prompt);
     let made = block_on(annals.execute(by(command))).unwrap();
     IntentId(made.id.unwrap())
 }
 
 fn analyze(annals: &Annals, intent: IntentId, content: &str) -> Position {
-    let command = AnalyzeIntent {
-        intent,
-        content: content.to_owned(),
-    };
+    let command = AnalyzeIntent::new(intent, content);
     block_on(annals.execute(by(command))).unwrap().position
 }
 
 fn seal(annals: &Annals, intent: IntentId) -> Position {
-    let command = Seal {
-        object: intent.0,
-        checksum: None,
-    };
-    block_on(annals.seal(intent, by(command))).unwrap().position
+    let command = Seal::new(intent.0);
+    block_on(annals.proofs().seal(intent, by(command)))
+        .unwrap()
+        .position
 }
 
 /// Seals it with a checksum of the caller's.
 fn seal_as(annals: &Annals, intent: IntentId, checksum: IntegrityHash) -> Position {
-    let command = Seal {
-        object: intent.0,
-        checksum: Some(checksum),
-    };
+    let command = Seal::new(intent.0).with_checksum(checksum);
     block_on(annals.execute(by(command))).unwrap().position
 }
 
@@ -95,7 +85,7 @@ fn seal_as_ever(annals: &Annals, intent: IntentId, checksum: IntegrityHash) -> P
 }
 
 fn redact(annals: &Annals, targets: Vec<Target>) -> RedactReport {
-    block_on(annals.redact(&request(targets), &mut |_| {})).unwrap()
+    block_on(annals.contents().redact(&request(targets), &mut |_| {})).unwrap()
 }
 
 fn check(annals: &Annals, intent: IntentId, at: Position) -> SealCheck {
@@ -150,7 +140,7 @@ fn a_dry_run_names_the_seals_that_would_go() {
     let annals = annals();
     let intent = create(&annals, SECRET);
     let sealed = seal(&annals, intent);
-    let found = block_on(annals.find_content(&pattern(), &mut |_| {})).unwrap();
+    let found = block_on(annals.contents().find(&pattern(), &mut |_| {})).unwrap();
     assert_eq!(positions(&found.seals), [sealed]);
     assert_eq!(found.removed.len(), 2);
     assert_eq!(check(&annals, intent, sealed), SealCheck::Holds);
@@ -193,7 +183,7 @@ fn a_seal_that_comes_while_the_log_is_looked_through_goes_too() {
             sealed.extend(thread.join().unwrap());
         }
     };
-    let report = block_on(annals.redact(&request(pattern()), &mut progress)).unwrap();
+    let report = block_on(annals.contents().redact(&request(pattern()), &mut progress)).unwrap();
     assert_eq!(positions(&report.found.seals), sealed);
     assert_eq!(report.unsearched, None);
     assert!(sealed.iter().all(|at| is_gone(&annals, *at)));
@@ -230,7 +220,7 @@ fn seals_go_before_what_they_were_made_of() {
         kind: StreamKind::Intent,
         id: Uuid::from_u128(1),
     };
-    let mut plan = block_on(Plan::make(&annals, &[], Stretch::All, &mut |_| {})).unwrap();
+    let mut plan = block_on(search::plan(&annals, &[], Stretch::All, &mut |_| {})).unwrap();
     let lossy = |position| Lossy {
         removed: RemovedPieces {
             position,

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::input::MAX_LINE;
+use crate::error::{CliError, ErrorClass, SaidError};
 
 /// A line that is a command.
 #[derive(Debug)]
@@ -23,6 +24,16 @@ pub(super) struct BadLine {
 }
 
 impl BadLine {
+    /// What is wrong as an answer has it.
+    pub(super) fn said(self) -> SaidError {
+        let class = match self.code {
+            "unknown_command" => ErrorClass::NotFound,
+            _ => ErrorClass::Invalid,
+        };
+        let error = CliError::new(class, self.code, self.message);
+        error.said().at(self.column)
+    }
+
     fn invalid(message: impl Into<String>) -> BadLine {
         BadLine {
             code: "invalid",
@@ -68,16 +79,12 @@ pub(super) fn parse(line: &[u8]) -> Result<Parsed, BadLine> {
     let rest = serde_json::to_string(&Ordered(fields.0));
     let rest = rest.map_err(|error| BadLine::invalid(error.to_string()))?;
     let command = Command::from_json(&name, &rest).map_err(bad_command)?;
-    Ok(Parsed {
-        request: Request {
-            command,
-            actor,
-            at,
-            key,
-            correlation,
-            causation,
-        },
-    })
+    let mut request = Request::new(actor, command);
+    request.at = at;
+    request.key = key;
+    request.correlation = correlation;
+    request.causation = causation;
+    Ok(Parsed { request })
 }
 
 fn not_json(error: &serde_json::Error) -> BadLine {
@@ -142,7 +149,7 @@ fn optional<T: DeserializeOwned>(
     let (_, value) = fields.0.remove(place);
     serde_json::from_str(value.get()).map_err(|error| {
         BadLine::invalid(format!(
-            "{name}: {}; expected is {expected}",
+            "{name}: {}; expected {expected}",
             without_place(&error)
         ))
     })

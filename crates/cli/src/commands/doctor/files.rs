@@ -14,7 +14,7 @@ use crate::output::bytes;
 /// its tables next to those that they replace.
 const LITTLE: u64 = 256 * 1024 * 1024;
 
-const RESTORE: &str = "restore the log from a backup: `annals --log NEW restore BACKUP`";
+pub(super) const RESTORE: &str = "restore the log from a backup: `annals --log NEW restore BACKUP`";
 
 /// All checks of the files.
 pub(super) fn checks(path: &Path, examined: &Examined) -> Vec<Check> {
@@ -67,13 +67,13 @@ fn failed(name: &'static str, error: &OpenError) -> Check {
         E::CreationInterrupted { .. } => "complete it with `annals init`",
         E::NotALog { .. } => "name a log with --log",
         E::NewerFormat { .. } => "use the version of this program that wrote it, or a newer one",
-        E::Corrupt { .. } | E::MissingColumnFamily { .. } => RESTORE,
+        E::Corrupt { .. } | E::MissingColumnFamily { .. } => error.remedy().unwrap_or(RESTORE),
         E::NoPermission { .. } => "give this user the permission, or use another user",
         E::DiskFull { .. } => "free some space",
         E::TooManyFiles { .. } => "raise the limit (ulimit -n)",
         _ => "see that the disk can be read, and try again",
     };
-    Check::new(name, state, error.to_string()).remedy(remedy)
+    Check::new(name, state, error.finding()).remedy(remedy)
 }
 
 fn writer(written: Written) -> Check {

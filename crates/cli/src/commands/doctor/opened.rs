@@ -1,10 +1,11 @@
 //! What a log says of itself when it is open.
 
-use annals::Annals;
 use annals::domain::settings::{Setting, State as Settings};
 use annals::event_log::{ReadError, tree};
 use annals::projections::Catalogue;
+use annals::{Annals, OpenError};
 
+use super::files::RESTORE;
 use super::{Check, State};
 use crate::context::Context;
 use crate::error::CliError;
@@ -12,10 +13,11 @@ use crate::output::{bytes, counted};
 use crate::progress;
 
 /// All checks of the log as readers see it.
-pub(super) async fn checks(context: &Context, deep: bool) -> Vec<Check> {
+/// `is_damaged` says that the files' checks have found damage, with what to do.
+pub(super) async fn checks(context: &Context, deep: bool, is_damaged: bool) -> Vec<Check> {
     let annals = match context.reader() {
         Ok(annals) => annals,
-        Err(error) => return vec![Check::of("opens", &error)],
+        Err(error) => return vec![unopened(&error, is_damaged)],
     };
     let what = format!("it can be read up to position {}", annals.position());
     let mut checks = vec![
@@ -31,6 +33,22 @@ pub(super) async fn checks(context: &Context, deep: bool) -> Vec<Check> {
     checks
 }
 
+/// Why the log does not open, with what to do where that was not said.
+fn unopened(error: &CliError, is_damaged: bool) -> Check {
+    let Some(OpenError::Rocks(cause)) = error.cause() else {
+        return Check::of("opens", error);
+    };
+    let check = Check {
+        what: cause.finding(),
+        ..Check::of("opens", error)
+    };
+    match cause.remedy() {
+        Some(remedy) => check.remedy(remedy),
+        None if error.is_corrupt() && !is_damaged => check.remedy(RESTORE),
+        None => check,
+    }
+}
+
 fn check(name: &'static str, checked: Result<Check, CliError>) -> Check {
     checked.unwrap_or_else(|error| Check::of(name, &error))
 }
@@ -40,9 +58,9 @@ async fn hashes(annals: &Annals) -> Result<Check, CliError> {
     let check = |state, what: String| Check::new("tree", state, what);
     let log = annals.log().as_ref();
     let size = annals.position().0;
-    let error = match tree::root(log, size).await {
+    let found = match tree::root(log, size).await {
         Ok(root) => return Ok(check(State::Ok, format!("root {root}"))),
-        Err(error @ ReadError::Corrupt { .. }) => error,
+        Err(ReadError::Corrupt { reason }) => reason,
         Err(error) => return Err(error.into()),
     };
     // Hashes are kept from the first record on, so those of an older program's records
@@ -54,7 +72,7 @@ async fn hashes(annals: &Annals) -> Result<Check, CliError> {
             "the last hashes are missing: an older program wrote the log".into(),
         )
         .remedy("the next command that writes makes them"),
-        _ => check(State::Corrupt, error.to_string()).remedy("`annals verify` names what is wrong"),
+        _ => check(State::Corrupt, found).remedy("`annals verify` names what is wrong"),
     })
 }
 
@@ -87,7 +105,7 @@ async fn catalogue(annals: &Annals) -> Result<Check, CliError> {
 
 /// Which settings were changed.
 async fn settings(annals: &Annals) -> Result<Check, CliError> {
-    let (state, default) = (annals.settings().await?, Settings::default());
+    let (state, default) = (annals.inbox().settings().await?, Settings::default());
     let changed = Setting::ALL
         .iter()
         .filter(|it| state.value(**it) != default.value(**it));

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 
 use super::direction;
 use crate::cli::Log;
-use crate::commands::{did_you_mean, session};
+use crate::commands::{events, session};
 use crate::error::{CliError, ErrorClass};
 
 /// Which events are shown.
@@ -75,11 +75,7 @@ impl Filter {
         };
         match self.direction {
             Direction::Forward => query,
-            Direction::Backward => Query {
-                from: u64::MAX,
-                ..query
-            }
-            .backward(),
+            Direction::Backward => query.starting_at(u64::MAX).backward(),
         }
     }
 
@@ -151,16 +147,10 @@ async fn find_stream(annals: &Annals, text: &str) -> Result<StreamName, CliError
 
 fn check_type(name: &str) -> Result<(), CliError> {
     let types = AnyEvent::types();
-    if types.iter().any(|(_, known, _)| *known == name) {
-        return Ok(());
+    match types.iter().any(|(_, known, _)| *known == name) {
+        true => Ok(()),
+        false => Err(events::unknown(name)),
     }
-    let hint = did_you_mean(name, types.iter().map(|(_, known, _)| *known));
-    let name: String = name.chars().take(64).collect();
-    let message = format!("there is no event type {name:?}{hint}");
-    Err(
-        CliError::new(ErrorClass::NotFound, "unknown_event_type", message)
-            .hint("`annals events` describes them all"),
-    )
 }
 
 /// The first position that was recorded at or after a time; the one after the

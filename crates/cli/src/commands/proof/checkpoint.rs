@@ -48,7 +48,7 @@ async fn once(
     key: Option<SigningKey>,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let mut checkpoint = annals.checkpoint(args.at).await?;
+    let mut checkpoint = annals.proofs().checkpoint(args.at).await?;
     if let (Some(file), Some(path)) = (&file, &args.out) {
         let kept = file.keep(annals, checkpoint, key.as_ref()).await?;
         return written(&kept, path, output);
@@ -79,7 +79,7 @@ async fn follow(
     let note = format!("keeping checkpoints in {}; Ctrl-C ends", path.display());
     context.output.note(&note);
     let output = &mut context.output;
-    let kept = annals.keep_checkpoints(keep, stop, |checkpoint| {
+    let kept = annals.proofs().keep_checkpoints(keep, stop, |checkpoint| {
         // The file is what counts: it is kept even if standard output was closed.
         let _ = written(checkpoint, path, output).and_then(|()| output.flush());
     });
@@ -97,9 +97,9 @@ async fn sign(args: &cli::CheckpointSign, context: &mut Context) -> Result<(), C
             path: path.to_owned(),
             source,
         };
-        let fits = annals.check_against(old.head()).await;
+        let fits = annals.proofs().check(old.head()).await;
         fits.map_err(|error| against(since, error))?;
-        let grew = annals.prove_consistency(old.head(), checkpoint.head());
+        let grew = annals.proofs().consistency(old.head(), checkpoint.head());
         grew.await.map_err(|error| against(&args.note, error))?;
     }
     add_signature(&mut checkpoint, &key, Some(&args.note))?;

@@ -33,10 +33,10 @@ pub(crate) async fn run(args: &Prove, context: &mut Context) -> Result<(), CliEr
             let old = files::checkpoint(since)?;
             if args.checkpoint.is_none() {
                 // A log that lost its end is not one that was named the wrong way round.
-                let fits = annals.check_against(old.head()).await;
+                let fits = annals.proofs().check(old.head()).await;
                 fits.map_err(|error| against(since, error))?;
             }
-            let proof = annals.prove_consistency(old.head(), &head).await;
+            let proof = annals.proofs().consistency(old.head(), &head).await;
             proof.map_err(|error| against(since, error))?
         }
         (None, what) => {
@@ -68,11 +68,11 @@ fn against(path: &Path, source: ProofError) -> ProofCommandError {
 async fn head(args: &Prove, annals: &Annals) -> Result<TreeHead, CliError> {
     if let Some(path) = &args.checkpoint {
         let checkpoint = files::checkpoint(path)?;
-        let fits = annals.check_against(checkpoint.head()).await;
+        let fits = annals.proofs().check(checkpoint.head()).await;
         fits.map_err(|error| against(path, error))?;
         return Ok(checkpoint.head().clone());
     }
-    Ok(annals.tree_head(args.at).await?)
+    Ok(annals.proofs().head(args.at).await?)
 }
 
 async fn prove(
@@ -86,8 +86,8 @@ async fn prove(
         false => Detail::Records,
     };
     let proof = match what {
-        What::Event(position) => annals.prove_event(*position, head, detail).await,
-        What::Object(object) => annals.prove_object(*object, head, detail).await,
+        What::Event(position) => annals.proofs().event(*position, head, detail).await,
+        What::Object(object) => annals.proofs().object(*object, head, detail).await,
     };
     Ok(proof?)
 }
@@ -117,8 +117,11 @@ async fn find(text: &str, head: &TreeHead, annals: &Annals) -> Result<What, CliE
 /// An object, unless an event has the id that the object came with: the log gives no id twice.
 async fn alone(text: &str, object: ObjectRef, annals: &Annals) -> Result<What, CliError> {
     if Uuid::parse_str(text).is_ok()
-        && let Some((_, stream)) = annals.place(object.id).await?
-        && matches!(annals.came_from(stream).await?, CameFrom::Adopted(_))
+        && let Some((_, stream)) = annals.index().place(object.id).await?
+        && matches!(
+            annals.imports().came_from(stream).await?,
+            CameFrom::Adopted(_)
+        )
         && let Some(position) = find_event(object.id, annals).await?
     {
         return Err(ProofCommandError::TwoMeanings { object, position }.into());
@@ -130,6 +133,7 @@ async fn find_event(id: Uuid, annals: &Annals) -> Result<Option<Position>, CliEr
     let end = annals.position().0;
     let bar = progress::bar("looking for the event", Some(end));
     let found = annals
+        .proofs()
         .find_event(id, |position| bar.set_position(end - position.0.min(end)))
         .await;
     bar.finish_and_clear();

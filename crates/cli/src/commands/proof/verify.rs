@@ -191,7 +191,7 @@ async fn check_all(path: &Path, keys: &[PublicKey], context: &mut Context) -> Re
     let checkpoint = signed::signed(path, keys)?;
     let annals = context.reader()?;
     verify::stand_still(&annals);
-    let fits = annals.check_against(checkpoint.head()).await;
+    let fits = annals.proofs().check(checkpoint.head()).await;
     let fits = fits.map_err(|source| ProofCommandError::AgainstLog {
         path: path.to_owned(),
         source,
@@ -288,7 +288,7 @@ async fn check_since(
     // During a redaction a record could be read before it and its blob after it.
     verify::stand_still(&annals);
     if let Some(checkpoint) = &checkpoint {
-        let fits = annals.check_against(checkpoint.head()).await;
+        let fits = annals.proofs().check(checkpoint.head()).await;
         fits.map_err(|source| ProofCommandError::AgainstLog {
             path: checkpoint.path.clone(),
             source,
@@ -296,6 +296,7 @@ async fn check_since(
     }
     let bar = progress::bar("verifying", Some(annals.position().0));
     let report = annals
+        .proofs()
         .check_since(since.head(), |position| bar.set_position(position.0))
         .await;
     bar.finish_and_clear();

@@ -188,25 +188,25 @@ fn what_is_wrong_is_named_by_its_path() {
     for (answer, said) in [
         (
             r#"{"tasks": [{"title": "a"}, {"title": "b", "depends_on": "a"}]}"#,
-            "tasks[1].depends_on: a list is expected, not a text",
+            "tasks[1].depends_on: expected a list, found a text",
         ),
         (
             r#"{"tasks": [{"title": "a", "complexity": "hard"}]}"#,
-            "tasks[0].complexity: found \"hard\", expected one of low, med, high, medium; ",
+            "invalid tasks[0].complexity \"hard\": expected one of low, med, high, medium; ",
         ),
         (
             r#"{"tasks": [{"title": "a", "status": "compleeted"}]}"#,
-            "tasks[0].status: found \"compleeted\", expected one of pending, implementing, done, \
+            "invalid tasks[0].status \"compleeted\": expected one of pending, implementing, done, \
              failed, cancelled, completed; did you mean \"completed\"?",
         ),
         (r#"{"tasks": [{"plan": "a"}]}"#, "tasks[0].title is missing"),
         (
             r#"{"tasks": {"title": "a"}}"#,
-            "tasks: a list is expected, not a mapping",
+            "tasks: expected a list, found a mapping",
         ),
         (r#"{"tasks": []}"#, "tasks is empty"),
         (r#"[{"plan": "a"}]"#, "[0].title is missing"),
-        (r#"{"plan": ["a"]}"#, "plan: a text is expected, not a list"),
+        (r#"{"plan": ["a"]}"#, "plan: expected a text, found a list"),
         (
             r#"{"plan": "a", "intent_id": "b"}"#,
             "intent_id is \"b\", but this belongs to",
@@ -221,7 +221,7 @@ fn what_is_wrong_is_named_by_its_path() {
         ),
         (
             r#"{"outcome": "needs_clarification", "clarifications": ["a", {}]}"#,
-            "clarifications[1]: a text is expected, not a mapping",
+            "clarifications[1]: expected a text, found a mapping",
         ),
         (
             r#"{"outcome": "needs_clarification", "clarifications": []}"#,
@@ -229,7 +229,7 @@ fn what_is_wrong_is_named_by_its_path() {
         ),
         (
             r#"{"outcome": "child_intent", "child_intents": [{}], "context": "c"}"#,
-            "outcome: found \"child_intent\", expected one of child_intents, needs_clarification; \
+            "invalid outcome \"child_intent\": expected one of child_intents, needs_clarification; \
              did you mean \"child_intents\"?",
         ),
         (r#"{"clarifications": ["a"]}"#, "outcome is missing"),

@@ -132,7 +132,7 @@ fn a_type_in_other_letters_and_a_risk_spelled_wrong_are_refused_with_their_lines
     assert_eq!(error.line(), Some(3));
     let error = refused("\r\n---\r\nrisk: hgih\r\n---\r\na\r\n\r\nb\r\n");
     assert_eq!(error.line(), Some(3));
-    let said = "risk: found \"hgih\", expected one of low, med, high; did you mean \"high\"?";
+    let said = "invalid risk \"hgih\": expected one of low, med, high; did you mean \"high\"?";
     assert_eq!(error.to_string(), said);
 }
 

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use annals::Annals;
 use annals::domain::{ActorKind, ActorRef, IntentId};
 
-use super::hold_back::Trusted;
-use super::{IMPORTER, Import, Shown};
+use super::{Import, Shown, Trusted};
+use crate::forge::catch_up::IMPORTER;
 use crate::forge::export::{is_exported, mark};
 use crate::forge::folder::{Folder, ForgeFolderError, Named, Part, Place, unreadable};
 use crate::forge::source::Source;
@@ -243,7 +243,7 @@ async fn take(
             }
         }
     }
-    let (mut report, settings) = (ImportReport::default(), annals.settings().await?);
+    let (mut report, settings) = (ImportReport::default(), annals.inbox().settings().await?);
     let mut source = Source::default();
     source.read_intents(there, secrets, &mut report);
     let tasks = folder.part(Part::Tasks)?;

@@ -29,19 +29,23 @@ impl Import<'_> {
             }
             // Parts that came before the whole.
             if known.is_new {
-                let parts = self
-                    .annals
-                    .naming(known.id, Relation::IntentChildOf, MOST_PARTS);
+                let parts =
+                    self.annals
+                        .index()
+                        .naming(known.id, Relation::IntentChildOf, MOST_PARTS);
                 let parts = parts.await?.into_iter().map(IntentId);
                 children.entry(known.id).or_default().extend(parts);
             }
         }
         let mut queue = Queue::new(self.annals, self.taking);
         for (parent, mut named) in children {
-            if !matches!(self.annals.place(parent).await?, Some((Kind::Intent, _))) {
+            if !matches!(
+                self.annals.index().place(parent).await?,
+                Some((Kind::Intent, _))
+            ) {
                 continue;
             }
-            let view = self.annals.forge_intent(parent, At::Now).await?;
+            let view = self.annals.inbox().forge_intent(parent, At::Now).await?;
             named.retain(|child| !view.children.contains(child));
             if named.is_empty() {
                 continue;
@@ -107,7 +111,7 @@ impl Import<'_> {
             if self.name_held(file, id, held) {
                 continue;
             }
-            let computed = self.annals.current_status(id).await?;
+            let computed = self.annals.inbox().status(id).await?;
             let (said, computed) = (file.intent.status, logged::status(computed));
             // One that goes on though its file says proposed has the status of its parts.
             if said != computed && !file.goes_on {

@@ -7,7 +7,7 @@ use annals::domain::Kind;
 use annals::domain::intent::{ApprovalStatus, Risk, RiskBasis, Source as IntentSource};
 use annals::domain::settings::State;
 
-use super::Import;
+use super::{Import, Trusted};
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::source::Source;
 use crate::forge::words::IntentStatus;
@@ -41,15 +41,6 @@ impl HeldBack {
     }
 }
 
-/// Whose files are taken at their word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trusted {
-    /// Those that say that a person wrote them.
-    Persons,
-    /// None: the importer is not a person, and may have written any of them.
-    Nobody,
-}
-
 impl Import<'_> {
     /// Takes for proposed what files say was let go that are not trusted, where neither an agent's low
     /// risk nor the log lets it go on: nothing that an agent writes approves it. The answer is
@@ -63,8 +54,10 @@ impl Import<'_> {
         let mut held = HashMap::new();
         for file in &mut source.intents {
             let id = self.id_of(&file.file.name).await?;
-            let known = match self.annals.place(id).await? {
-                Some((Kind::Intent, _)) => Some(self.annals.forge_intent(id, At::Now).await?),
+            let known = match self.annals.index().place(id).await? {
+                Some((Kind::Intent, _)) => {
+                    Some(self.annals.inbox().forge_intent(id, At::Now).await?)
+                }
                 _ => None,
             };
             // What the log has of it counts more than what the file says by now.

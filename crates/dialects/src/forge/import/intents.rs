@@ -69,7 +69,10 @@ impl Import<'_> {
                         tasks: HashMap::new(),
                     };
                     // It may have parts that came before.
-                    let parts = self.annals.naming(known.id, Relation::IntentChildOf, 1);
+                    let parts = self
+                        .annals
+                        .index()
+                        .naming(known.id, Relation::IntentChildOf, 1);
                     let has_parts = has_parts || !parts.await?.is_empty();
                     self.known.insert(file.file.name.clone(), known);
                     new.push((file, has_parts));
@@ -233,7 +236,7 @@ impl Import<'_> {
         };
         let mut events = facts.events(self.taking);
         if alias {
-            let stream = self.annals.alias_stream(name).await?;
+            let stream = self.annals.index().alias_stream(name).await?;
             events.push(reserved(id, name, stream));
         }
         let heads = events.iter().map(|event| (event.stream, Version::NONE));
@@ -287,7 +290,7 @@ impl Import<'_> {
         if let Some(object) = known_as(self.annals, &self.ids, name).await?
             && object.kind == Kind::Intent
         {
-            let plain = self.annals.called(object.id).await? == name;
+            let plain = self.annals.index().called(object.id).await? == name;
             return Ok((IntentId(object.id), plain));
         }
         let violation = format!(

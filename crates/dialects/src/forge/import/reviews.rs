@@ -79,7 +79,7 @@ impl Import<'_> {
             Some([]) | None => {}
         }
         if let Some(id) = ids::spelled(name)
-            && let Some((Kind::Task, _)) = self.annals.place(id).await?
+            && let Some((Kind::Task, _)) = self.annals.index().place(id).await?
         {
             return Ok(Some(TaskId(id)));
         }

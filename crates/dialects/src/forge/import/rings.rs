@@ -72,7 +72,7 @@ impl Import<'_> {
                     (Some(file), _) => file.file.name.clone(),
                     (None, Some(id)) => match waiting.names.get(id) {
                         Some(name) => name.clone(),
-                        None => self.annals.called(id.0).await?,
+                        None => self.annals.index().called(id.0).await?,
                     },
                     (None, None) => continue,
                 });
@@ -141,13 +141,16 @@ impl Import<'_> {
     ) -> Result<(), ForgeFolderError> {
         let mut place = 0;
         while let Some(id) = waiting.ids.get(place).copied() {
-            let naming = self.annals.naming(id, Relation::IntentChildOf, MOST_LOGGED);
+            let naming = self
+                .annals
+                .index()
+                .naming(id, Relation::IntentChildOf, MOST_LOGGED);
             let mut others: Vec<IntentId> = naming.await?.into_iter().map(IntentId).collect();
             // What a file says counts for its own intent, and the log for the others.
             if place >= files
-                && let Some((Kind::Intent, _)) = self.annals.place(id).await?
+                && let Some((Kind::Intent, _)) = self.annals.index().place(id).await?
             {
-                let view = self.annals.forge_intent(id, At::Now).await;
+                let view = self.annals.inbox().forge_intent(id, At::Now).await;
                 others.extend(view?.dependencies);
             }
             for other in others {

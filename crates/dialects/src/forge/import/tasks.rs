@@ -128,7 +128,7 @@ impl Import<'_> {
             };
             let line = placed.at.line.unwrap_or(1);
             let tie = ties.reason(id);
-            match self.annals.place(id.0).await? {
+            match self.annals.index().place(id.0).await? {
                 Some(_) => {
                     queue
                         .push_all(self.task_again(path, line, of, tie).await?)
@@ -190,10 +190,14 @@ impl Import<'_> {
         let Some(spelled) = ids::spelled(name).map(TaskId) else {
             return Ok(derived);
         };
-        let is_ours = match self.annals.place(spelled.0).await? {
+        let is_ours = match self.annals.index().place(spelled.0).await? {
             None => self.claimed.insert(spelled),
             Some((Kind::Task, _)) => {
-                let view = self.annals.forge_task(spelled, annals::At::Now).await?;
+                let view = self
+                    .annals
+                    .inbox()
+                    .forge_task(spelled, annals::At::Now)
+                    .await?;
                 view.intent == Some(intent)
             }
             Some(_) => false,

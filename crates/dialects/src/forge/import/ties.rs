@@ -41,7 +41,7 @@ impl Import<'_> {
             let Some(id) = names.get(&task.id).copied() else {
                 continue;
             };
-            let is_new = self.annals.place(id.0).await?.is_none();
+            let is_new = self.annals.index().place(id.0).await?.is_none();
             if is_new {
                 new.insert(id);
             }
@@ -58,7 +58,7 @@ impl Import<'_> {
                     continue;
                 };
                 waiters.entry(other).or_default().push(id);
-                let is_there = self.annals.place(other.0).await?.is_some();
+                let is_there = self.annals.index().place(other.0).await?.is_some();
                 if is_there && !self.is_of_folder(other.stream()).await? {
                     let why = format!(
                         "it depends on {name:?}, and nothing of a folder depends on that task: \

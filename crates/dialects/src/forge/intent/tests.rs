@@ -217,7 +217,7 @@ fn an_unknown_word_is_named_with_its_field_line_and_the_words_there_are() {
     assert_eq!(error, expected);
     assert_eq!(
         error.to_string(),
-        "type: found \"Feature\", expected one of feature, refactor, fix, test, audit, any other \
+        "invalid type \"Feature\": expected one of feature, refactor, fix, test, audit, any other \
          word; did you mean \"feature\"?"
     );
     for (line, nearest) in [
@@ -272,13 +272,13 @@ fn a_value_of_another_type_is_named() {
     assert!(
         error
             .to_string()
-            .starts_with("title: a text is expected, not a list; ")
+            .starts_with("title: expected a text, found a list; ")
     );
     let error = refused("- title: a\n");
     assert!(
         error
             .to_string()
-            .starts_with("the file: a mapping is expected, not a list")
+            .starts_with("the file: expected a mapping, found a list")
     );
     assert!(matches!(refused("only text"), ForgeError::Type { .. }));
 }

@@ -129,12 +129,12 @@ fn one_bad_task_does_not_lose_the_others() {
     assert_eq!(lines, [5, 6, 8, 11, 14, 15, 18].map(Some));
     let said: Vec<String> = file.errors.iter().map(ToString::to_string).collect();
     for (said, part) in said.iter().zip([
-        "[1].complexity: found \"hihg\", expected one of low, med, high, medium; did you mean \
+        "invalid [1].complexity \"hihg\": expected one of low, med, high, medium; did you mean \
          \"high\"?",
-        "[2]: a mapping is expected, not a text",
+        "[2]: expected a mapping, found a text",
         "duplicate key `id` (the first is in line 7)",
         "anchors and aliases",
-        "[5].depends_on[0]: a text is expected, not a list",
+        "[5].depends_on[0]: expected a text, found a list",
         "[6].id is missing",
         "[7].intent_id is \"other\", but this belongs to \"reset\"",
     ]) {

@@ -129,10 +129,7 @@ fn a_call_that_waits_and_a_result_without_a_call_are_compared() {
     // One that is given up now, or was, says nothing of its result.
     let folder = Folder::new();
     let path = folder.write("r.jsonl", asked.file(9));
-    let options = ClaudeOptions {
-        ended: true,
-        ..ClaudeOptions::default()
-    };
+    let options = ClaudeOptions::default().with_ended(true);
     let report = Log::of(&whole).try_import(&path, &options).unwrap();
     assert_eq!(report.broken, [], "{report}");
 }
@@ -183,10 +180,7 @@ fn other_secrets_settings_are_not_a_conflict() {
         .result("t2", json!(format!("{} {key}", "z".repeat(490))), true);
     let folder = Folder::new();
     let path = folder.write("r.jsonl", recording.file(9));
-    let with = |secrets: Secrets| ClaudeOptions {
-        secrets,
-        ..ClaudeOptions::default()
-    };
+    let with = |secrets: Secrets| ClaudeOptions::default().with_secrets(secrets);
     let own = Secrets::standard().with("ACME-[0-9]{8}").unwrap();
     let settings = [Secrets::none(), Secrets::standard(), own];
     for first in &settings {
@@ -211,12 +205,7 @@ fn what_was_removed_since_is_not_a_conflict() {
     let story = story();
     let mut log = Log::of(&story);
     let all = (1..=log.annals.position().0).map(|at| annals::Target::Event(Position(at)));
-    let request = annals::RedactRequest {
-        targets: all.collect(),
-        actor: ActorRef::human("ada"),
-        reason: "all of it".to_owned(),
-        at: None,
-    };
-    block_on(log.annals.redact(&request, &mut |_| {})).unwrap();
+    let request = annals::RedactRequest::new(all.collect(), ActorRef::human("ada"), "all of it");
+    block_on(log.annals.contents().redact(&request, &mut |_| {})).unwrap();
     assert_eq!(import(&mut log, &story), []);
 }

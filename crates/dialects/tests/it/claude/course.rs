@@ -37,7 +37,7 @@ fn a_session_is_one_task_run_plan_and_pipeline_under_the_first_intent() {
     assert_eq!(task.description.unwrap().as_str(), first.prompt.as_str());
     assert_eq!((task.intent, task.runs), (Some(prompts[0]), vec![ids.run]));
     let run: RunView = log.get(ids.run);
-    assert_eq!((run.status, run.commit), (Status::Patching, None));
+    assert_eq!((run.status(), run.commit), (Status::Patching, None));
     assert_eq!((run.task, run.plan), (ids.task, Some(ids.plan)));
     let environment = serde_json::to_value(run.environment).unwrap();
     let expected = json!({ "os": "unknown", "arch": "unknown", "cwd": "/home/ada/project",
@@ -254,7 +254,7 @@ fn a_tool_call_has_arguments_status_duration_and_footprint() {
     let read = call("t1");
     assert_eq!(read.run_id, claude::ids().session("s").run);
     assert_eq!(
-        (read.tool_name.as_str(), read.status),
+        (read.tool_name.as_str(), read.status()),
         (Some("Read"), ToolStatus::Ok)
     );
     assert_eq!(read.duration_ms, Some(2_000));
@@ -266,7 +266,7 @@ fn a_tool_call_has_arguments_status_duration_and_footprint() {
     assert_eq!(footprint("t1"), json!({ "paths_read": ["a b.rs"] }));
     let bash = call("t2");
     assert_eq!(
-        (bash.status, bash.duration_ms),
+        (bash.status(), bash.duration_ms),
         (ToolStatus::Error, Some(1_234))
     );
     assert_eq!(bash.result_summary.unwrap().as_str(), Some("no"));
@@ -281,7 +281,7 @@ fn a_call_without_a_result_is_given_up_when_the_model_goes_on_after_another_prom
     let call = |log: &Log| {
         let id = claude::ids().tool("t4").invocation;
         let view = futures::executor::block_on(log.annals.get::<ToolInvocationView>(id));
-        view.ok().map(|call| (call.status, call.duration_ms))
+        view.ok().map(|call| (call.status(), call.duration_ms))
     };
     let mut log = Log::empty();
     // The prompt may have been queued: the result may still come.
@@ -308,7 +308,7 @@ fn a_result_after_a_queued_prompt_still_counts() {
     for id in ["t1", "t2"] {
         assert_eq!(
             log.get::<ToolInvocationView>(claude::ids().tool(id).invocation)
-                .status,
+                .status(),
             ToolStatus::Ok
         );
     }
@@ -325,13 +325,7 @@ fn a_session_that_is_over_leaves_no_call_waiting() {
     let folder = Folder::new();
     let path = folder.write("r.jsonl", recording.file(9));
     log.report = log
-        .try_import(
-            &path,
-            &ClaudeOptions {
-                ended: true,
-                ..ClaudeOptions::default()
-            },
-        )
+        .try_import(&path, &ClaudeOptions::default().with_ended(true))
         .unwrap();
     assert_eq!((log.report.waiting, log.count("run.tool_invoked")), (0, 1));
     // From then on it is recorded, and waits no more.
@@ -388,7 +382,7 @@ fn a_call_waits_as_long_as_there_is_no_other_prompt() {
         .result("t1", json!("done"), false);
     let log = Log::of(&recording);
     let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
-    assert_eq!(call.status, ToolStatus::Ok);
+    assert_eq!(call.status(), ToolStatus::Ok);
 }
 
 #[test]
@@ -413,7 +407,7 @@ fn a_line_that_is_repeated_changes_nothing() {
     assert_eq!(log.report.already_there, 2);
     assert_eq!(log.tokens(), [3, 4, 6, 13]);
     let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
-    assert_eq!(call.status, ToolStatus::Ok);
+    assert_eq!(call.status(), ToolStatus::Ok);
     let three: IntentView = log.get(claude::ids().intent(&recording.name(9)));
     assert_eq!(three.parent, Some(claude::ids().intent("s-3")));
 }

@@ -23,7 +23,9 @@ fn shown(log: &Log, tool_use: &str) -> (Vec<String>, String) {
     });
     let diff = patch_set.artifact.map(|artifact| {
         let digest: Digest = artifact.key.as_str().unwrap().parse().unwrap();
-        let bytes = block_on(log.annals.content(digest)).unwrap().unwrap();
+        let bytes = block_on(log.annals.contents().get(digest))
+            .unwrap()
+            .unwrap();
         String::from_utf8(bytes.to_vec()).unwrap()
     });
     (touched.collect(), diff.unwrap_or_default())
@@ -36,7 +38,7 @@ fn an_edit_is_a_proposed_patch_set_with_its_file() {
     assert_eq!(touched, ["modify src/parser.rs +2 -1"]);
     let expected = "--- a/src/parser.rs\n+++ b/src/parser.rs\n@@ -1,1 +1,2 @@\n-a\n+b\n+c\n";
     assert_eq!(diff, expected);
-    assert_eq!(patch_set(&log, "t3").apply_status, ApplyStatus::Proposed);
+    assert_eq!(patch_set(&log, "t3").status(), ApplyStatus::Proposed);
     let run: RunView = log.get(claude::ids().session("story").run);
     assert_eq!(
         run.patchsets,
@@ -59,7 +61,7 @@ fn an_edit_that_failed_is_a_rejected_patch_set() {
         .with(json!({ "toolUseResult": "Error: no" }));
     let log = Log::of(&recording);
     let rejected = patch_set(&log, "t1");
-    assert_eq!(rejected.apply_status, ApplyStatus::Rejected);
+    assert_eq!(rejected.status(), ApplyStatus::Rejected);
     assert_eq!(
         rejected.rejection.unwrap().as_str(),
         Some("File has not been read yet")
@@ -70,7 +72,7 @@ fn an_edit_that_failed_is_a_rejected_patch_set() {
         (vec!["modify a +1 -1".to_owned()], diff.to_owned())
     );
     let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
-    assert_eq!(call.status, ToolStatus::Error);
+    assert_eq!(call.status(), ToolStatus::Error);
     assert!(log.has_note("without a recorded patch"), "{}", log.report);
 }
 

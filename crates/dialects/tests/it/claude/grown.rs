@@ -305,10 +305,7 @@ fn a_result_that_comes_after_its_call_was_given_up_is_a_frame() {
     let folder = Folder::new();
     let path = folder.write("r.jsonl", recording.file(2));
     let mut log = Log::empty();
-    let ended = ClaudeOptions {
-        ended: true,
-        ..ClaudeOptions::default()
-    };
+    let ended = ClaudeOptions::default().with_ended(true);
     log.report = log.try_import(&path, &ended).unwrap();
     assert_eq!(log.report.imported, 2);
     for (imported, there) in [(1, 2), (0, 3)] {
@@ -327,7 +324,7 @@ fn a_result_that_comes_after_its_call_was_given_up_is_a_frame() {
     }
     assert_eq!(log.frames(), ["intent_analysis: Go", "tool_call: built"]);
     let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
-    assert_eq!(call.status, ToolStatus::Error);
+    assert_eq!(call.status(), ToolStatus::Error);
 }
 
 #[test]
@@ -349,7 +346,7 @@ fn another_result_of_an_answered_call_is_a_frame_and_a_copy_is_none() {
     }
     assert!(log.frames().contains(&"tool_call: broken".to_owned()));
     let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
-    assert_eq!(call.status, ToolStatus::Ok);
+    assert_eq!(call.status(), ToolStatus::Ok);
 }
 
 /// The same where the recording itself shows that the call was given up.

@@ -116,7 +116,7 @@ impl Log {
         while let Some(from) = next {
             let page = block_on(self.annals.log().read(Query::all(Position(from)))).unwrap();
             for record in &page.records {
-                entries.push(block_on(self.annals.entry(record)).unwrap());
+                entries.push(block_on(self.annals.contents().entry(record)).unwrap());
             }
             next = page.next;
         }

@@ -35,7 +35,7 @@ fn check_side_chain(log: &Log, side: ChainIds) {
         (Some(main.task), Some(claude::ids().intent("s-0")))
     );
     let run: RunView = log.get(side.run);
-    assert_eq!((run.task, run.status), (side.task, Status::Patching));
+    assert_eq!((run.task, run.status()), (side.task, Status::Patching));
     let plan: PlanView = log.get(side.plan);
     assert_eq!((plan.intent, plan.pipeline), (None, Some(side.pipeline)));
     let first: IntentView = log.get(claude::ids().intent("s-0"));
@@ -110,7 +110,7 @@ fn older_side_chains_may_hang_on_the_call_that_began_them() {
     let log = Log::of(&recording);
     for root in ["one", "two"] {
         let run: RunView = log.get(claude::ids().side_chain("s", root).run);
-        assert_eq!(run.status, Status::Patching);
+        assert_eq!(run.status(), Status::Patching);
     }
     assert_eq!(log.count("task.created"), 3);
 }

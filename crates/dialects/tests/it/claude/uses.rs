@@ -246,7 +246,10 @@ fn the_use_comes_before_the_push_that_may_evict_its_frame() {
     let course: Vec<_> = log.entries().iter().filter_map(happened).collect();
     assert_eq!(course, [("push", 0), ("push", 1), ("use", 1), ("push", 2)]);
     let two = [Candidate::policy("two", EvictionPolicy::max_frames(2))];
-    let replayed = log.annals.replay(pipeline, &two, ReplayOptions::default());
+    let replayed = log
+        .annals
+        .pipelines()
+        .replay(pipeline, &two, ReplayOptions::default());
     let replayed = block_on(replayed).unwrap();
     let two = &replayed.policies[1];
     let counts = (two.name.as_str(), two.evictions, two.uses, two.misses);
@@ -265,45 +268,19 @@ fn leave_beginning(log: &Log, once: &Log) {
     let plan = plan();
     let is_step = |entry: &&Entry| matches!(&entry.event, AnyEvent::Plan(PlanEvent::StepAdded(_)));
     let key = once.entries().iter().find(is_step).unwrap().batch_id;
-    let link = LinkStepFrames {
-        plan,
-        step: 0,
-        iframes: vec![FrameId(1)],
-        oframes: vec![],
-        inferred: true,
-    };
-    let progressing = SetStepStatus {
-        plan,
-        step: 0,
-        status: StepStatus::Progressing,
-        reason: None,
-    };
+    let link = LinkStepFrames::new(plan, 0)
+        .with_iframes(vec![FrameId(1)])
+        .with_inferred(true);
+    let progressing = SetStepStatus::new(plan, 0, StepStatus::Progressing);
     let add = AddStep::new(plan, NewStep::new("Edit a"));
     leave(log, key, vec![add.into(), link.into(), progressing.into()]);
 }
 
 fn leave_edit(log: &Log) {
     let (chain, ids) = (claude::ids().session("s"), claude::ids().tool("t2"));
-    let invocation = RecordToolInvocation {
-        run: chain.run,
-        id: Some(ids.invocation),
-        tool_name: "Edit".to_owned(),
-        io_footprint: None,
-        args: None,
-        status: ToolStatus::Ok,
-        duration_ms: None,
-        result_summary: None,
-        artifacts: vec![],
-        output: vec![],
-    };
-    let push = PushFrame {
-        pipeline: chain.pipeline,
-        kind: FrameKind::CodeChange,
-        summary: "Edit a".to_owned(),
-        content: None,
-        token_estimate: None,
-        data: None,
-    };
+    let invocation =
+        RecordToolInvocation::new(chain.run, "Edit", ToolStatus::Ok).with_id(ids.invocation);
+    let push = PushFrame::new(chain.pipeline, FrameKind::CodeChange, "Edit a");
     leave(log, ids.batch, vec![invocation.into(), push.into()]);
 }
 
@@ -343,10 +320,8 @@ fn the_step_of_an_edit_that_is_refused_fails() {
     let mut log = Log::empty();
     log.grow(&recording, 4);
     // Another command has taken the id of its patch set.
-    let taken = ProposePatchSet {
-        id: Some(claude::ids().tool("t2").patch_set),
-        ..ProposePatchSet::new(claude::ids().session("s").run, DiffFormat::Unified)
-    };
+    let taken = ProposePatchSet::new(claude::ids().session("s").run, DiffFormat::Unified)
+        .with_id(claude::ids().tool("t2").patch_set);
     leave(&log, Uuid::from_u128(1), vec![taken.into()]);
     let folder = Folder::new();
     let path = folder.write("r.jsonl", recording.file(99));

@@ -45,30 +45,25 @@ fn node_id() -> impl Strategy<Value = String> {
 }
 
 fn repo() -> impl Strategy<Value = RepoRef> {
-    (text(), text()).prop_map(|(name, path)| RepoRef { name, path })
+    (text(), text()).prop_map(|(name, path)| RepoRef::new(name, path))
 }
 
 fn item() -> impl Strategy<Value = WorkItemRef> {
-    (text(), of(text())).prop_map(|(id, provider_hint)| WorkItemRef { id, provider_hint })
+    (text(), of(text()))
+        .prop_map(|(id, provider_hint)| WorkItemRef::new(id).with_provider_hint(provider_hint))
 }
 
 fn summary() -> impl Strategy<Value = WorkItemSummary> {
-    (text(), text(), text(), of(text())).prop_map(|(id, title, status, assignee)| WorkItemSummary {
-        id,
-        title,
-        status,
-        assignee,
+    (text(), text(), text(), of(text())).prop_map(|(id, title, status, assignee)| {
+        WorkItemSummary::new(id, title, status).with_assignee(assignee)
     })
 }
 
 fn details() -> impl Strategy<Value = WorkItemDetails> {
-    (summary(), text(), texts()).prop_map(|(of, description, tags)| WorkItemDetails {
-        id: of.id,
-        title: of.title,
-        description,
-        status: of.status,
-        assignee: of.assignee,
-        tags,
+    (summary(), text(), texts()).prop_map(|(of, description, tags)| {
+        WorkItemDetails::new(of.id, of.title, description, of.status)
+            .with_assignee(of.assignee)
+            .with_tags(tags)
     })
 }
 
@@ -76,13 +71,12 @@ fn artifact() -> impl Strategy<Value = Artifact> {
     let kind = select(ArtifactKind::ALL);
     let all = (kind, text(), of(text()), of(text()), of(text()), of(text()));
     all.prop_map(
-        |(kind, name, inline_text, path_hint, download_uri, content_type)| Artifact {
-            kind,
-            name,
-            inline_text,
-            path_hint,
-            download_uri,
-            content_type,
+        |(kind, name, inline_text, path_hint, download_uri, content_type)| {
+            Artifact::new(kind, name)
+                .with_inline_text(inline_text)
+                .with_path_hint(path_hint)
+                .with_download_uri(download_uri)
+                .with_content_type(content_type)
         },
     )
 }
@@ -98,14 +92,13 @@ fn node() -> impl Strategy<Value = TaskNode> {
         texts(),
     );
     all.prop_map(
-        |(id, title, depends_on, work_item, agent_hint, suggested_branch, tags)| TaskNode {
-            id,
-            title,
-            depends_on,
-            work_item,
-            agent_hint,
-            suggested_branch,
-            tags,
+        |(id, title, depends_on, work_item, agent_hint, suggested_branch, tags)| {
+            TaskNode::new(id, title)
+                .with_depends_on(depends_on)
+                .with_work_item(work_item)
+                .with_agent_hint(agent_hint)
+                .with_suggested_branch(suggested_branch)
+                .with_tags(tags)
         },
     )
 }
@@ -113,11 +106,10 @@ fn node() -> impl Strategy<Value = TaskNode> {
 fn limits() -> impl Strategy<Value = RateLimits> {
     let caps = of(btree_map(text(), any::<u32>(), 0..3));
     (of(any::<u32>()), of(any::<u32>()), caps).prop_map(|(calls_per_minute, burst, caps)| {
-        RateLimits {
-            calls_per_minute,
-            burst,
-            per_command_caps: caps.map(Ordered::from_iter),
-        }
+        RateLimits::new()
+            .with_calls_per_minute(calls_per_minute)
+            .with_burst(burst)
+            .with_per_command_caps(caps.map(Ordered::from_iter))
     })
 }
 
@@ -130,35 +122,35 @@ fn policy() -> impl Strategy<Value = PolicyProfile> {
         any::<bool>(),
         of(limits()),
     );
-    (lists, others).prop_map(|(lists, others)| PolicyProfile {
-        name: others.0,
-        command_whitelist: lists.0,
-        command_blacklist: lists.1,
-        protected_branches: lists.2,
-        max_files_per_commit: others.1,
-        require_tests_before_push: others.2.0,
-        filtered_tests_count: others.2.1,
-        require_approval_for_push: others.3,
-        allowed_work_item_transitions: lists.3,
-        limits: others.4,
+    (lists, others).prop_map(|(lists, others)| {
+        PolicyProfile::new(others.0)
+            .with_command_whitelist(lists.0)
+            .with_command_blacklist(lists.1)
+            .with_protected_branches(lists.2)
+            .with_max_files_per_commit(others.1)
+            .with_require_tests_before_push(others.2.0)
+            .with_filtered_tests_count(others.2.1)
+            .with_require_approval_for_push(others.3)
+            .with_allowed_work_item_transitions(lists.3)
+            .with_limits(others.4)
     })
 }
 
 fn config() -> impl Strategy<Value = SessionConfig> {
     let ids = (uuid(), of(uuid()), of(node_id()));
     let rest = (policy(), repo(), text(), of(item()), text());
-    (ids, rest).prop_map(
-        |(ids, (policy, repo, path, work_item, agent_profile))| SessionConfig {
-            session_id: SessionId(ids.0),
-            parent_session_id: ids.1,
-            plan_node_id: ids.2,
+    (ids, rest).prop_map(|(ids, (policy, repo, path, work_item, agent_profile))| {
+        SessionConfig::new(
+            SessionId(ids.0),
             policy,
             repo,
-            workspace: WorkspaceRef { path },
-            work_item,
+            WorkspaceRef::new(path),
             agent_profile,
-        },
-    )
+        )
+        .with_parent_session_id(ids.1)
+        .with_plan_node_id(ids.2)
+        .with_work_item(work_item)
+    })
 }
 
 /// Times to the tick of 100 ns, as they are read.
@@ -187,59 +179,53 @@ fn correlation() -> impl Strategy<Value = Correlation> {
 fn code_command() -> impl Strategy<Value = CommandBody> {
     let timeout = of(any::<i64>().prop_map(TimeSpan::from_ticks));
     prop_oneof![
-        (repo(), text(), of(text())).prop_map(|(repo, branch_name, from_ref)| CreateBranch {
+        (repo(), text(), of(text())).prop_map(|(repo, branch_name, from_ref)| CreateBranch::new(
             repo,
-            branch_name,
-            from_ref
-        }
+            branch_name
+        )
+        .with_from_ref(from_ref)
         .into()),
-        (repo(), text()).prop_map(|(repo, patch_content)| ApplyPatch {
-            repo,
-            patch_content
-        }
-        .into()),
-        (repo(), of(text()), timeout).prop_map(|(repo, filter, timeout)| RunTests {
-            repo,
-            filter,
-            timeout
-        }
-        .into()),
+        (repo(), text())
+            .prop_map(|(repo, patch_content)| ApplyPatch::new(repo, patch_content).into()),
+        (repo(), of(text()), timeout).prop_map(|(repo, filter, timeout)| RunTests::new(repo)
+            .with_filter(filter)
+            .with_timeout(timeout)
+            .into()),
         (repo(), text(), texts(), any::<bool>()).prop_map(
-            |(repo, message, include_paths, amend)| Commit {
-                repo,
-                message,
-                include_paths,
-                amend
-            }
-            .into()
+            |(repo, message, include_paths, amend)| Commit::new(repo, message, include_paths)
+                .with_amend(amend)
+                .into()
         ),
-        (repo(), text()).prop_map(|(repo, branch_name)| Push { repo, branch_name }.into()),
-        (repo(), text()).prop_map(|(repo, reference)| GetDiff { repo, reference }.into()),
+        (repo(), text()).prop_map(|(repo, branch_name)| Push::new(repo, branch_name).into()),
+        (repo(), text())
+            .prop_map(|(repo, reference)| GetDiff::new(repo).with_reference(reference).into()),
     ]
 }
 
 fn other_command() -> impl Strategy<Value = CommandBody> {
     let upload = (text(), text(), vec(any::<u8>(), 0..9), of(text()));
     prop_oneof![
-        (item(), text()).prop_map(|(item, state)| TransitionTicket { item, state }.into()),
-        (item(), text()).prop_map(|(item, body)| Comment { item, body }.into()),
-        (item(), text()).prop_map(|(item, assignee)| SetAssignee { item, assignee }.into()),
-        upload.prop_map(|(name, content_type, content, path_hint)| UploadArtifact {
-            name,
-            content_type,
-            content: Base64Bytes(content),
-            path_hint,
-        }
-        .into()),
-        (text(), texts()).prop_map(|(reason, required_actions)| RequestApproval {
+        (item(), text()).prop_map(|(item, state)| TransitionTicket::new(item, state).into()),
+        (item(), text()).prop_map(|(item, body)| Comment::new(item, body).into()),
+        (item(), text()).prop_map(|(item, assignee)| SetAssignee::new(item, assignee).into()),
+        upload.prop_map(
+            |(name, content_type, content, path_hint)| UploadArtifact::new(
+                name,
+                content_type,
+                Base64Bytes(content)
+            )
+            .with_path_hint(path_hint)
+            .into()
+        ),
+        (text(), texts()).prop_map(|(reason, required_actions)| RequestApproval::new(
             reason,
             required_actions
-        }
+        )
         .into()),
-        of(text()).prop_map(|filter| QueryBacklog { filter }.into()),
-        item().prop_map(|item| QueryWorkItem { item }.into()),
-        config().prop_map(|config| SpawnSession { config }.into()),
-        node_id().prop_map(|plan_node_id| LinkPlanNode { plan_node_id }.into()),
+        of(text()).prop_map(|filter| QueryBacklog::new().with_filter(filter).into()),
+        item().prop_map(|item| QueryWorkItem::new(item).into()),
+        config().prop_map(|config| SpawnSession::new(config).into()),
+        node_id().prop_map(|plan_node_id| LinkPlanNode::new(plan_node_id).into()),
     ]
 }
 
@@ -291,7 +277,7 @@ fn of_a_session() -> impl Strategy<Value = EventBody> {
         .into()),
         status.prop_map(|(status, reason)| SessionStatusChanged { status, reason }.into()),
         vec(node(), 0..4).prop_map(|nodes| PlanUpdated {
-            plan: TaskPlan { nodes }
+            plan: TaskPlan::new(nodes)
         }
         .into()),
         vec(summary(), 0..4).prop_map(|items| BacklogQueried { items }.into()),

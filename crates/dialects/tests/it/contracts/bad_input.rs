@@ -22,18 +22,18 @@ fn what_is_not_an_object_is_refused() {
         "it is not valid JSON: trailing comma",
     );
     check(r#"{/* */"kind":"Push"}"#, "it is not valid JSON");
-    check("[]", "an object is expected, not an array");
-    check(" \"x\"", "an object is expected, not a text");
-    check("5", "an object is expected, not a number");
-    check("true", "an object is expected, not true or false");
-    check("null", "an object is expected, not null");
+    check("[]", "expected an object, found an array");
+    check(" \"x\"", "expected an object, found a text");
+    check("5", "expected an object, found a number");
+    check("true", "expected an object, found true or false");
+    check("null", "expected an object, found null");
 }
 
 #[test]
 fn kind_says_what_an_object_is() {
     check("{}", "kind: it is missing");
     check(r#"{"kind":null}"#, "kind: it is missing");
-    check(r#"{"kind":5}"#, "kind: a text is expected, not a number");
+    check(r#"{"kind":5}"#, "kind: expected a text, found a number");
     check(r#"{"kind":" "}"#, "kind: it must not be blank");
     let long = "x".repeat(201);
     let said = "kind: it has 201 bytes, and the most is 200";
@@ -76,7 +76,7 @@ fn what_is_missing_is_named_by_its_place() {
 #[test]
 fn a_value_of_another_type_is_refused() {
     let push = |branch: &str| json("Push", &format!(r#"{REPO},"branchName":{branch}"#));
-    let said = "branchName: a text is expected, not";
+    let said = "branchName: expected a text, found";
     check(&push("5"), &format!("{said} a number"));
     check(&push("{}"), &format!("{said} an object"));
     check(&push("[\"b\"]"), &format!("{said} an array"));
@@ -87,7 +87,7 @@ fn a_value_of_another_type_is_refused() {
     );
     check(
         &json("Push", r#""repo":"annals","branchName":"b""#),
-        "repo: an object is expected, not a text",
+        "repo: expected an object, found a text",
     );
     check(
         &json("Push", r#""repo":{"\udc00":1},"branchName":"b""#),
@@ -96,15 +96,15 @@ fn a_value_of_another_type_is_refused() {
     let commit = |rest| json("Commit", &format!(r#"{REPO},"message":"m",{rest}"#));
     check(
         &commit(r#""includePaths":"a""#),
-        "includePaths: an array is expected, not a text",
+        "includePaths: expected an array, found a text",
     );
     check(
         &commit(r#""includePaths":["a",null]"#),
-        "includePaths[1]: a text is expected, not null",
+        "includePaths[1]: expected a text, found null",
     );
     check(
         &commit(r#""amend":"false""#),
-        "amend: true or false is expected, not a text",
+        "amend: expected true or false, found a text",
     );
     check(
         &json("BacklogQueried", r#""items":[{"id":"a"},5]"#),
@@ -112,10 +112,10 @@ fn a_value_of_another_type_is_refused() {
     );
     check(
         &json("BacklogQueried", r#""items":[5]"#),
-        "items[0]: an object is expected, not a number",
+        "items[0]: expected an object, found a number",
     );
     let said = refusal_of::<RepoRef>(r#"{"name":"n","path":{}}"#);
-    assert_eq!(said, "path: a text is expected, not an object");
+    assert_eq!(said, "path: expected a text, found an object");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn ids_are_guids_with_hyphens() {
     }
     check(
         &json("CommandAccepted", r#""commandId":7"#),
-        "commandId: a text is expected, not a number",
+        "commandId: expected a text, found a number",
     );
     let long = json(
         "CommandAccepted",
@@ -153,21 +153,21 @@ fn words_of_an_enum_are_exact() {
     for word in ["running", "Stopped", "", "Running "] {
         check(
             &status(&format!("{word:?}")),
-            &format!("status: unknown SessionStatus {word:?}: expected one of {known}"),
+            &format!("status: unknown session status {word:?}: expected one of {known}"),
         );
     }
-    check(&status("1"), "status: a text is expected, not a number");
+    check(&status("1"), "status: expected a text, found a number");
     check(
         &json(
             "ArtifactAvailable",
             r#""artifact":{"kind":"Film","name":"n"}"#,
         ),
-        "artifact.kind: unknown ArtifactKind \"Film\": expected one of Diff, Patch,",
+        "artifact.kind: unknown artifact kind \"Film\": expected one of Diff, Patch,",
     );
     let outcome = format!(r#""commandId":"{COMMAND}","outcome":"success""#);
     check(
         &json("CommandCompleted", &outcome),
-        "outcome: unknown CommandResult \"success\": expected one of Success, Failure",
+        "outcome: unknown command result \"success\": expected one of Success, Failure",
     );
 }
 
@@ -184,20 +184,22 @@ fn limits_are_whole_numbers() {
         let text = format!(r#"{{"name":"n","limits":{{"burst":{number}}}}}"#);
         assert_eq!(
             refusal_of::<PolicyProfile>(&text),
-            format!("limits.burst: a whole number from 0 to 4294967295 is expected, not {number}")
+            format!(
+                "limits.burst: invalid number {number}: expected a whole number from 0 to 4294967295"
+            )
         );
     }
     assert_eq!(
         refusal_of::<PolicyProfile>(r#"{"name":"n","maxFilesPerCommit":"5"}"#),
-        "maxFilesPerCommit: a whole number is expected, not a text"
+        "maxFilesPerCommit: expected a whole number, found a text"
     );
     assert_eq!(
         refusal_of::<PolicyProfile>(r#"{"name":"n","limits":{"perCommandCaps":{"Push":-1}}}"#),
-        "limits.perCommandCaps.Push: a whole number from 0 to 4294967295 is expected, not -1"
+        "limits.perCommandCaps.Push: invalid number -1: expected a whole number from 0 to 4294967295"
     );
     assert_eq!(
         refusal_of::<PolicyProfile>(r#"{"name":"n","limits":{"perCommandCaps":[]}}"#),
-        "limits.perCommandCaps: an object is expected, not an array"
+        "limits.perCommandCaps: expected an object, found an array"
     );
 }
 
@@ -208,13 +210,13 @@ fn durations_times_and_bytes_are_what_they_should_be() {
         &timeout(r#""5m""#),
         "timeout: invalid duration \"5m\": expected [-][d.]hh:mm:ss[.fffffff]",
     );
-    check(&timeout("300"), "timeout: a text is expected, not a number");
+    check(&timeout("300"), "timeout: expected a text, found a number");
     let retry = |text| json("Throttled", &format!(r#""scope":"s","retryAfter":{text}"#));
     check(
         &retry(r#""2025-11-26T12:00:00""#),
         "retryAfter: invalid time \"2025-11-26T12:00:00\": expected a date, T, a time of day",
     );
-    check(&retry("0"), "retryAfter: a text is expected, not a number");
+    check(&retry("0"), "retryAfter: expected a text, found a number");
     let upload = |content| {
         let rest = format!(r#""name":"n","contentType":"t","content":{content}"#);
         json("UploadArtifact", &rest)
@@ -223,7 +225,7 @@ fn durations_times_and_bytes_are_what_they_should_be() {
     check(&upload(r#""A_-=""#), "content: invalid base64: ");
     check(
         &upload("[1,2,3]"),
-        "content: a text is expected, not an array",
+        "content: expected a text, found an array",
     );
 }
 

@@ -5,7 +5,7 @@ use annals_domain::session::WorkspaceRef;
 
 /// A text as it is written, without its quotation marks.
 fn written(text: &str) -> String {
-    let value = WorkspaceRef { path: text.into() };
+    let value = WorkspaceRef::new(text);
     let json = write(&value, Style::Compact).unwrap();
     assert_eq!(read::<WorkspaceRef>(&json).unwrap().value, value);
     let inner = json.strip_prefix(r#"{"path":""#).unwrap();

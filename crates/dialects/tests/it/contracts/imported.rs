@@ -46,32 +46,21 @@ fn session(id: &str) -> SessionId {
 }
 
 fn repo() -> RepoRef {
-    RepoRef {
-        name: "n".into(),
-        path: "p".into(),
-    }
+    RepoRef::new("n", "p")
 }
 
 fn diff() -> CommandBody {
-    GetDiff {
-        repo: repo(),
-        reference: "HEAD".into(),
-    }
-    .into()
+    GetDiff::new(repo()).into()
 }
 
 fn push() -> CommandBody {
-    Push {
-        repo: repo(),
-        branch_name: "topic".into(),
-    }
-    .into()
+    Push::new(repo(), "topic").into()
 }
 
 /// What the gate says to a command of the session that was spawned.
 fn verdict(annals: &Annals, number: u128, body: CommandBody) -> Verdict {
     let command = AgentCommand::new(CommandId(Uuid::from_u128(number)), body);
-    let gated = block_on(annals.gate(session(SPAWNED), &command)).unwrap();
+    let gated = block_on(annals.sessions().gate(session(SPAWNED), &command)).unwrap();
     gated.verdict
 }
 
@@ -92,7 +81,7 @@ fn a_spawn_session_gives_the_session_that_it_names_its_configuration() {
     assert_eq!(rejected, Some(RejectionRule::InBlacklist));
     // The session that spawned it has none.
     let command = AgentCommand::new(CommandId(Uuid::from_u128(3)), diff());
-    let refused = block_on(annals.gate(session(SESSION), &command)).unwrap_err();
+    let refused = block_on(annals.sessions().gate(session(SESSION), &command)).unwrap_err();
     assert!(
         refused.to_string().contains("without its configuration"),
         "{refused}"

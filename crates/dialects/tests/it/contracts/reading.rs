@@ -53,10 +53,7 @@ fn null_is_read_as_nothing_and_never_written() {
     let profile = r#"{"name":"n","commandWhitelist":null,"protectedBranches":null,
         "maxFilesPerCommit":null,"requireTestsBeforePush":null,"limits":null}"#;
     let profile = read::<PolicyProfile>(profile).unwrap().value;
-    let expected = PolicyProfile {
-        name: "n".into(),
-        ..PolicyProfile::default()
-    };
+    let expected = PolicyProfile::new("n");
     assert_eq!(profile, expected);
 }
 

@@ -155,12 +155,7 @@ proptest! {
 }
 
 fn backlog(id: u128, items: usize) -> Object {
-    let item = |number: usize| WorkItemSummary {
-        id: format!("ANN-{number:0200}"),
-        title: "t".into(),
-        status: "Open".into(),
-        assignee: None,
-    };
+    let item = |number: usize| WorkItemSummary::new(format!("ANN-{number:0200}"), "t", "Open");
     Object::Event(ContractEvent {
         id: Uuid::from_u128(id),
         correlation: Correlation {

@@ -68,19 +68,13 @@ impl Story {
 }
 
 fn config() -> SessionConfig {
-    SessionConfig {
-        session_id: SessionId(SESSION.parse().unwrap()),
-        parent_session_id: None,
-        plan_node_id: None,
-        policy: PolicyProfile::default(),
-        repo: RepoRef {
-            name: "annals".into(),
-            path: "/srv/annals".into(),
-        },
-        workspace: WorkspaceRef { path: "/w".into() },
-        work_item: None,
-        agent_profile: "coder".into(),
-    }
+    SessionConfig::new(
+        SessionId(SESSION.parse().unwrap()),
+        PolicyProfile::default(),
+        RepoRef::new("annals", "/srv/annals"),
+        WorkspaceRef::new("/w"),
+        "coder",
+    )
 }
 
 fn command() -> CommandId {

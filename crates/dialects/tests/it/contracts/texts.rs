@@ -110,9 +110,9 @@ fn an_array_must_be_one() {
     assert_eq!(texts("[{},"), [at(1, "{}"), at(1, cut)]);
     assert_eq!(texts("["), [at(1, cut)]);
     assert_eq!(texts("[{\"a\":"), [at(1, "{\"a\":"), at(1, cut)]);
-    let comma = "! the array has something else where a comma is expected";
+    let comma = "! invalid array: expected a comma, found something else";
     assert_eq!(texts("[{}{}]"), [at(1, "{}"), at(1, comma), at(1, "{}")]);
-    let object = "! the array has a comma where an object is expected";
+    let object = "! invalid array: expected an object, found a comma";
     assert_eq!(texts("[{},,{}]"), [at(1, "{}"), at(1, object), at(1, "{}")]);
     assert_eq!(texts("[,]"), [at(1, object)]);
 }

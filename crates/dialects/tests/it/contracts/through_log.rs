@@ -52,7 +52,7 @@ fn show(annals: &Annals) -> Vec<Rendered> {
     while let Some(from) = next {
         let page = block_on(annals.log().read(Query::all(Position(from)))).unwrap();
         for record in &page.records {
-            let entry = block_on(annals.entry(record)).unwrap();
+            let entry = block_on(annals.contents().entry(record)).unwrap();
             let file = renderer
                 .wanted(&entry)
                 .and_then(|digest| block_on(annals.log().blob(digest)).unwrap());

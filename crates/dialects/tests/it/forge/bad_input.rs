@@ -94,7 +94,7 @@ fn a_type_in_other_letters_than_the_listed_one() {
         "intent-drafts/a.md",
         "---\ntype: AUDIT\n---\nx\n\ny\n",
         "2",
-        "found \"AUDIT\", expected one of",
+        "\"AUDIT\": expected one of",
     );
 }
 
@@ -445,7 +445,7 @@ fn what_names_an_intent_that_is_not_there_holds_once_it_is() {
         let id = annals_domain::IntentId(object.id);
         (
             id,
-            block_on(annals.forge_intent(id, annals::At::Now)).unwrap(),
+            block_on(annals.inbox().forge_intent(id, annals::At::Now)).unwrap(),
         )
     };
     let (a, view) = seen("a");
@@ -460,15 +460,9 @@ fn what_names_an_intent_that_is_not_there_holds_once_it_is() {
 fn an_intent_whose_name_another_kind_of_object_has_is_not_taken() {
     let annals = log();
     let task = TaskId(Uuid::from_u128(9));
-    let create = CreateTask {
-        id: Some(task),
-        ..CreateTask::new("x")
-    };
+    let create = CreateTask::new("x").with_id(task);
     block_on(annals.execute(Request::new(author(), create))).unwrap();
-    let reserve = ReserveAlias {
-        object: task.0,
-        alias: "taken".into(),
-    };
+    let reserve = ReserveAlias::new(task.0, "taken");
     block_on(annals.execute(Request::new(author(), reserve))).unwrap();
     let forge = Forge::of(&[("intents/free.yaml", GOOD), ("intents/taken.yaml", GOOD)]);
     let report = forge.import(&annals);
@@ -481,11 +475,7 @@ fn an_intent_whose_name_another_kind_of_object_has_is_not_taken() {
 
 #[test]
 fn a_path_that_is_no_folder_of_this_kind() {
-    let options = ForgeOptions {
-        author: author(),
-        keep_drafts: false,
-        secrets: Secrets::standard(),
-    };
+    let options = ForgeOptions::new(author()).with_secrets(Secrets::standard());
     let empty = tempfile::tempdir().unwrap();
     let import = |path| block_on(import(&log(), path, &options, &mut |_| {}));
     let refused = import(empty.path()).unwrap_err();
@@ -532,6 +522,6 @@ fn what_does_not_fit_is_named_and_many_children_do() {
         "{said:?}"
     );
     let id = annals_domain::IntentId(block_on(annals.resolve("whole")).unwrap().id);
-    let view = block_on(annals.forge_intent(id, annals::At::Now)).unwrap();
+    let view = block_on(annals.inbox().forge_intent(id, annals::At::Now)).unwrap();
     assert_eq!((view.children.len(), view.status.as_str()), (1_200, "done"));
 }

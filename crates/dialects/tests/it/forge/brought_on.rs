@@ -20,7 +20,7 @@ fn id(annals: &Annals, name: &str) -> IntentId {
 
 /// An intent as JSON, with its tasks.
 fn seen(annals: &Annals, name: &str) -> serde_json::Value {
-    let view = block_on(annals.forge_view(id(annals, name), At::Now)).unwrap();
+    let view = block_on(annals.inbox().forge_view(id(annals, name), At::Now)).unwrap();
     serde_json::to_value(view).unwrap()
 }
 
@@ -173,17 +173,9 @@ fn what_this_log_decided_no_file_takes_back() {
     let annals = log();
     forge.import(&annals);
     let intent = id(&annals, "i");
-    let approve = ApproveIntent {
-        intent,
-        reason: None,
-    };
+    let approve = ApproveIntent::new(intent);
     block_on(annals.execute(Request::new(author(), approve))).unwrap();
-    let judge = JudgeIntent {
-        intent,
-        work_type: None,
-        risk: Some(Risk::High),
-        reason: None,
-    };
+    let judge = JudgeIntent::new(intent).with_risk(Risk::High);
     block_on(annals.execute(Request::new(author(), judge))).unwrap();
     let said = passed_over(&forge.import(&annals));
     let expected = "intents/i.yaml: it is in the log already, where risk, status have another value, \
@@ -227,12 +219,9 @@ fn a_superseded_task_does_not_come_back() {
     ]);
     let annals = log();
     forge.import(&annals);
-    let rerun = RerunIntent {
-        intent: id(&annals, "i"),
-        instruction: None,
-    };
+    let rerun = RerunIntent::new(id(&annals, "i"));
     block_on(annals.execute(Request::new(author(), rerun))).unwrap();
-    let before: Vec<TaskId> = block_on(annals.forge_intent(id(&annals, "i"), At::Now))
+    let before: Vec<TaskId> = block_on(annals.inbox().forge_intent(id(&annals, "i"), At::Now))
         .unwrap()
         .tasks;
     assert_eq!(before.len(), 2);
@@ -403,10 +392,7 @@ fn no_task_of_a_folder_depends_on_one_that_was_made_here() {
     ]);
     let annals = log();
     forge.import(&annals);
-    let rerun = RerunIntent {
-        intent: id(&annals, "i"),
-        instruction: None,
-    };
+    let rerun = RerunIntent::new(id(&annals, "i"));
     block_on(annals.execute(Request::new(author(), rerun))).unwrap();
     let tasks = "- {id: late, title: l, depends_on: [v]}\n- {id: v, title: v, depends_on: [t]}\n\
                  - {id: free, title: f}\n- {id: t, title: x}\n- {id: u, title: y}\n";

@@ -15,11 +15,9 @@ use super::{Forge, author, broken, log, passed_over};
 const DRAFT: &str = "Crash on save\n\nIt crashes.\n";
 
 fn taking(keep: bool) -> DraftOptions {
-    DraftOptions {
-        author: author(),
-        keep,
-        secrets: Secrets::standard(),
-    }
+    DraftOptions::new(author())
+        .with_keep(keep)
+        .with_secrets(Secrets::standard())
 }
 
 /// What becomes of the drafts of a folder.
@@ -44,7 +42,7 @@ fn take(annals: &Annals, forge: &Forge, keep: bool) -> Vec<Drafted> {
 
 fn intents(annals: &Annals) -> usize {
     let query = annals::projections::ListQuery::new(annals_domain::Kind::Intent);
-    block_on(annals.list(&query)).unwrap().rows.len()
+    block_on(annals.index().list(&query)).unwrap().rows.len()
 }
 
 #[test]
@@ -59,7 +57,7 @@ fn a_draft_becomes_a_proposal_of_its_author_and_its_file_goes() {
     assert_eq!(forge.names("intent-drafts"), Vec::<String>::new());
     let history = block_on(annals.history(*intent)).unwrap();
     assert!(history.iter().all(|entry| entry.actor == author()));
-    let status = block_on(annals.approval_status(*intent, At::Now)).unwrap();
+    let status = block_on(annals.inbox().status_at(*intent, At::Now)).unwrap();
     // A fix, which the rules call low, goes on.
     assert_eq!(status, ApprovalStatus::Approved);
 }
@@ -95,11 +93,8 @@ fn a_draft_that_another_person_took_is_known_as_well() {
     let annals = log();
     let forge = Forge::of(&[("intent-drafts/crash.md", DRAFT)]);
     take(&annals, &forge, true);
-    let options = DraftOptions {
-        author: annals_domain::ActorRef::human("ada"),
-        keep: false,
-        secrets: Secrets::standard(),
-    };
+    let options =
+        DraftOptions::new(annals_domain::ActorRef::human("ada")).with_secrets(Secrets::standard());
     let mut watch = DraftWatch::start(forge.path()).unwrap();
     let now = std::time::Instant::now();
     watch.ready(now).unwrap();
@@ -139,10 +134,7 @@ fn a_draft_whose_intent_exists_is_skipped_and_kept() {
     let [Drafted::Proposed { intent, .. }] = taken[..] else {
         panic!("{taken:?}");
     };
-    let reject = RejectIntent {
-        intent,
-        reason: None,
-    };
+    let reject = RejectIntent::new(intent);
     block_on(annals.execute(Request::new(author(), reject))).unwrap();
     forge.put("intent-drafts/new.md", "Other\n\ntext\n");
     assert!(
@@ -215,7 +207,7 @@ fn a_low_risk_that_a_draft_says_lets_it_go_on() {
     let forge = Forge::of(&[("intent-drafts/a.md", "---\nrisk: low\n---\nx\n\ny\n")]);
     forge.import(&annals);
     let id = IntentId(block_on(annals.resolve("a")).unwrap().id);
-    let status = block_on(annals.approval_status(id, At::Now)).unwrap();
+    let status = block_on(annals.inbox().status_at(id, At::Now)).unwrap();
     assert_eq!(status, ApprovalStatus::Approved);
 }
 
@@ -223,14 +215,8 @@ fn a_low_risk_that_a_draft_says_lets_it_go_on() {
 fn a_draft_that_is_called_like_an_intent_of_another_id_is_kept() {
     let annals = log();
     let id = IntentId(uuid::Uuid::from_u128(9));
-    let submit = SubmitIntent {
-        id: Some(id),
-        ..SubmitIntent::new(Source::Human, "Another\n\none")
-    };
-    let reserve = ReserveAlias {
-        object: id.0,
-        alias: "crash".to_owned(),
-    };
+    let submit = SubmitIntent::new("Another\n\none", Source::Human).with_id(id);
+    let reserve = ReserveAlias::new(id.0, "crash");
     block_on(annals.execute(Request::new(author(), submit))).unwrap();
     block_on(annals.execute(Request::new(author(), reserve))).unwrap();
     let forge = Forge::of(&[("intent-drafts/crash.md", DRAFT)]);
@@ -336,12 +322,12 @@ fn a_draft_of_one_line_is_taken_as_submit_takes_it() {
     let annals = log();
     assert_eq!(broken(&forge.import(&annals)), Vec::<String>::new());
     let id = IntentId(block_on(annals.resolve("a")).unwrap().id);
-    let drafted = block_on(annals.forge_intent(id, At::Now)).unwrap();
-    let submit = SubmitIntent::new(Source::Human, "Fix the crash at login");
+    let drafted = block_on(annals.inbox().forge_intent(id, At::Now)).unwrap();
+    let submit = SubmitIntent::new("Fix the crash at login", Source::Human);
     let submit = Request::new(author(), submit);
     let outcome = block_on(annals.execute(submit)).unwrap();
     let submitted = IntentId(outcome.id.unwrap());
-    let submitted = block_on(annals.forge_intent(submitted, At::Now)).unwrap();
+    let submitted = block_on(annals.inbox().forge_intent(submitted, At::Now)).unwrap();
     assert_eq!(drafted.title.to_string(), "Fix the crash at login");
     assert_eq!(
         (&drafted.title, &drafted.body),

@@ -15,19 +15,13 @@ const GOOD: &str = "title: good\nbody: b\nsource: human\n";
 
 fn submit(annals: &Annals, id: u128, text: &str) -> IntentId {
     let id = IntentId(Uuid::from_u128(id));
-    let command = SubmitIntent {
-        id: Some(id),
-        ..SubmitIntent::new(Source::Human, text)
-    };
+    let command = SubmitIntent::new(text, Source::Human).with_id(id);
     block_on(annals.execute(Request::new(author(), command))).unwrap();
     id
 }
 
 fn approve(annals: &Annals, intent: IntentId) {
-    let command = ApproveIntent {
-        intent,
-        reason: None,
-    };
+    let command = ApproveIntent::new(intent);
     let approver = ActorRef::human("approver");
     block_on(annals.execute(Request::new(approver, command))).unwrap();
 }
@@ -117,11 +111,8 @@ fn files_of_earlier_exports_that_nothing_stands_for_go_and_no_others() {
 #[test]
 fn intents_that_were_never_on_the_axis_are_written_where_asked_for() {
     let annals = log();
-    let command = CreateIntent {
-        id: Some(IntentId(Uuid::from_u128(3))),
-        prompt: "Only git-internal's\n\nbody".to_owned(),
-        parent: None,
-    };
+    let command =
+        CreateIntent::new("Only git-internal's\n\nbody").with_id(IntentId(Uuid::from_u128(3)));
     block_on(annals.execute(Request::new(author(), command))).unwrap();
     let forge = Forge::new();
     assert_eq!(forge.export(&annals).intents, 0);
@@ -153,11 +144,9 @@ fn nothing_is_written_outside_of_the_folder() {
     ] {
         let id = IntentId(Uuid::from_u128(id));
         let extra = serde_json::json!({ "forge_file": { "name": name } });
-        let command = SubmitIntent {
-            id: Some(id),
-            extra: Some(annals_domain::Json::from_value(&extra).unwrap()),
-            ..SubmitIntent::new(Source::Human, "t\n\nb")
-        };
+        let command = SubmitIntent::new("t\n\nb", Source::Human)
+            .with_id(id)
+            .with_extra(annals_domain::Json::from_value(&extra).unwrap());
         block_on(annals.execute(Request::new(author(), command))).unwrap();
     }
     let report = forge.export(&annals);
@@ -172,10 +161,10 @@ fn nothing_is_written_outside_of_the_folder() {
 #[test]
 fn what_others_put_beside_an_intent_is_not_taken_for_its_file() {
     let annals = log();
-    let of = |id, extra: serde_json::Value| SubmitIntent {
-        id: Some(IntentId(Uuid::from_u128(id))),
-        extra: Some(annals_domain::Json::from_value(&extra).unwrap()),
-        ..SubmitIntent::new(Source::Human, "Title\n\nbody")
+    let of = |id, extra: serde_json::Value| {
+        SubmitIntent::new("Title\n\nbody", Source::Human)
+            .with_id(IntentId(Uuid::from_u128(id)))
+            .with_extra(annals_domain::Json::from_value(&extra).unwrap())
     };
     let fake = serde_json::json!({ "title_and_body": ["fake", "fake"], "name": "bob" });
     let kept = serde_json::json!({ "forge_file": { "title_and_body": ["fake", "fake"] } });
@@ -197,17 +186,15 @@ fn parents_and_dependencies_are_called_as_their_files_are() {
     let forge = Forge::of(&[("intent-drafts/My idea.md", "Whole\n\nb\n")]);
     forge.import(&annals);
     let rows = annals::projections::ListQuery::new(annals_domain::Kind::Intent);
-    let whole = IntentId(block_on(annals.list(&rows)).unwrap().rows[0].id);
+    let whole = IntentId(block_on(annals.index().list(&rows)).unwrap().rows[0].id);
     for (n, (child_of, depends_on)) in [(Some(whole), vec![]), (None, vec![whole])]
         .into_iter()
         .enumerate()
     {
-        let command = SubmitIntent {
-            id: Some(IntentId(Uuid::from_u128(n as u128))),
-            child_of,
-            depends_on,
-            ..SubmitIntent::new(Source::Human, "Part\n\nb")
-        };
+        let command = SubmitIntent::new("Part\n\nb", Source::Human)
+            .with_id(IntentId(Uuid::from_u128(n as u128)))
+            .with_child_of(child_of)
+            .with_depends_on(depends_on);
         block_on(annals.execute(Request::new(author(), command))).unwrap();
     }
     let exported = Forge::new();
@@ -338,11 +325,9 @@ fn the_second_intent_of_one_name_is_called_by_its_id() {
     let annals = log();
     let extra = serde_json::json!({ "forge_file": { "name": "My idea" } });
     for id in [1, 2] {
-        let command = SubmitIntent {
-            id: Some(IntentId(Uuid::from_u128(id))),
-            extra: Some(annals_domain::Json::from_value(&extra).unwrap()),
-            ..SubmitIntent::new(Source::Human, "t\n\nb")
-        };
+        let command = SubmitIntent::new("t\n\nb", Source::Human)
+            .with_id(IntentId(Uuid::from_u128(id)))
+            .with_extra(annals_domain::Json::from_value(&extra).unwrap());
         block_on(annals.execute(Request::new(author(), command))).unwrap();
     }
     let forge = Forge::new();
@@ -356,11 +341,7 @@ fn a_file_that_would_be_larger_than_4_mib_is_not_written_and_named() {
     let annals = log();
     let large = format!("Large\n\n{}", "x".repeat(4 << 20));
     for (id, prompt) in [(1, large), (2, "Small\n\nbody".to_owned())] {
-        let command = CreateIntent {
-            id: Some(IntentId(Uuid::from_u128(id))),
-            prompt,
-            parent: None,
-        };
+        let command = CreateIntent::new(prompt).with_id(IntentId(Uuid::from_u128(id)));
         block_on(annals.execute(Request::new(author(), command))).unwrap();
     }
     let all = ForgeSelection {

@@ -1,7 +1,7 @@
 //! Forge's tables, row by row, as a folder's files say them.
 
 use annals::event_log::{Position, Query};
-use annals::projections::{ForgeIntentView, ForgeTaskView, ReviewView};
+use annals::projections::{ForgeIntentView, ForgeTaskView, InboxQuery, ReviewView};
 use annals::{Annals, At, Request};
 use annals_domain::intent::{ApprovalStatus, Risk, Source, WorkType};
 use annals_domain::settings::{SetSetting, Setting};
@@ -13,14 +13,14 @@ use super::{Forge, broken, log};
 
 fn intent(annals: &Annals, name: &str) -> ForgeIntentView {
     let id = IntentId(block_on(annals.resolve(name)).unwrap().id);
-    block_on(annals.forge_intent(id, At::Now)).unwrap()
+    block_on(annals.inbox().forge_intent(id, At::Now)).unwrap()
 }
 
 fn tasks(annals: &Annals, name: &str) -> Vec<ForgeTaskView> {
     let of: Vec<TaskId> = intent(annals, name).tasks;
     let seen = of
         .iter()
-        .map(|task| block_on(annals.forge_task(*task, At::Now)));
+        .map(|task| block_on(annals.inbox().forge_task(*task, At::Now)));
     seen.map(Result::unwrap).collect()
 }
 
@@ -113,7 +113,7 @@ fn intent_risk_low_med_high_or_missing() {
         assert_eq!(intent(&annals, risk.as_str()).risk, Some(*risk));
     }
     // A person's file goes on as its status says: all of them wait.
-    let inbox = block_on(annals.inbox(None, 10)).unwrap();
+    let inbox = block_on(annals.inbox().entries(&InboxQuery::default())).unwrap();
     let mut waiting: Vec<&str> = inbox
         .entries
         .iter()
@@ -145,7 +145,9 @@ fn an_agents_file_that_declares_a_low_risk_goes_on_and_says_declared() {
         let why = view.approval.map(|why| why.to_string());
         assert_eq!(why.as_deref(), Some("risk low (declared)"));
     }
-    let waiting = block_on(annals.inbox(None, 10)).unwrap().entries;
+    let waiting = block_on(annals.inbox().entries(&InboxQuery::default()))
+        .unwrap()
+        .entries;
     let mut waiting: Vec<String> = waiting.iter().map(|it| it.row.aliases[0].clone()).collect();
     waiting.sort_unstable();
     assert_eq!(waiting, ["later", "med", "none"]);
@@ -163,15 +165,15 @@ fn an_agents_file_waits_where_the_log_lets_nothing_go() {
         "title: t\nbody: b\nsource: audit\nrisk: low\n",
     )]);
     let annals = log();
-    let none = SetSetting {
-        setting: Setting::AutonomyThreshold,
-        value: "none".to_owned(),
-    };
+    let none = SetSetting::new(Setting::AutonomyThreshold, "none");
     block_on(annals.execute(Request::new(super::author(), none))).unwrap();
     forge.import(&annals);
     assert_eq!(intent(&annals, "a").status, ApprovalStatus::Proposed);
-    let entry = block_on(annals.inbox(None, 10)).unwrap().entries.remove(0);
-    let why = block_on(annals.inbox_details(&entry)).unwrap().why;
+    let entry = block_on(annals.inbox().entries(&InboxQuery::default()))
+        .unwrap()
+        .entries
+        .remove(0);
+    let why = block_on(annals.inbox().details(&entry)).unwrap().why;
     let said = "risk low (declared); the system approves nothing (autonomy.threshold none)";
     assert_eq!(why, said);
 }
@@ -256,11 +258,11 @@ fn inbox_approval_clarification_and_failed_review() {
     ]);
     let annals = log();
     forge.import(&annals);
-    let inbox = block_on(annals.inbox(None, 10)).unwrap();
+    let inbox = block_on(annals.inbox().entries(&InboxQuery::default())).unwrap();
     let mut said = Vec::new();
     for entry in &inbox.entries {
         let reasons: Vec<&str> = entry.reasons.iter().map(|it| it.as_str()).collect();
-        let details = block_on(annals.inbox_details(entry)).unwrap();
+        let details = block_on(annals.inbox().details(entry)).unwrap();
         let issues = details.failed_tasks.iter().flat_map(|task| &task.reviews);
         let issues: Vec<String> = issues
             .flat_map(|it| &it.issues)
@@ -300,9 +302,9 @@ fn inbox_has_the_children_that_are_blocked_or_in_error() {
     let annals = log();
     forge.import(&annals);
     let id = |name: &str| IntentId(block_on(annals.resolve(name)).unwrap().id);
-    let inbox = block_on(annals.inbox(None, 10)).unwrap();
+    let inbox = block_on(annals.inbox().entries(&InboxQuery::default())).unwrap();
     let whole = inbox.entries.iter().find(|it| it.id() == id("whole").0);
-    let details = block_on(annals.inbox_details(whole.unwrap())).unwrap();
+    let details = block_on(annals.inbox().details(whole.unwrap())).unwrap();
     let mut failed = details.failed_children;
     failed.sort_by_key(|(child, _)| *child == id("c"));
     assert_eq!(

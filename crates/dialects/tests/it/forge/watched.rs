@@ -83,10 +83,10 @@ fn the_system_says_when_a_draft_comes() {
 fn a_draft_that_changes_while_it_is_taken_is_not_lost() {
     let forge = Forge::of(&[("intent-drafts/a.md", "A\n\nfirst\n")]);
     let annals = log();
-    let options = |keep| DraftOptions {
-        author: author(),
-        keep,
-        secrets: Secrets::standard(),
+    let options = |keep| {
+        DraftOptions::new(author())
+            .with_keep(keep)
+            .with_secrets(Secrets::standard())
     };
     let mut watch = DraftWatch::start(forge.path()).unwrap();
     let start = Instant::now();
@@ -218,7 +218,7 @@ fn one_bad_intent_does_not_hold_the_others_and_each_is_taken_once() {
     );
     assert!(matches!(&taken[2].1, IntentBecame::Recorded { remarks, .. } if remarks.len() == 1));
     // What a killed watch took is known again.
-    let events = block_on(annals.list(&ListQuery::new(Kind::Intent))).unwrap();
+    let events = block_on(annals.index().list(&ListQuery::new(Kind::Intent))).unwrap();
     let taken = take_all(&forge, &annals);
     assert!(
         matches!(taken[0].1, IntentBecame::Known { .. }),
@@ -229,7 +229,7 @@ fn one_bad_intent_does_not_hold_the_others_and_each_is_taken_once() {
         "{taken:?}"
     );
     assert_eq!(
-        block_on(annals.list(&ListQuery::new(Kind::Intent))).unwrap(),
+        block_on(annals.index().list(&ListQuery::new(Kind::Intent))).unwrap(),
         events
     );
     // The whole comes after its part, and knows it.
@@ -247,7 +247,7 @@ fn one_bad_intent_does_not_hold_the_others_and_each_is_taken_once() {
     let IntentBecame::Recorded { intent, .. } = taken[2].1 else {
         panic!("{taken:?}");
     };
-    let view = block_on(annals.forge_intent(intent, At::Now)).unwrap();
+    let view = block_on(annals.inbox().forge_intent(intent, At::Now)).unwrap();
     let part = IntentId(block_on(annals.resolve("c")).unwrap().id);
     assert_eq!(view.children, [part]);
     super::check_rows(&annals);
@@ -353,9 +353,9 @@ fn of_a_batch_parents_and_dependencies_come_first_and_no_whole_is_done_before_it
         assert_eq!(remarks, &Vec::<String>::new(), "{name}");
     }
     let id = |name: &str| IntentId(block_on(annals.resolve(name)).unwrap().id);
-    let status = |name: &str| block_on(annals.approval_status(id(name), At::Now)).unwrap();
+    let status = |name: &str| block_on(annals.inbox().status_at(id(name), At::Now)).unwrap();
     for (whole, part) in [("a-whole", "z-part"), ("z-whole", "c-part")] {
-        let view = block_on(annals.forge_intent(id(whole), At::Now)).unwrap();
+        let view = block_on(annals.inbox().forge_intent(id(whole), At::Now)).unwrap();
         assert_eq!(view.children, [id(part)]);
         assert_eq!(status(whole), ApprovalStatus::Executing, "{whole}");
         let history = block_on(annals.history(id(whole))).unwrap();

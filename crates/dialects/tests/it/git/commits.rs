@@ -62,10 +62,10 @@ fn a_root_commit_becomes_five_finished_objects() {
         (Some("Add a"), Some(intent.header.object_id.into()))
     );
     let run = log.run(commit);
-    assert_eq!((run.status, run.commit), (Status::Completed, None));
+    assert_eq!((run.status(), run.commit), (Status::Completed, None));
     let patch_set = log.patch_set(commit);
     assert_eq!(
-        (patch_set.apply_status, patch_set.commit),
+        (patch_set.status(), patch_set.commit),
         (ApplyStatus::Applied, None)
     );
     assert_eq!(

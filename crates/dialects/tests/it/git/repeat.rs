@@ -76,10 +76,7 @@ fn a_limit_takes_the_newest() {
     let repo = TestRepo::new();
     let commits = grow(&repo, Vec::new(), 0..5);
     let annals = memory();
-    let options = GitOptions {
-        limit: Some(2),
-        ..GitOptions::default()
-    };
+    let options = GitOptions::default().with_limit(2);
     let mut seen = Vec::new();
     let report = block_on(git::import(
         &annals,

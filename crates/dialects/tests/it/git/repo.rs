@@ -186,7 +186,7 @@ impl Imported {
 
     fn content(&self, key: &str) -> Vec<u8> {
         let digest: Digest = key.parse().unwrap();
-        let content = block_on(self.annals.content(digest)).unwrap();
+        let content = block_on(self.annals.contents().get(digest)).unwrap();
         content.unwrap().to_vec()
     }
 

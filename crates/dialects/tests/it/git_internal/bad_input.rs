@@ -53,7 +53,7 @@ fn each_bad_line_is_named() {
         (with(json!({ "object_id": "x" })), "object_id: "),
         (
             with(json!({ "object_type": "commit" })),
-            "object_type: unknown Kind \"commit\"",
+            "object_type: unknown kind \"commit\"",
         ),
         (
             with(json!({ "header_version": 0 })),

@@ -78,10 +78,7 @@ fn what_this_log_changed_is_not_undone() {
     let intent = object("intent", 1, json!({ "prompt": "p", "statuses": [] }));
     let other = object("intent", 2, json!({ "prompt": "q", "statuses": [] }));
     import_text(&log, lines(std::slice::from_ref(&intent)));
-    let cancel = CancelIntent {
-        intent: IntentId(id(1)),
-        reason: None,
-    };
+    let cancel = CancelIntent::new(IntentId(id(1)));
     block_on(log.execute(Request::new(ActorRef::human("me"), cancel))).unwrap();
     let report = import_text(&log, lines(&[intent, other]));
     assert_eq!((report.imported, report.broken_count), (1, 1), "{report}");

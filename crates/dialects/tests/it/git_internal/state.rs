@@ -322,10 +322,7 @@ fn our_rules_apply_from_there_on() {
     ];
     import_text(&log, lines(&objects));
     let intent = IntentId(id(1));
-    let cancel = CancelIntent {
-        intent,
-        reason: None,
-    };
+    let cancel = CancelIntent::new(intent);
     execute(&log, cancel.clone()).unwrap();
     let view: IntentView = block_on(log.get(intent)).unwrap();
     assert_eq!(view.statuses.len(), 3);
@@ -337,20 +334,13 @@ fn our_rules_apply_from_there_on() {
     assert!(refused.contains("cancelled"));
 
     let run = RunId(id(2));
-    execute(&log, StartValidation { run }).unwrap();
+    execute(&log, StartValidation::new(run)).unwrap();
     execute(&log, Decide::new(run, DecisionType::Abandon)).unwrap();
     let view: RunView = block_on(log.get(run)).unwrap();
-    assert_eq!(view.status.name(), "completed");
+    assert_eq!(view.status().name(), "completed");
 
     let pipeline = PipelineId(id(4));
-    let push = PushFrame {
-        pipeline,
-        kind: FrameKind::ToolCall,
-        summary: "new".into(),
-        data: None,
-        content: None,
-        token_estimate: None,
-    };
+    let push = PushFrame::new(pipeline, FrameKind::ToolCall, "new");
     execute(&log, push).unwrap();
     let view: ContextPipelineView = block_on(log.get(pipeline)).unwrap();
     let numbers: Vec<u64> = view.frames().map(|frame| frame.frame_id.0).collect();
@@ -400,11 +390,7 @@ fn imported_plans_and_tasks_are_work_on_the_intents_that_they_came_with() {
     // Of the cancelled one nothing begins.
     let run = CreateRun::new(TaskId(id(23)));
     assert!(refused(run.into()).contains("cancelled"));
-    let step = AddStep {
-        plan: PlanId(id(13)),
-        index: None,
-        step: NewStep::new("more"),
-    };
+    let step = AddStep::new(PlanId(id(13)), NewStep::new("more"));
     assert!(refused(step.into()).contains("cancelled"));
     // The active one is completed after its tasks.
     let complete = CompleteIntent::new(IntentId(id(1)));
@@ -414,10 +400,10 @@ fn imported_plans_and_tasks_are_work_on_the_intents_that_they_came_with() {
     }
     // Its line goes on from the end, and not from another plan that follows the same one.
     let ours = PlanId(id(14));
-    let revise = |new: u128, previous: u128| CreatePlan {
-        id: Some(PlanId(id(new))),
-        previous: Some(PlanId(id(previous))),
-        ..CreatePlan::default()
+    let revise = |new: u128, previous: u128| {
+        CreatePlan::default()
+            .with_id(PlanId(id(new)))
+            .with_previous(PlanId(id(previous)))
     };
     assert!(refused(revise(14, 11).into()).contains(&id(12).to_string()));
     execute(&log, revise(14, 12)).unwrap();
@@ -427,10 +413,7 @@ fn imported_plans_and_tasks_are_work_on_the_intents_that_they_came_with() {
     let said = refused(revise(16, 15).into());
     assert!(said.contains(&ours.to_string()), "{said}");
     execute(&log, revise(16, 14)).unwrap();
-    let complete = CompleteIntent {
-        abandon_open: true,
-        ..complete
-    };
+    let complete = complete.with_abandon_open(true);
     execute(&log, complete).unwrap();
 }
 
@@ -440,15 +423,7 @@ fn imported_plans_and_tasks_are_work_on_the_intents_that_they_came_with() {
 fn an_adopted_provenance_is_as_it_came() {
     let log = log();
     let run = RunId(id(2));
-    let usage = RecordUsage {
-        run,
-        model: None,
-        uncached_input_tokens: 10,
-        cache_read_tokens: 0,
-        cache_write_tokens: 0,
-        output_tokens: 5,
-        cost_usd: None,
-    };
+    let usage = RecordUsage::new(run, 10, 5);
     let tokens = json!({ "input_tokens": 1, "output_tokens": 1, "total_tokens": 2 });
     let provenance = object(
         "provenance",
@@ -487,7 +462,7 @@ fn the_versions_of_an_adopted_object_are_its_own_until_our_first_event() {
     };
     assert_eq!(versions(), (3, 7));
     let reason = None;
-    execute(&log, CancelIntent { intent, reason }).unwrap();
+    execute(&log, CancelIntent::new(intent).with_reason(reason)).unwrap();
     assert_eq!(versions(), (1, 1));
 }
 
@@ -497,16 +472,10 @@ fn an_adopted_snapshot_is_open() {
     let fields = json!({ "selection_strategy": "explicit" });
     import_text(&log, lines(&[object("context_snapshot", 1, fields)]));
     let snapshot = SnapshotId(id(1));
-    let item = NewItem {
-        kind: ContextItemKind::File,
-        path: "a".into(),
-        preview: None,
-        blob: Some(GitOid::Sha1([1; 20])),
-        content: None,
-    };
-    let add = AddItem { snapshot, item };
+    let item = NewItem::new(ContextItemKind::File, "a").with_blob(GitOid::Sha1([1; 20]));
+    let add = AddItem::new(snapshot, item);
     execute(&log, add.clone()).unwrap();
     let summary = None;
-    execute(&log, FinalizeSnapshot { snapshot, summary }).unwrap();
+    execute(&log, FinalizeSnapshot::new(snapshot).with_summary(summary)).unwrap();
     assert!(execute(&log, add).is_err(), "it is finalized");
 }

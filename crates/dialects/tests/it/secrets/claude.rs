@@ -137,11 +137,9 @@ fn nothing_of_a_recordings_secrets_is_stored() {
     needles.extend((0..3).flat_map(|line| [key_line(8, line), key_line(9, line)]));
     needles.push("Abc1".repeat(8));
     let report = check(&needles, |annals, secrets| {
-        let options = ClaudeOptions {
-            ended: true,
-            secrets: secrets.clone(),
-            ..ClaudeOptions::default()
-        };
+        let options = ClaudeOptions::default()
+            .with_ended(true)
+            .with_secrets(secrets.clone());
         let report = block_on(claude::import(annals, &path, &options, &mut |_| {})).unwrap();
         assert_eq!(report.broken, [], "{report}");
         report

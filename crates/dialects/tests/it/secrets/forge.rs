@@ -69,11 +69,7 @@ fn fill(folder: &Path) {
 }
 
 fn options(secrets: &Secrets) -> ForgeOptions {
-    ForgeOptions {
-        author: ActorRef::human("kei"),
-        keep_drafts: false,
-        secrets: secrets.clone(),
-    }
+    ForgeOptions::new(ActorRef::human("kei")).with_secrets(secrets.clone())
 }
 
 #[test]
@@ -120,11 +116,7 @@ fn a_draft_with_a_secret_is_proposed_without_it_and_its_file_stays() {
     let annals = Annals::over(std::sync::Arc::new(MemoryLog::new(uuid::Uuid::from_u128(
         1,
     ))));
-    let options = DraftOptions {
-        author: ActorRef::human("kei"),
-        keep: false,
-        secrets: Secrets::standard(),
-    };
+    let options = DraftOptions::new(ActorRef::human("kei")).with_secrets(Secrets::standard());
     let take = || {
         let mut watch = DraftWatch::start(folder.path()).unwrap();
         let now = Instant::now();

@@ -62,10 +62,7 @@ fn nothing_of_a_repositorys_secrets_is_stored() {
     needles.extend((0..3).map(|line| key_line(1, line)));
     needles.push(key_line(9, 1));
     let report = check(&needles, |annals, secrets| {
-        let options = GitOptions {
-            secrets: secrets.clone(),
-            ..GitOptions::default()
-        };
+        let options = GitOptions::default().with_secrets(secrets.clone());
         block_on(git::import(annals, repo.path(), &options, &mut |_| {})).unwrap()
     });
     let name = |id: gix::ObjectId| id.to_hex_with_len(12).to_string();

@@ -26,7 +26,7 @@ pub(super) fn task(number: u128) -> TaskId {
 pub(super) fn submit(number: u128, prompt: &str) -> SubmitIntent {
     SubmitIntent {
         id: Some(intent(number)),
-        ..SubmitIntent::new(Source::Human, prompt)
+        ..SubmitIntent::new(prompt, Source::Human)
     }
 }
 

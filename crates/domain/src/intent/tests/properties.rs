@@ -100,7 +100,7 @@ impl Play {
                     risk: Some(*risk),
                     child_of: child_of.map(|which| self.intent(which)),
                     depends_on: after.iter().map(|which| self.intent(*which)).collect(),
-                    ..SubmitIntent::new(Source::Human, "work")
+                    ..SubmitIntent::new("work", Source::Human)
                 };
                 self.ask(command);
             }
@@ -341,7 +341,7 @@ fn check_totality(play: &Play) {
             let _ = play.given.decide(SubmitIntent {
                 child_of,
                 depends_on,
-                ..SubmitIntent::new(Source::Audit, "work")
+                ..SubmitIntent::new("work", Source::Audit)
             });
         }
         for dependency in play.tasks.iter().chain([&missing.1]) {

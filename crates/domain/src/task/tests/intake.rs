@@ -15,7 +15,7 @@ fn executing() -> Given {
         .command(SubmitIntent {
             id: Some(INTENT),
             risk: Some(Risk::Low),
-            ..SubmitIntent::new(Source::Human, "Paginate the list")
+            ..SubmitIntent::new("Paginate the list", Source::Human)
         })
         .command(StartExecution { intent: INTENT })
 }
@@ -347,7 +347,7 @@ fn a_task_may_depend_on_tasks_of_any_intent() {
     let mut given = with_tasks(&[(11, &[])])
         .command(SubmitIntent {
             id: Some(other),
-            ..SubmitIntent::new(Source::Human, "Another")
+            ..SubmitIntent::new("Another", Source::Human)
         })
         .command(create(task(21)));
     given.execute(CreateTask {

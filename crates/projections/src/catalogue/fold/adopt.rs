@@ -9,12 +9,12 @@ use annals_domain::run::ToolStatus;
 use annals_domain::{AdoptedHeader, Kind, intent, pipeline, plan, run, snapshot, task};
 use uuid::Uuid;
 
-use super::create::{Beginning, keep_children, link};
+use super::create::{Beginning, NO_CHILDREN, keep_children};
 use super::intake::intent_counts;
 use super::{Fold, in_window};
-use crate::catalogue::keys::{self, LabelMap};
+use crate::catalogue::keys;
 use crate::catalogue::relation::Relation;
-use crate::catalogue::row::{Counts, IntentCounts, ObjectRow, Usage};
+use crate::catalogue::row::{Counts, IntentCounts, LabelMap, ObjectRow, Usage, link};
 use crate::catalogue::status::Status;
 
 /// How an object was adopted.
@@ -208,7 +208,7 @@ impl Fold<'_> {
             let beginning = Beginning {
                 status: Some(object.status.into()),
                 links: links.into_iter().flatten().collect(),
-                counts: super::run_children::NONE_YET,
+                counts: NO_CHILDREN,
                 ..Beginning::default()
             };
             self.adopt(Kind::Run, run, &object.header, beginning);

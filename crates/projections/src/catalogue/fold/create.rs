@@ -1,6 +1,7 @@
 //! Events that create an object with a stream of its own, and what every
 //! creation does.
 
+use annals_domain::intent::PartsTally;
 use annals_domain::pipeline::Tally;
 use annals_domain::{ActorKind, Kind, intent, pipeline, plan, run, snapshot, task};
 use uuid::Uuid;
@@ -8,7 +9,7 @@ use uuid::Uuid;
 use super::Fold;
 use crate::catalogue::keys;
 use crate::catalogue::relation::Relation;
-use crate::catalogue::row::{Counts, Link, ObjectRow};
+use crate::catalogue::row::{Counts, IntentCounts, Link, ObjectRow, link};
 use crate::catalogue::status::Status;
 
 /// What a new object begins with, beyond what the event's header says.
@@ -29,13 +30,32 @@ pub(super) const NO_STEPS: Counts = Counts::Plan {
     skipped: 0,
 };
 
-/// A link, where the field is set.
-pub(super) fn link(relation: Relation, target: Option<impl Into<Uuid>>) -> Option<Link> {
-    target.map(|target| Link {
-        relation,
-        target: target.into(),
-    })
-}
+/// What a new intent counts.
+pub(super) const NO_PARTS: Counts = Counts::Intent(IntentCounts {
+    stage: 0,
+    risk: 0,
+    is_taken_in: false,
+    is_counted: false,
+    unanswered: 0,
+    dependencies: 0,
+    parts: PartsTally {
+        open: 0,
+        done: 0,
+        failed: 0,
+        blocked: 0,
+        is_decomposed: false,
+    },
+    commit: None,
+});
+
+/// The counts of a run in which nothing has happened.
+pub(super) const NO_CHILDREN: Counts = Counts::Run {
+    tool_invocations: 0,
+    errors: 0,
+    patch_sets: 0,
+    evidence: 0,
+    named_patch_sets: 0,
+};
 
 /// A run's children count to it, also when its own row is replaced.
 pub(super) fn keep_children(row: &mut ObjectRow, before: &ObjectRow) {
@@ -104,7 +124,7 @@ impl Fold<'_> {
             links: link(Relation::IntentParent, event.refines)
                 .into_iter()
                 .collect(),
-            counts: super::intake::NO_PARTS,
+            counts: NO_PARTS,
             ..Beginning::default()
         };
         self.create(Kind::Intent, self.own(), beginning);
@@ -160,7 +180,7 @@ impl Fold<'_> {
         let beginning = Beginning {
             status: Some(Status::Created),
             links: links.into_iter().flatten().collect(),
-            counts: super::run_children::NONE_YET,
+            counts: NO_CHILDREN,
             ..Beginning::default()
         };
         self.create(Kind::Run, self.own(), beginning);

@@ -6,19 +6,17 @@
 //! rows count the parts; nothing is looked through to know where an intent is.
 
 use annals_domain::intent::{
-    self, ApprovalStatus, Classified, PartsTally, Risk, Stage, Standing, TakenIn, approval_status,
+    self, ApprovalStatus, Classified, Risk, Stage, Standing, TakenIn, approval_status,
 };
 use annals_domain::{GitOid, IntentId, Kind, TaskId};
 use uuid::Uuid;
 
 use super::Fold;
-use super::create::link;
-use crate::catalogue::facet::Facet;
-use crate::catalogue::inbox::{Waits, waits};
-use crate::catalogue::keys;
+use crate::catalogue::keys::{self, Facet};
 use crate::catalogue::relation::Relation;
-use crate::catalogue::row::{Counts, IntentCounts, Link, ObjectRow};
+use crate::catalogue::row::{Counts, IntentCounts, Link, ObjectRow, link};
 use crate::catalogue::status::Status;
+use crate::catalogue::waits::{Waits, waits};
 
 /// Intents above one another, at most; no real split is deeper.
 pub(in crate::catalogue) const MOST_ANCESTORS: usize = 1_000;
@@ -421,21 +419,3 @@ impl IntentCounts {
         self.risk = u8::try_from(risk.code()).unwrap_or(0);
     }
 }
-
-/// What a new intent counts.
-pub(super) const NO_PARTS: Counts = Counts::Intent(IntentCounts {
-    stage: 0,
-    risk: 0,
-    is_taken_in: false,
-    is_counted: false,
-    unanswered: 0,
-    dependencies: 0,
-    parts: PartsTally {
-        open: 0,
-        done: 0,
-        failed: 0,
-        blocked: 0,
-        is_decomposed: false,
-    },
-    commit: None,
-});

@@ -9,19 +9,10 @@ use annals_domain::{Kind, StreamKind};
 use uuid::Uuid;
 
 use super::Fold;
-use super::create::{Beginning, link};
+use super::create::{Beginning, NO_CHILDREN};
 use crate::catalogue::relation::Relation;
-use crate::catalogue::row::{Counts, ObjectRow, Usage};
+use crate::catalogue::row::{Counts, ObjectRow, Usage, link};
 use crate::catalogue::status::Status;
-
-/// The counts of a run in which nothing has happened.
-pub(super) const NONE_YET: Counts = Counts::Run {
-    tool_invocations: 0,
-    errors: 0,
-    patch_sets: 0,
-    evidence: 0,
-    named_patch_sets: 0,
-};
 
 impl Fold<'_> {
     /// The row of the run whose stream this is. Where there is no such run, it
@@ -35,7 +26,7 @@ impl Fold<'_> {
             Some(row) if row.kind != Kind::Run => return None,
             Some(_) => {}
             None => self.objects.insert(ObjectRow {
-                counts: NONE_YET,
+                counts: NO_CHILDREN,
                 ..ObjectRow::new(Kind::Run, id, stream)
             }),
         }

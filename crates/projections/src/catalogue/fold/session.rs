@@ -11,10 +11,10 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use super::Fold;
-use super::create::{Beginning, link};
+use super::create::Beginning;
 use crate::catalogue::keys;
 use crate::catalogue::relation::Relation;
-use crate::catalogue::row::Counts;
+use crate::catalogue::row::{Counts, link};
 use crate::catalogue::status::Status;
 
 /// The counts of a session in which nothing has happened.

@@ -5,9 +5,9 @@ use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::Text;
-use crate::catalogue::keys::{self, LabelMap};
+use crate::catalogue::keys;
 use crate::catalogue::layer::read_object;
-use crate::catalogue::row::{Counts, ObjectRow};
+use crate::catalogue::row::{Counts, LabelMap, ObjectRow};
 use crate::catalogue::{Relation, Status};
 
 #[test]

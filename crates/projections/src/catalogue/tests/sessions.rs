@@ -32,10 +32,7 @@ fn begun(session: u8, parent: Option<u8>) -> Telling {
 }
 
 fn diff() -> GetDiff {
-    GetDiff {
-        repo: repo(),
-        reference: "HEAD".into(),
-    }
+    GetDiff::new(repo())
 }
 
 fn ids(catalogue: &Catalogue, log: &dyn Store, query: &ListQuery) -> Vec<Uuid> {

@@ -85,10 +85,7 @@ fn details_stay_when_a_backlog_is_read_later() {
     let mut story = begun(1);
     story.tell(|pieces| work_item(&details("a", "in detail"), pieces));
     let mut other = begun(2);
-    let renamed = WorkItemSummary {
-        assignee: None,
-        ..summary("a", "renamed")
-    };
+    let renamed = summary("a", "renamed").with_assignee(None);
     read(&mut other, &[summary("b", "B"), renamed]);
     story.events.extend(other.events);
     let story = Story::of(&story.events);
@@ -118,10 +115,7 @@ fn details_stay_when_a_backlog_is_read_later() {
 fn a_ticket_that_was_moved_is_shown_as_it_was_read() {
     let mut story = begun(1);
     read(&mut story, &[summary("a", "A")]);
-    let moved = TransitionTicket {
-        item: item("a"),
-        state: "Done".into(),
-    };
+    let moved = TransitionTicket::new(item("a"), "Done");
     story.accept(10, moved);
     story.complete(10, CommandResult::Success);
     let told = Story::of(&story.events);
@@ -134,13 +128,9 @@ fn a_ticket_that_was_moved_is_shown_as_it_was_read() {
         (all.rows.len(), all.rows[0].status.clone())
     };
     assert_eq!(status(&told), (1, "Open".to_owned()));
-    read(
-        &mut story,
-        &[WorkItemSummary {
-            status: "Done".into(),
-            ..summary("a", "A")
-        }],
-    );
+    let mut done = summary("a", "A");
+    done.status = "Done".into();
+    read(&mut story, &[done]);
     assert_eq!(status(&Story::of(&story.events)), (1, "Done".to_owned()));
 }
 

@@ -7,7 +7,7 @@ use annals_domain::observation::{Processed, Recorded};
 use annals_domain::task::{Planned, ReviewRecorded};
 use annals_domain::{observation, settings};
 
-use super::{because, count, excerpt, metadata, quoted, redacted, short};
+use super::words::{because, count, excerpt, metadata, quoted, redacted, short};
 use crate::Entry;
 
 pub(super) fn settings(event: &settings::Event, entry: &Entry) -> String {

@@ -6,7 +6,7 @@ use annals_domain::session::{
 };
 use annals_domain::{CommandId, bucket};
 
-use super::{because, count, excerpt, metadata, quoted, redacted, short};
+use super::words::{because, count, excerpt, metadata, quoted, redacted, short};
 use crate::{Entry, Status, Text};
 
 /// A word that another system may have chosen, in a form that fits into a line.

@@ -3,8 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Chain, most};
-
 /// A way for places to go between two nodes of a network.
 struct Edge {
     from: usize,
@@ -295,4 +293,27 @@ impl Draft {
         }
         counts
     }
+}
+
+/// The places at the roomiest of some stretches.
+pub(super) fn most(places: &[u64]) -> u64 {
+    places.iter().copied().max().unwrap_or(0)
+}
+
+/// A frame that lives through tight stretches, which are numbered from 0.
+pub(super) struct Chain {
+    /// The first stretch it needs a place in.
+    pub(super) start: usize,
+    /// The stretch after the last one.
+    pub(super) end: usize,
+    /// What it needs the places for, each link starting where the one before ends.
+    pub(super) links: Vec<Link>,
+}
+
+/// The part of a frame's life between two times it is used.
+pub(super) struct Link {
+    /// The stretch after its last one.
+    pub(super) end: usize,
+    /// The uses that miss if the link is not kept.
+    pub(super) worth: u64,
 }

@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 
 use annals_domain::pipeline::{EvictionPolicy, FrameKind, FrameRanges};
-use annals_domain::{FrameId, cut};
+use annals_domain::{FrameId, Timestamp, cut};
+use serde::Serialize;
 
-use super::ContextFrame;
-use crate::Text;
+use crate::{JsonText, Text};
 
 /// Bytes of text that are taken for a token. English has more, digits and many
 /// other scripts have about as many.
@@ -18,6 +18,26 @@ const LINE: usize = 240;
 const SHORTEST: u64 = 16;
 /// The most bytes of a summary's text, however many tokens it may take.
 const TEXT: u64 = 64 * 1024;
+
+/// One frame (docs/spec/git-internal.md, ContextFrame).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ContextFrame {
+    /// The frame's number, never used twice.
+    pub frame_id: FrameId,
+    /// What it captures.
+    pub kind: FrameKind,
+    /// A few sentences for people.
+    pub summary: Text,
+    /// The payload for machines, with the content that is stored apart from it
+    /// as its member `content`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<JsonText>,
+    /// When it was pushed.
+    pub created_at: Timestamp,
+    /// How many tokens it takes in a model's context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_estimate: Option<u64>,
+}
 
 /// The newest frames that went under a policy with a rolling summary, as many
 /// as can find room in it. How many are kept does not depend on what they say,

@@ -78,23 +78,18 @@ impl SessionConfigView {
     /// The configuration of this session as Contracts v1.1 has it. Content that was
     /// removed is `[removed]` there.
     pub fn to_config(&self, session: SessionId) -> SessionConfig {
-        SessionConfig {
-            session_id: session,
-            parent_session_id: self.parent.map(|parent| parent.0),
-            plan_node_id: self.plan_node.clone(),
-            policy: self.policy.clone(),
-            repo: RepoRef {
-                name: self.repo.name.to_string(),
-                path: self.repo.path.to_string(),
-            },
-            workspace: WorkspaceRef {
-                path: self.workspace.to_string(),
-            },
-            work_item: self.work_item.as_ref().map(|item| WorkItemRef {
-                id: item.id.clone(),
-                provider_hint: item.provider_hint.as_ref().map(Text::to_string),
-            }),
-            agent_profile: self.agent_profile.to_string(),
-        }
+        SessionConfig::new(
+            session,
+            self.policy.clone(),
+            RepoRef::new(self.repo.name.to_string(), self.repo.path.to_string()),
+            WorkspaceRef::new(self.workspace.to_string()),
+            self.agent_profile.to_string(),
+        )
+        .with_parent_session_id(self.parent.map(|parent| parent.0))
+        .with_plan_node_id(self.plan_node.clone())
+        .with_work_item(self.work_item.as_ref().map(|item| {
+            WorkItemRef::new(item.id.clone())
+                .with_provider_hint(item.provider_hint.as_ref().map(Text::to_string))
+        }))
     }
 }

@@ -25,10 +25,7 @@ fn begun() -> Telling {
 }
 
 fn patch() -> ApplyPatch {
-    ApplyPatch {
-        repo: repo(),
-        patch_content: "--- a".into(),
-    }
+    ApplyPatch::new(repo(), "--- a")
 }
 
 fn view(story: &Telling) -> SessionView {

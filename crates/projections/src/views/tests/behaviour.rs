@@ -89,10 +89,10 @@ fn a_run_lists_its_patch_sets_in_order_and_completes_with_its_decision() {
     on_run(&mut story, |_| proposed(12));
     on_run(&mut story, |_| proposed(11));
     on_run(&mut story, |_| ValidationStarted {});
-    assert_eq!(view::<RunView>(&story, 1).status, Status::Validating);
+    assert_eq!(view::<RunView>(&story, 1).status(), Status::Validating);
     on_run(&mut story, decided);
     let run: RunView = view(&story, 1);
-    assert_eq!(run.status, Status::Completed);
+    assert_eq!(run.status(), Status::Completed);
     assert_eq!(run.patchsets, [PatchSetId(id(12)), PatchSetId(id(11))]);
     assert_eq!(
         (run.header.created_at, run.header.updated_at),
@@ -108,7 +108,7 @@ fn a_decision_on_a_failed_run_leaves_it_failed() {
     });
     on_run(&mut story, decided);
     let run: RunView = view(&story, 1);
-    assert_eq!(run.status, Status::Failed);
+    assert_eq!(run.status(), Status::Failed);
     assert_eq!(run.error.unwrap().as_str(), Some("no memory"));
 }
 
@@ -119,7 +119,7 @@ fn a_reverted_patch_set_is_shown_as_rejected_and_is_known_as_reverted() {
     let patch_set = PatchSetId(id(10));
     on_run(&mut story, |_| PatchSetApplied { patch_set });
     assert_eq!(
-        view::<PatchSetView>(&story, 10).apply_status,
+        view::<PatchSetView>(&story, 10).status(),
         ApplyStatus::Applied
     );
     on_run(&mut story, |_| PatchSetReverted {
@@ -127,7 +127,7 @@ fn a_reverted_patch_set_is_shown_as_rejected_and_is_known_as_reverted() {
         reverted_by: RunId(id(20)),
     });
     let reverted: PatchSetView = view(&story, 10);
-    assert_eq!(reverted.apply_status, ApplyStatus::Reverted);
+    assert_eq!(reverted.status(), ApplyStatus::Reverted);
     assert_eq!(reverted.reverted_by, Some(RunId(id(20))));
     let json = ObjectView::from(reverted).to_json().unwrap();
     assert!(json.ends_with(r#""apply_status":"rejected"}"#), "{json}");
@@ -235,12 +235,7 @@ fn an_environment_has_each_field_once_and_keeps_the_order_of_the_rest() {
         .into_iter()
         .map(|(name, json)| (name.to_owned(), number(json)))
         .collect();
-    let environment = annals_domain::Environment {
-        os: "linux".into(),
-        arch: "x86_64".into(),
-        cwd: "/srv".into(),
-        extra,
-    };
+    let environment = annals_domain::Environment::new("linux", "x86_64", "/srv").with_extra(extra);
     on_run(&mut story, |pieces| {
         let environment = Some(StoredEnvironment::store(&environment, pieces));
         Created {
@@ -574,7 +569,7 @@ fn a_task_collects_its_runs_and_ends_with_a_reason() {
     }
     story.push(own, |_| task::Event::from(task::Started {}));
     assert_eq!(
-        view::<crate::TaskView>(&story, 1).status,
+        view::<crate::TaskView>(&story, 1).status(),
         task::Status::Running
     );
     story.push(own, |pieces| {
@@ -585,7 +580,7 @@ fn a_task_collects_its_runs_and_ends_with_a_reason() {
     });
     let task: crate::TaskView = view(&story, 1);
     assert_eq!(task.runs, [RunId(id(3)), RunId(id(2))]);
-    assert_eq!(task.status, task::Status::Failed);
+    assert_eq!(task.status(), task::Status::Failed);
     assert_eq!(task.reason.unwrap().as_str(), Some("why"));
 }
 

@@ -225,35 +225,25 @@ impl Draw<'_> {
         };
         // Its task is an intent's once an intent has the plan.
         if step.task.is_none() && self.dice.once_in(3) {
-            return SpawnStepTask {
-                id: Some(self.fresh().into()),
-                ..SpawnStepTask::new(id.into(), number, self.words())
-            }
-            .into();
+            return SpawnStepTask::new(id.into(), number, self.words())
+                .with_id(Some(self.fresh().into()))
+                .into();
         }
         let status = match step.status {
             "pending" => StepStatus::Progressing,
             _ => StepStatus::Completed,
         };
-        SetStepStatus {
-            plan: id.into(),
-            step: number,
-            status,
-            reason: None,
-        }
-        .into()
+        SetStepStatus::new(id.into(), number, status).into()
     }
 
     fn step_pipeline_on(&mut self) -> Command {
         let id = self.of(Kind::ContextPipeline);
         if !self.model.pipelines.contains_key(&id) {
             let id = Some(self.fresh().into());
-            return CreatePipeline {
-                id,
-                max_frames: Some(self.number(4)),
-                policy: None,
-            }
-            .into();
+            return CreatePipeline::new()
+                .with_id(id)
+                .with_max_frames(self.number(4))
+                .into();
         }
         // Frames are there to be used.
         let uses = self
@@ -269,16 +259,14 @@ impl Draw<'_> {
 
     /// A plan that is accepted wherever its pipeline is one.
     fn plain_plan(&mut self) -> CreatePlan {
-        let steps = (0..=self.dice.roll(3))
+        let steps: Vec<_> = (0..=self.dice.roll(3))
             .map(|_| NewStep::new(self.words()))
             .collect();
         let pipeline = self.optional(Kind::ContextPipeline);
-        CreatePlan {
-            id: Some(self.fresh().into()),
-            pipeline,
-            steps,
-            ..CreatePlan::default()
-        }
+        CreatePlan::default()
+            .with_id(Some(self.fresh().into()))
+            .with_pipeline(pipeline)
+            .with_steps(steps)
     }
 
     fn step_intent_on(&mut self) -> Command {
@@ -289,45 +277,24 @@ impl Draw<'_> {
             .get(&id)
             .map(|intent| (intent.status, intent.analyzed))
         {
-            Some(("draft", false)) => AnalyzeIntent {
-                intent: id.into(),
-                content: self.words(),
+            Some(("draft", false)) => AnalyzeIntent::new(id.into(), self.words()).into(),
+            Some(("draft", true)) => ActivateIntent::new(id.into()).into(),
+            Some(("active", _)) if self.dice.once_in(4) => {
+                SelectPlan::new(id.into(), self.id(Kind::Plan)).into()
             }
-            .into(),
-            Some(("draft", true)) => ActivateIntent {
-                intent: id.into(),
-                reason: None,
-            }
-            .into(),
-            Some(("active", _)) if self.dice.once_in(4) => SelectPlan {
-                intent: id.into(),
-                plan: self.id(Kind::Plan),
-            }
-            .into(),
-            Some(("active", _)) => CreatePlan {
-                intent: Some(id.into()),
-                ..self.plain_plan()
-            }
-            .into(),
+            Some(("active", _)) => self.plain_plan().with_intent(Some(id.into())).into(),
             _ => {
                 let id = Some(self.fresh().into());
-                CreateIntent {
-                    id,
-                    prompt: self.words(),
-                    parent: None,
-                }
-                .into()
+                CreateIntent::new(self.words()).with_id(id).into()
             }
         }
     }
 
     fn new_task(&mut self) -> CreateTask {
         let intent = self.optional(Kind::Intent);
-        CreateTask {
-            id: Some(self.fresh().into()),
-            intent,
-            ..CreateTask::new(self.words())
-        }
+        CreateTask::new(self.words())
+            .with_id(Some(self.fresh().into()))
+            .with_intent(intent)
     }
 
     fn next_run(&mut self) -> Command {
@@ -335,13 +302,11 @@ impl Draw<'_> {
         if !self.model.tasks.contains_key(&task) {
             return self.new_task().into();
         }
-        CreateRun {
-            id: Some(self.fresh().into()),
-            plan: self.optional(Kind::Plan),
-            commit: self.optional_oid(),
-            ..CreateRun::new(task.into())
-        }
-        .into()
+        CreateRun::new(task.into())
+            .with_id(Some(self.fresh().into()))
+            .with_plan(self.optional(Kind::Plan))
+            .with_commit(self.optional_oid())
+            .into()
     }
 
     /// A run that reverts what was applied, from its beginning to its decision.
@@ -361,12 +326,10 @@ impl Draw<'_> {
         };
         let task = model.runs.get(&run).map_or(Uuid::nil(), |run| run.task);
         let reverts = Some(patch_set.into());
-        CreateRun {
-            id: Some(self.fresh().into()),
-            reverts,
-            ..CreateRun::new(task.into())
-        }
-        .into()
+        CreateRun::new(task.into())
+            .with_id(Some(self.fresh().into()))
+            .with_reverts(reverts)
+            .into()
     }
 
     fn step_run_on(&mut self) -> Command {
@@ -386,20 +349,17 @@ impl Draw<'_> {
         let statuses: Vec<(Uuid, &str)> = of_run.map(|(id, found)| (*id, found.status)).collect();
         let run_id = id.into();
         match (run.status, run.decided) {
-            ("created", _) => StartPatching { run: run_id }.into(),
+            ("created", _) => StartPatching::new(run_id).into(),
             ("patching", _)
                 if (statuses.is_empty() && run.reverts.is_none()) || self.dice.once_in(3) =>
             {
                 self.patch_set(run_id).into()
             }
-            ("patching", _) => StartValidation { run: run_id }.into(),
+            ("patching", _) => StartValidation::new(run_id).into(),
             ("validating", _) if self.dice.once_in(4) => self.review_of(run.task).into(),
             ("validating", _) if self.dice.once_in(3) => {
                 match statuses.iter().find(|(_, status)| *status == "proposed") {
-                    Some((id, _)) => ApplyPatchSet {
-                        patch_set: (*id).into(),
-                    }
-                    .into(),
+                    Some((id, _)) => ApplyPatchSet::new((*id).into()).into(),
                     None => self.patch_set(run_id).into(),
                 }
             }
@@ -407,19 +367,13 @@ impl Draw<'_> {
             ("failed", false) => {
                 let verdicts = [DecisionType::Retry, DecisionType::Abandon];
                 let verdict = self.dice.pick(&verdicts).unwrap_or(DecisionType::Retry);
-                Decide {
-                    id: Some(self.fresh().into()),
-                    ..Decide::new(run_id, verdict)
-                }
-                .into()
+                Decide::new(run_id, verdict)
+                    .with_id(Some(self.fresh().into()))
+                    .into()
             }
             ("completed", true) if run.result.is_none() && self.dice.once_in(2) => {
                 match run.commits {
-                    Some(decision) => RecordResultCommit {
-                        decision: decision.into(),
-                        commit: self.oid(),
-                    }
-                    .into(),
+                    Some(decision) => RecordResultCommit::new(decision.into(), self.oid()).into(),
                     None => self.next_run(),
                 }
             }
@@ -450,12 +404,10 @@ impl Draw<'_> {
             _ => self.dice.pick(&others).unwrap_or(DecisionType::Retry),
         };
         let commits = verdict == DecisionType::Commit;
-        Decide {
-            id: Some(self.fresh().into()),
-            chosen_patchset_id: chosen_patchset_id.filter(|_| commits),
-            result_commit_sha: self.optional_oid().filter(|_| commits),
-            rationale: self.reason(),
-            ..Decide::new(run, verdict)
-        }
+        Decide::new(run, verdict)
+            .with_id(Some(self.fresh().into()))
+            .with_chosen_patchset_id(chosen_patchset_id.filter(|_| commits))
+            .with_result_commit_sha(self.optional_oid().filter(|_| commits))
+            .with_rationale(self.reason())
     }
 }

@@ -5,6 +5,7 @@
 
 mod context;
 mod intake;
+mod judged;
 mod observation;
 mod open;
 mod run;
@@ -18,10 +19,15 @@ use annals_domain::{Command, FrameId, IntentId, Kind};
 use annals_domain::{intent, plan, task};
 use uuid::Uuid;
 
-pub use self::observation::Observation;
-pub use self::session::Session;
-pub use self::state::{Intent, PatchSet, Plan, Run, Snapshot, SnapshotItem, Step, Task};
+pub use self::state::{
+    Ask, Intent, Observation, PatchSet, Plan, Run, Session, Settings, Snapshot, SnapshotItem, Step,
+    Task,
+};
 pub use self::window::Pipeline;
+
+use self::judged::{Judged, demand, parts, text};
+use self::state::Shared;
+use super::actor::actor;
 
 /// What becomes of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,30 +72,18 @@ pub struct Model {
     /// The verdict on the last command that was given to a session.
     pub verdict: Option<&'static str>,
     /// The log's settings.
-    pub settings: intake::Settings,
+    pub settings: Settings,
     /// The observations.
     pub observations: BTreeMap<Uuid, Observation>,
     /// How many objects the log gave ids that are not known here.
     own_ids: u128,
-    shared: session::Shared,
-}
-
-/// Refused, or whether something happens.
-type Judged = Option<bool>;
-
-/// Refused unless it holds.
-fn demand(holds: bool) -> Option<()> {
-    holds.then_some(())
-}
-
-fn text(text: &str) -> Option<()> {
-    demand(!text.trim().is_empty())
+    shared: Shared,
 }
 
 impl Model {
     /// Judges a command, and takes it in if it is accepted.
     pub fn take(&mut self, command: &Command) -> Answer {
-        self.by = match super::actor(self.commands, command).id.as_str() {
+        self.by = match actor(self.commands, command).id.as_str() {
             "ada" => "ada",
             "bob" => "bob",
             _ => "tester",
@@ -183,7 +177,7 @@ impl Model {
             }
             Command::RecordToolInvocation(c) => {
                 text(&c.tool_name)?;
-                run::parts(&c.output)?;
+                parts(&c.output)?;
                 self.unfinished(c.run.0)?;
                 self.place(c.id.map(Uuid::from), Kind::ToolInvocation)
             }
@@ -481,12 +475,10 @@ impl Model {
         let is_for = |intent: IntentId| planned_for.is_none_or(|planned| planned == intent.0);
         demand(c.intent.is_none_or(is_for))?;
         demand(self.step(c.plan.0, c.step)?.task.is_none())?;
-        let task = task::CreateTask {
-            id: c.id,
-            parent: c.parent,
-            intent: c.intent.or(planned_for.map(IntentId)),
-            ..task::CreateTask::new(c.title.as_str())
-        };
+        let task = task::CreateTask::new(c.title.as_str())
+            .with_id(c.id)
+            .with_parent(c.parent)
+            .with_intent(c.intent.or(planned_for.map(IntentId)));
         self.create_task(&task)?;
         self.step(c.plan.0, c.step)?.task = c.id.map(Uuid::from);
         Some(true)

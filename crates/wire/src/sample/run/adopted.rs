@@ -8,8 +8,8 @@ use annals_domain::run::{
 use annals_domain::{Emitted, PatchSetId, Pieces, PlanId, ProvenanceId, SnapshotId, TaskId};
 use serde_json::json;
 
-use super::super::{adopted, artifact, environment, id, json, sha1, sha256};
-use super::{decision_made, evidence_recorded, sample, tool_invoked};
+use super::shared::{decision_made, evidence_recorded, sample, tool_invoked};
+use crate::sample::values::{adopted, artifact, environment, id, json, sha1, sha256};
 
 pub(super) fn samples() -> [Emitted; 6] {
     [

@@ -112,9 +112,9 @@ pub fn check(before: Option<&ObjectView>, after: &ObjectView) {
 fn starts(object: &ObjectView) {
     match object {
         ObjectView::Intent(view) => assert_eq!(view.status().as_str(), "draft"),
-        ObjectView::Task(view) => assert_eq!(view.status.name(), "draft"),
-        ObjectView::Run(view) => assert_eq!(view.status.name(), "created"),
-        ObjectView::PatchSet(view) => assert_eq!(view.apply_status.as_str(), "proposed"),
+        ObjectView::Task(view) => assert_eq!(view.status().name(), "draft"),
+        ObjectView::Run(view) => assert_eq!(view.status().name(), "created"),
+        ObjectView::PatchSet(view) => assert_eq!(view.status().as_str(), "proposed"),
         ObjectView::Plan(view) => {
             assert!(
                 view.steps
@@ -211,7 +211,7 @@ fn task(old: &TaskView, new: &TaskView) {
         (&old.title, old.parent, old.intent),
         (&new.title, new.parent, new.intent)
     );
-    along(TASK, old.status.name(), new.status.name());
+    along(TASK, old.status().name(), new.status().name());
     grows(&old.runs, &new.runs);
     grows(&old.dependencies, &new.dependencies);
     grows(&old.constraints, &new.constraints);
@@ -222,7 +222,7 @@ fn run(old: &RunView, new: &RunView) {
     let fixed = |view: &RunView| (view.task, view.plan, view.commit, view.reverts);
     assert_eq!(fixed(old), fixed(new));
     assert_eq!(old.environment, new.environment);
-    along(RUN, old.status.name(), new.status.name());
+    along(RUN, old.status().name(), new.status().name());
     grows(&old.patchsets, &new.patchsets);
     assert!(old.snapshot.is_none() || old.snapshot == new.snapshot);
 }
@@ -233,11 +233,7 @@ fn patch_set(old: &PatchSetView, new: &PatchSetView) {
         (new.run, new.commit, new.format)
     );
     assert_eq!((&old.artifact, &old.touched), (&new.artifact, &new.touched));
-    along(
-        PATCH_SET,
-        old.apply_status.as_str(),
-        new.apply_status.as_str(),
-    );
+    along(PATCH_SET, old.status().as_str(), new.status().as_str());
 }
 
 fn snapshot(old: &ContextSnapshotView, new: &ContextSnapshotView) {

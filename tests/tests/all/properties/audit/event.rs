@@ -81,11 +81,11 @@ impl Audit {
                     it.intent == Some(id) || self.is_step_of(TaskId(it.header.object_id), id)
                 });
                 for task in own.filter(|it| it.intent.is_none_or(|intent| intent == id)) {
-                    assert!(!matches!(task.status.name(), "draft" | "running"));
+                    assert!(!matches!(task.status().name(), "draft" | "running"));
                     let runs = self.all::<RunView>();
                     let own = runs.filter(|run| run.task.0 == task.header.object_id);
                     own.for_each(|run| {
-                        assert!(matches!(run.status.name(), "completed" | "failed"))
+                        assert!(matches!(run.status().name(), "completed" | "failed"))
                     });
                 }
             }
@@ -114,7 +114,7 @@ impl Audit {
             }
             intent::Event::RerunRequested(event) => {
                 for task in &event.superseded {
-                    assert_eq!(self.the::<TaskView>(*task).status.name(), "failed");
+                    assert_eq!(self.the::<TaskView>(*task).status().name(), "failed");
                 }
             }
             intent::Event::Classified(_)
@@ -254,7 +254,7 @@ impl Audit {
             task::Event::Superseded(event) => {
                 let newer: TaskView = self.the(event.by);
                 let older: TaskView = self.the(entry.stream.id);
-                assert_eq!(older.status.name(), "failed");
+                assert_eq!(older.status().name(), "failed");
                 // A step's task that says no intent was tried again for the one that has its plan.
                 assert!(older.intent.is_none() || newer.intent == older.intent);
             }
@@ -280,7 +280,7 @@ impl Audit {
         let run: RunView = self.the(run);
         let verdict = event.decision_type.as_str();
         if run.reverts.is_none() && matches!(verdict, "retry" | "checkpoint") {
-            assert_eq!(self.the::<TaskView>(run.task).status.name(), "running");
+            assert_eq!(self.the::<TaskView>(run.task).status().name(), "running");
         }
     }
 
@@ -298,7 +298,7 @@ impl Audit {
 
     fn check_run(&self, entry: &Entry, event: &run::Event) {
         let run = entry.stream.id;
-        let status = || self.the::<RunView>(run).status.name();
+        let status = || self.the::<RunView>(run).status().name();
         match event {
             run::Event::Created(event) => self.check_new_run(entry, event),
             run::Event::SnapshotAttached(event) => {
@@ -385,15 +385,15 @@ impl Audit {
             .map(|patch_set| self.the::<PatchSetView>(patch_set))
         {
             None => {
-                assert!(matches!(task.status.name(), "draft" | "running"));
+                assert!(matches!(task.status().name(), "draft" | "running"));
                 if let Some(intent) = task.intent {
                     let status = self.the::<IntentView>(intent).status();
                     assert!(matches!(status.as_str(), "draft" | "active"));
                 }
             }
             Some(reverts) => {
-                assert!(matches!(task.status.name(), "draft" | "running" | "done"));
-                assert_eq!(reverts.apply_status.as_str(), "applied");
+                assert!(matches!(task.status().name(), "draft" | "running" | "done"));
+                assert_eq!(reverts.status().as_str(), "applied");
                 assert_eq!(self.the::<RunView>(reverts.run).task, event.task);
             }
         }
@@ -417,16 +417,13 @@ impl Audit {
             DecisionType::Commit => {
                 let chosen = chosen.expect("a commit names a patch set");
                 assert_eq!(chosen.run, run, "of that very run");
-                assert!(matches!(
-                    chosen.apply_status.as_str(),
-                    "proposed" | "applied"
-                ));
+                assert!(matches!(chosen.status().as_str(), "proposed" | "applied"));
                 &["validating"][..]
             }
             DecisionType::Rollback => {
                 let chosen = chosen.expect("a rollback names a patch set");
                 assert_eq!(event.chosen_patch_set, view.reverts);
-                assert_eq!(chosen.apply_status.as_str(), "applied");
+                assert_eq!(chosen.status().as_str(), "applied");
                 assert_ne!(chosen.run, run, "a rollback is a run of its own");
                 &["validating"]
             }
@@ -436,7 +433,7 @@ impl Audit {
             }
         };
         assert!(
-            statuses.contains(&view.status.name()),
+            statuses.contains(&view.status().name()),
             "{}",
             event.decision_type
         );

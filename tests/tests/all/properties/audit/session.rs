@@ -158,7 +158,7 @@ impl Audit {
             Event::PlanNodeLinked(event) => drop(self.the::<TaskView>(event.task)),
             Event::RunAttached(event) => {
                 let run: RunView = self.the(event.run);
-                assert!(!matches!(run.status.name(), "completed" | "failed"));
+                assert!(!matches!(run.status().name(), "completed" | "failed"));
             }
             _ => {}
         }

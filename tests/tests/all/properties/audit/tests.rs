@@ -39,78 +39,31 @@ const PATCHES: [Uuid; 2] = [Uuid::from_u128(9), Uuid::from_u128(10)];
 /// A little of everything: a commit, then a run that reverts it.
 fn story() -> Vec<Command> {
     let intent = INTENT.into();
-    let item = NewItem {
-        kind: ContextItemKind::File,
-        path: "a".into(),
-        preview: None,
-        blob: Some(GitOid::Sha1([1; 20])),
-        content: None,
-    };
+    let item = NewItem::new(ContextItemKind::File, "a").with_blob(GitOid::Sha1([1; 20]));
     let mut story: Vec<Command> = vec![
-        CreateIntent {
-            id: Some(intent),
-            prompt: "do".into(),
-            parent: None,
-        }
-        .into(),
-        AnalyzeIntent {
-            intent,
-            content: "it".into(),
-        }
-        .into(),
-        ActivateIntent {
-            intent,
-            reason: None,
-        }
-        .into(),
-        CreatePipeline {
-            id: Some(PIPELINE.into()),
-            max_frames: None,
-            policy: None,
-        }
-        .into(),
-        PushFrame {
-            pipeline: PIPELINE.into(),
-            kind: FrameKind::ToolCall,
-            summary: "called".into(),
-            data: None,
-            content: None,
-            token_estimate: None,
-        }
-        .into(),
-        CreatePlan {
-            id: Some(PLAN.into()),
-            intent: Some(intent),
-            pipeline: Some(PIPELINE.into()),
-            fwindow: Some((0, 1)),
-            steps: vec![NewStep {
-                iframes: vec![FrameId(0)],
-                ..NewStep::new("work")
-            }],
-            ..CreatePlan::default()
-        }
-        .into(),
-        OpenSnapshot {
-            id: Some(SNAPSHOT.into()),
-            selection_strategy: SelectionStrategy::Explicit,
-            items: vec![item],
-            summary: None,
-        }
-        .into(),
-        FinalizeSnapshot {
-            snapshot: SNAPSHOT.into(),
-            summary: None,
-        }
-        .into(),
+        CreateIntent::new("do").with_id(intent).into(),
+        AnalyzeIntent::new(intent, "it").into(),
+        ActivateIntent::new(intent).into(),
+        CreatePipeline::new().with_id(Some(PIPELINE.into())).into(),
+        PushFrame::new(PIPELINE.into(), FrameKind::ToolCall, "called").into(),
+        CreatePlan::default()
+            .with_id(Some(PLAN.into()))
+            .with_intent(intent)
+            .with_pipeline(Some(PIPELINE.into()))
+            .with_fwindow((0, 1))
+            .with_steps(vec![NewStep::new("work").with_iframes(vec![FrameId(0)])])
+            .into(),
+        OpenSnapshot::new(SelectionStrategy::Explicit)
+            .with_id(Some(SNAPSHOT.into()))
+            .with_items(vec![item])
+            .into(),
+        FinalizeSnapshot::new(SNAPSHOT.into()).into(),
         public(SNAPSHOT),
     ];
-    let tasks = TASKS.map(|id| CreateTask {
-        id: Some(id.into()),
-        ..CreateTask::new("work")
-    });
+    let tasks = TASKS.map(|id| CreateTask::new("work").with_id(Some(id.into())));
     story.extend(tasks.map(Command::from));
     let [dependency, task] = TASKS.map(Into::into);
-    story.push(AddDependency { task, dependency }.into());
+    story.push(AddDependency::new(task, dependency).into());
     story.extend(runs());
     story.extend(session::story());
     story.push(public(INTENT));
@@ -119,13 +72,7 @@ fn story() -> Vec<Command> {
 
 fn public(object: Uuid) -> Command {
     let visibility = Some(Visibility::Public);
-    SetMetadata {
-        object,
-        visibility,
-        tags: None,
-        external_ids: None,
-    }
-    .into()
+    SetMetadata::new(object).with_visibility(visibility).into()
 }
 
 fn runs() -> Vec<Command> {
@@ -141,44 +88,17 @@ fn runs() -> Vec<Command> {
         };
         let chosen_patchset_id = Some(PATCHES[0].into());
         commands.extend([
-            Command::from(CreateRun {
-                id: Some(run),
-                reverts,
-                ..CreateRun::new(task)
-            }),
-            StartPatching { run }.into(),
-            ProposePatchSet {
-                id: Some(patch_set.into()),
-                ..ProposePatchSet::new(run, DiffFormat::Unified)
-            }
-            .into(),
-            RecordProvenance {
-                run,
-                id: None,
-                provider: "local".into(),
-                model: "small".into(),
-                parameters: None,
-                temperature: None,
-                max_tokens: None,
-                token_usage: None,
-            }
-            .into(),
-            RecordUsage {
-                run,
-                model: None,
-                uncached_input_tokens: 1,
-                cache_read_tokens: 0,
-                cache_write_tokens: 0,
-                output_tokens: 1,
-                cost_usd: None,
-            }
-            .into(),
-            StartValidation { run }.into(),
-            Decide {
-                chosen_patchset_id,
-                ..Decide::new(run, verdict)
-            }
-            .into(),
+            Command::from(CreateRun::new(task).with_id(run).with_reverts(reverts)),
+            StartPatching::new(run).into(),
+            ProposePatchSet::new(run, DiffFormat::Unified)
+                .with_id(Some(patch_set.into()))
+                .into(),
+            RecordProvenance::new(run, "local", "small").into(),
+            RecordUsage::new(run, 1, 1).into(),
+            StartValidation::new(run).into(),
+            Decide::new(run, verdict)
+                .with_chosen_patchset_id(chosen_patchset_id)
+                .into(),
         ]);
     }
     commands

@@ -9,7 +9,8 @@ use annals_domain::run::*;
 use annals_domain::snapshot::*;
 use annals_domain::task::*;
 use annals_domain::{
-    ActorRef, Command, FrameId, GitOid, IntegrityHash, Json, Kind, PipelineId, RunId, Visibility,
+    ActorRef, Command, FrameId, GitOid, IntegrityHash, Json, Kind, Ordered, PipelineId, RunId,
+    Visibility,
 };
 
 use uuid::Uuid;
@@ -44,43 +45,21 @@ impl Draw<'_> {
     fn intent_command(&mut self) -> Command {
         let intent = self.id(Kind::Intent);
         match self.one_of(7, Kind::Intent) {
-            0 => CreateIntent {
-                id: Some(self.new_id().into()),
-                prompt: self.text(),
-                parent: self.optional(Kind::Intent),
-            }
-            .into(),
-            1 => AnalyzeIntent {
-                intent,
-                content: self.text(),
-            }
-            .into(),
-            2 => ActivateIntent {
-                intent,
-                reason: self.reason(),
-            }
-            .into(),
-            3 => SelectPlan {
-                intent,
-                plan: self.id(Kind::Plan),
-            }
-            .into(),
-            4 => RecordCommit {
-                intent,
-                commit: self.oid(),
-            }
-            .into(),
-            5 => CompleteIntent {
-                intent,
-                reason: self.reason(),
-                abandon_open: self.dice.once_in(2),
-            }
-            .into(),
-            _ => CancelIntent {
-                intent,
-                reason: self.reason(),
-            }
-            .into(),
+            0 => CreateIntent::new(self.text())
+                .with_id(Some(self.new_id().into()))
+                .with_parent(self.optional(Kind::Intent))
+                .into(),
+            1 => AnalyzeIntent::new(intent, self.text()).into(),
+            2 => ActivateIntent::new(intent)
+                .with_reason(self.reason())
+                .into(),
+            3 => SelectPlan::new(intent, self.id(Kind::Plan)).into(),
+            4 => RecordCommit::new(intent, self.oid()).into(),
+            5 => CompleteIntent::new(intent)
+                .with_reason(self.reason())
+                .with_abandon_open(self.dice.once_in(2))
+                .into(),
+            _ => CancelIntent::new(intent).with_reason(self.reason()).into(),
         }
     }
 
@@ -88,7 +67,7 @@ impl Draw<'_> {
 
     fn draft_plan(&mut self) -> CreatePlan {
         let pipeline = self.optional(Kind::ContextPipeline);
-        let steps = (0..self.dice.roll(4))
+        let steps: Vec<_> = (0..self.dice.roll(4))
             .map(|_| self.new_step(pipeline))
             .collect();
         let fwindow = self
@@ -96,36 +75,33 @@ impl Draw<'_> {
             .once_in(4)
             .then(|| (self.number(2), self.number(4)));
         let with_intent = self.dice.once_in(3);
-        CreatePlan {
-            id: Some(self.new_id().into()),
-            intent: if with_intent {
+        CreatePlan::new()
+            .with_id(Some(self.new_id().into()))
+            .with_intent(if with_intent {
                 self.optional(Kind::Intent)
             } else {
                 None
-            },
-            previous: self.optional(Kind::Plan),
-            restores: match self.dice.once_in(4) {
+            })
+            .with_previous(self.optional(Kind::Plan))
+            .with_restores(match self.dice.once_in(4) {
                 true => self.optional(Kind::Plan),
                 false => None,
-            },
-            pipeline: pipeline.map(Into::into),
-            fwindow,
-            steps,
-        }
+            })
+            .with_pipeline(pipeline.map(Into::into))
+            .with_fwindow(fwindow)
+            .with_steps(steps)
     }
 
     fn new_step(&mut self, pipeline: Option<Uuid>) -> NewStep {
-        NewStep {
-            inputs: self.dice.once_in(3).then(|| self.json()),
-            iframes: self.frames(pipeline),
-            oframes: self.frames(pipeline),
-            task: if self.dice.once_in(4) {
+        NewStep::new(self.text())
+            .with_inputs(self.dice.once_in(3).then(|| self.json()))
+            .with_iframes(self.frames(pipeline))
+            .with_oframes(self.frames(pipeline))
+            .with_task(if self.dice.once_in(4) {
                 self.optional(Kind::Task)
             } else {
                 None
-            },
-            ..NewStep::new(self.text())
-        }
+            })
     }
 
     /// Frames of a pipeline, sometimes the one that comes next.
@@ -142,13 +118,10 @@ impl Draw<'_> {
 
     pub(super) fn link_frames(&mut self, plan: Uuid) -> LinkStepFrames {
         let pipeline = self.model.plans.get(&plan).and_then(|plan| plan.pipeline);
-        LinkStepFrames {
-            plan: plan.into(),
-            step: self.number(2),
-            iframes: self.frames(pipeline),
-            oframes: self.frames(pipeline),
-            inferred: self.dice.once_in(4),
-        }
+        LinkStepFrames::new(plan.into(), self.number(2))
+            .with_iframes(self.frames(pipeline))
+            .with_oframes(self.frames(pipeline))
+            .with_inferred(self.dice.once_in(4))
     }
 
     fn plan_command(&mut self) -> Command {
@@ -158,43 +131,24 @@ impl Draw<'_> {
         let statuses = StepStatus::ALL;
         match self.one_of(8, Kind::Plan) {
             0 => self.draft_plan().into(),
-            1 => AddStep {
-                plan,
-                step: self.new_step(pipeline),
-                index: self.dice.once_in(4).then(|| self.number(3)),
-            }
-            .into(),
+            1 => AddStep::new(plan, self.new_step(pipeline))
+                .with_index(self.dice.once_in(4).then(|| self.number(3)))
+                .into(),
             2..5 => {
                 let status = self.dice.pick(statuses).unwrap_or(StepStatus::Progressing);
-                SetStepStatus {
-                    plan,
-                    step,
-                    status,
-                    reason: self.reason(),
-                }
-                .into()
+                SetStepStatus::new(plan, step, status)
+                    .with_reason(self.reason())
+                    .into()
             }
             5 => self.link_frames(id).into(),
-            6 => SpawnStepTask {
-                plan,
-                step,
-                id: Some(self.new_id().into()),
-                title: self.title(),
-                description: self.reason(),
-                goal: Some(GoalType::Docs),
-                constraints: vec![],
-                acceptance_criteria: vec![],
-                parent: self.optional(Kind::Task),
-                intent: self.optional(Kind::Intent),
-                requester: None,
-            }
-            .into(),
-            _ => RecordStepOutput {
-                plan,
-                step,
-                outputs: self.json(),
-            }
-            .into(),
+            6 => SpawnStepTask::new(plan, step, self.title())
+                .with_id(Some(self.new_id().into()))
+                .with_description(self.reason())
+                .with_goal(GoalType::Docs)
+                .with_parent(self.optional(Kind::Task))
+                .with_intent(self.optional(Kind::Intent))
+                .into(),
+            _ => RecordStepOutput::new(plan, step, self.json()).into(),
         }
     }
 
@@ -204,47 +158,22 @@ impl Draw<'_> {
         let task = self.id(Kind::Task);
         match self.one_of(8, Kind::Task) {
             0..2 => {
-                let requester = ActorRef {
-                    display_name: self.reason(),
-                    ..ActorRef::human(self.words())
-                };
-                CreateTask {
-                    id: Some(self.new_id().into()),
-                    description: self.reason(),
-                    constraints: vec![self.words()],
-                    requester: Some(requester),
-                    parent: self.optional(Kind::Task),
-                    intent: self.optional(Kind::Intent),
-                    dependencies: self.optional(Kind::Task).into_iter().collect(),
-                    ..CreateTask::new(self.title())
-                }
-                .into()
+                let requester = ActorRef::human(self.words()).with_display_name(self.reason());
+                CreateTask::new(self.title())
+                    .with_id(Some(self.new_id().into()))
+                    .with_description(self.reason())
+                    .with_constraints(vec![self.words()])
+                    .with_requester(requester)
+                    .with_parent(self.optional(Kind::Task))
+                    .with_intent(self.optional(Kind::Intent))
+                    .with_dependencies(self.optional(Kind::Task).into_iter().collect::<Vec<_>>())
+                    .into()
             }
-            2 => AddConstraint {
-                task,
-                constraint: self.text(),
-            }
-            .into(),
-            3 => AddAcceptanceCriterion {
-                task,
-                criterion: self.text(),
-            }
-            .into(),
-            4..6 => AddDependency {
-                task,
-                dependency: self.id(Kind::Task),
-            }
-            .into(),
-            6 => FailTask {
-                task,
-                reason: self.reason(),
-            }
-            .into(),
-            _ => CancelTask {
-                task,
-                reason: self.reason(),
-            }
-            .into(),
+            2 => AddConstraint::new(task, self.text()).into(),
+            3 => AddAcceptanceCriterion::new(task, self.text()).into(),
+            4..6 => AddDependency::new(task, self.id(Kind::Task)).into(),
+            6 => FailTask::new(task).with_reason(self.reason()).into(),
+            _ => CancelTask::new(task).with_reason(self.reason()).into(),
         }
     }
 
@@ -254,128 +183,85 @@ impl Draw<'_> {
         let run = self.id(Kind::Run);
         match self.dice.roll(16) {
             0 => self.any_run().into(),
-            1 => AttachSnapshot {
-                run,
-                snapshot: self.id(Kind::ContextSnapshot),
-            }
-            .into(),
-            2 => StartPatching { run }.into(),
-            3 => StartValidation { run }.into(),
+            1 => AttachSnapshot::new(run, self.id(Kind::ContextSnapshot)).into(),
+            2 => StartPatching::new(run).into(),
+            3 => StartValidation::new(run).into(),
             4 => self.tool_invocation(run).into(),
             5 => self.patch_set(run).into(),
-            6 => ApplyPatchSet {
-                patch_set: self.id(Kind::PatchSet),
-            }
-            .into(),
+            6 => ApplyPatchSet::new(self.id(Kind::PatchSet)).into(),
             7 => {
                 let patch_set = self.id(Kind::PatchSet);
-                RejectPatchSet {
-                    patch_set,
-                    reason: self.reason(),
-                }
-                .into()
+                RejectPatchSet::new(patch_set)
+                    .with_reason(self.reason())
+                    .into()
             }
             8 => {
                 let patch_set = self.id(Kind::PatchSet);
-                OverrideRationale {
-                    patch_set,
-                    rationale: self.reason(),
-                }
-                .into()
+                OverrideRationale::new(patch_set)
+                    .with_rationale(self.reason())
+                    .into()
             }
             9 => self.evidence(run).into(),
             10 => self.provenance(run).into(),
             11 => self.usage(run).into(),
-            12 => RecordResultCommit {
-                decision: self.id(Kind::Decision),
-                commit: self.oid(),
-            }
-            .into(),
-            13 => RecordMetrics {
-                run,
-                metrics: self.json(),
-            }
-            .into(),
-            14 => FailRun {
-                run,
-                error: self.text(),
-            }
-            .into(),
+            12 => RecordResultCommit::new(self.id(Kind::Decision), self.oid()).into(),
+            13 => RecordMetrics::new(run, self.json()).into(),
+            14 => FailRun::new(run, self.text()).into(),
             _ => self.any_decision(run).into(),
         }
     }
 
     fn any_run(&mut self) -> CreateRun {
         let reverts = self.dice.once_in(2);
-        CreateRun {
-            id: Some(self.new_id().into()),
-            plan: self.optional(Kind::Plan),
-            commit: self.optional_oid(),
-            snapshot: self.optional(Kind::ContextSnapshot),
-            environment: Some(annals_domain::Environment {
-                os: self.words(),
-                arch: self.words(),
-                cwd: self.words(),
-                extra: [("shell".to_owned(), self.json())].into_iter().collect(),
-            }),
-            reverts: if reverts {
+        CreateRun::new(self.id(Kind::Task))
+            .with_id(Some(self.new_id().into()))
+            .with_plan(self.optional(Kind::Plan))
+            .with_commit(self.optional_oid())
+            .with_snapshot(self.optional(Kind::ContextSnapshot))
+            .with_environment(
+                annals_domain::Environment::new(self.words(), self.words(), self.words())
+                    .with_extra(Ordered(vec![("shell".to_owned(), self.json())])),
+            )
+            .with_reverts(if reverts {
                 self.optional(Kind::PatchSet)
             } else {
                 None
-            },
-            ..CreateRun::new(self.id(Kind::Task))
-        }
+            })
     }
 
     fn tool_invocation(&mut self, run: RunId) -> RecordToolInvocation {
-        let io_footprint = IoFootprint {
-            paths_read: vec![self.words()],
-            paths_written: vec![self.words()],
-        };
-        RecordToolInvocation {
-            run,
-            id: self.optional_id().map(Into::into),
-            tool_name: self.text(),
-            io_footprint: Some(io_footprint),
-            args: Some(self.json()),
-            status: ToolStatus::Error,
-            duration_ms: Some(1_250),
-            result_summary: self.reason(),
-            artifacts: vec![],
-            output: self.parts(),
-        }
+        let io_footprint = IoFootprint::new()
+            .with_paths_read(vec![self.words()])
+            .with_paths_written(vec![self.words()]);
+        RecordToolInvocation::new(run, self.text(), ToolStatus::Error)
+            .with_id(self.optional_id().map(Into::into))
+            .with_io_footprint(io_footprint)
+            .with_args(self.json())
+            .with_duration_ms(1_250)
+            .with_result_summary(self.reason())
+            .with_output(self.parts())
     }
 
     pub(super) fn patch_set(&mut self, run: RunId) -> ProposePatchSet {
-        let touched = TouchedFile {
-            path: self.text(),
-            change_type: ChangeType::Rename,
-            lines_added: self.number(9),
-            lines_deleted: self.number(9),
-        };
-        ProposePatchSet {
-            id: Some(self.new_id().into()),
-            commit: self.optional_oid(),
-            diff: self.reason().map(|diff| Payload(diff.into_bytes())),
-            touched: vec![touched],
-            rationale: self.reason(),
-            ..ProposePatchSet::new(run, DiffFormat::Unified)
-        }
+        let touched = TouchedFile::new(self.text(), ChangeType::Rename)
+            .with_lines_added(self.number(9))
+            .with_lines_deleted(self.number(9));
+        ProposePatchSet::new(run, DiffFormat::Unified)
+            .with_id(Some(self.new_id().into()))
+            .with_commit(self.optional_oid())
+            .with_diff(self.reason().map(|diff| Payload(diff.into_bytes())))
+            .with_touched(vec![touched])
+            .with_rationale(self.reason())
     }
 
     fn evidence(&mut self, run: RunId) -> RecordEvidence {
-        RecordEvidence {
-            run,
-            id: self.optional_id().map(Into::into),
-            patchset_id: self.optional(Kind::PatchSet),
-            kind: EvidenceKind::Other("review".into()),
-            tool: self.text(),
-            command_line: self.reason(),
-            exit_code: Some(-1),
-            summary: self.reason(),
-            report_artifacts: vec![],
-            report: self.parts(),
-        }
+        RecordEvidence::new(run, EvidenceKind::Other("review".into()), self.text())
+            .with_id(self.optional_id().map(Into::into))
+            .with_patchset_id(self.optional(Kind::PatchSet))
+            .with_command_line(self.reason())
+            .with_exit_code(-1)
+            .with_summary(self.reason())
+            .with_report(self.parts())
     }
 
     /// Usually a small number of tokens, sometimes the largest.
@@ -391,35 +277,22 @@ impl Draw<'_> {
         let (input_tokens, output_tokens) = (self.tokens(), self.tokens());
         let sum = input_tokens.wrapping_add(output_tokens);
         let total = [None, Some(sum), Some(sum.wrapping_add(1))];
-        let token_usage = TokenUsage {
-            input_tokens,
-            output_tokens,
-            total_tokens: self.dice.pick(&total).flatten(),
-            cost_usd: Some(0.25),
-        };
-        RecordProvenance {
-            run,
-            id: self.optional_id().map(Into::into),
-            provider: self.text(),
-            model: self.text(),
-            parameters: Some(self.json()),
-            temperature: Some(0.5),
-            max_tokens: None,
-            token_usage: Some(token_usage),
-        }
+        let token_usage = TokenUsage::new(input_tokens, output_tokens)
+            .with_total_tokens(self.dice.pick(&total).flatten())
+            .with_cost_usd(0.25);
+        RecordProvenance::new(run, self.text(), self.text())
+            .with_id(self.optional_id().map(Into::into))
+            .with_parameters(self.json())
+            .with_temperature(0.5)
+            .with_token_usage(token_usage)
     }
 
     fn usage(&mut self, run: RunId) -> RecordUsage {
         let costs = [None, Some(0.5), Some(-0.5)];
-        RecordUsage {
-            run,
-            model: self.reason(),
-            uncached_input_tokens: self.tokens(),
-            cache_read_tokens: self.tokens(),
-            cache_write_tokens: 0,
-            output_tokens: self.tokens(),
-            cost_usd: self.dice.pick(&costs).flatten(),
-        }
+        RecordUsage::new(run, self.tokens(), self.tokens())
+            .with_model(self.reason())
+            .with_cache_read_tokens(self.tokens())
+            .with_cost_usd(self.dice.pick(&costs).flatten())
     }
 
     fn any_decision(&mut self, run: RunId) -> Decide {
@@ -428,14 +301,12 @@ impl Draw<'_> {
         let verdict = self.dice.pick(&verdicts).unwrap_or(DecisionType::Retry);
         let result_commit_sha = self.optional_oid();
         let checkpoint_id = self.reason();
-        Decide {
-            id: self.optional_id().map(Into::into),
-            chosen_patchset_id: self.optional(Kind::PatchSet),
-            result_commit_sha: result_commit_sha.filter(|_| self.dice.once_in(2)),
-            checkpoint_id: checkpoint_id.filter(|_| self.dice.once_in(2)),
-            rationale: self.reason(),
-            ..Decide::new(run, verdict)
-        }
+        Decide::new(run, verdict)
+            .with_id(self.optional_id().map(Into::into))
+            .with_chosen_patchset_id(self.optional(Kind::PatchSet))
+            .with_result_commit_sha(result_commit_sha.filter(|_| self.dice.once_in(2)))
+            .with_checkpoint_id(checkpoint_id.filter(|_| self.dice.once_in(2)))
+            .with_rationale(self.reason())
     }
 
     // Context.
@@ -451,13 +322,10 @@ impl Draw<'_> {
             Some(known) if !self.dice.once_in(8) => self.dice.pick(&known).flatten(),
             _ => self.optional_oid(),
         };
-        NewItem {
-            kind: ContextItemKind::File,
-            path: self.text(),
-            preview: self.reason(),
-            blob,
-            content,
-        }
+        NewItem::new(ContextItemKind::File, self.text())
+            .with_preview(self.reason())
+            .with_blob(blob)
+            .with_content(content)
     }
 
     /// Text, or bytes that are none.
@@ -471,14 +339,16 @@ impl Draw<'_> {
 
     /// Parts, which must have names of their own and sometimes have not.
     fn parts(&mut self) -> Vec<ContentPart> {
-        let part = |n: usize, any: &mut Self| ContentPart {
-            name: match any.dice.roll(24) {
-                0 => "part 0".to_owned(),
-                1 => any.text(),
-                _ => format!("part {n}"),
-            },
-            content_type: any.dice.once_in(2).then(|| "text/plain".to_owned()),
-            content: any.payload(),
+        let part = |n: usize, any: &mut Self| {
+            ContentPart::new(
+                match any.dice.roll(24) {
+                    0 => "part 0".to_owned(),
+                    1 => any.text(),
+                    _ => format!("part {n}"),
+                },
+                any.payload().0,
+            )
+            .with_content_type(any.dice.once_in(2).then(|| "text/plain".to_owned()))
         };
         let count = self.dice.roll(3);
         (0..count).map(|n| part(n, self)).collect()
@@ -487,29 +357,20 @@ impl Draw<'_> {
     fn snapshot_command(&mut self) -> Command {
         let snapshot = self.id(Kind::ContextSnapshot);
         match self.one_of(5, Kind::ContextSnapshot) {
-            0 => OpenSnapshot {
-                id: Some(self.new_id().into()),
-                selection_strategy: SelectionStrategy::Heuristic,
-                items: (0..self.dice.roll(4)).map(|_| self.item()).collect(),
-                summary: self.reason(),
-            }
-            .into(),
-            1 => AddItem {
-                snapshot,
-                item: self.item(),
-            }
-            .into(),
-            2 => AttachBlob {
-                snapshot,
-                item: self.number(2),
-                blob: self.oid(),
-            }
-            .into(),
-            _ => FinalizeSnapshot {
-                snapshot,
-                summary: self.reason(),
-            }
-            .into(),
+            0 => OpenSnapshot::new(SelectionStrategy::Heuristic)
+                .with_id(Some(self.new_id().into()))
+                .with_items(
+                    (0..self.dice.roll(4))
+                        .map(|_| self.item())
+                        .collect::<Vec<_>>(),
+                )
+                .with_summary(self.reason())
+                .into(),
+            1 => AddItem::new(snapshot, self.item()).into(),
+            2 => AttachBlob::new(snapshot, self.number(2), self.oid()).into(),
+            _ => FinalizeSnapshot::new(snapshot)
+                .with_summary(self.reason())
+                .into(),
         }
     }
 
@@ -523,28 +384,17 @@ impl Draw<'_> {
                     Some(_) if !self.dice.once_in(8) => None,
                     _ => Some(self.number(4)),
                 };
-                CreatePipeline {
-                    id,
-                    max_frames,
-                    policy,
-                }
-                .into()
+                CreatePipeline::new()
+                    .with_id(id)
+                    .with_max_frames(max_frames)
+                    .with_policy(policy)
+                    .into()
             }
-            3 => SetEvictionPolicy {
-                pipeline,
-                policy: self.policy(),
-            }
-            .into(),
-            1 => SetMaxFrames {
-                pipeline,
-                max_frames: self.number(4),
-            }
-            .into(),
-            2 => SetGlobalSummary {
-                pipeline,
-                summary: self.reason(),
-            }
-            .into(),
+            3 => SetEvictionPolicy::new(pipeline, self.policy()).into(),
+            1 => SetMaxFrames::new(pipeline, self.number(4)).into(),
+            2 => SetGlobalSummary::new(pipeline)
+                .with_summary(self.reason())
+                .into(),
             _ => self.frame(pipeline).into(),
         }
     }
@@ -568,17 +418,16 @@ impl Draw<'_> {
             true => Json::parse(r#"{"content": "given twice?"}"#).expect("it is JSON"),
             false => self.json(),
         };
-        PushFrame {
+        PushFrame::new(
             pipeline,
-            kind: self
-                .dice
+            self.dice
                 .pick(FrameKind::LISTED)
                 .unwrap_or(FrameKind::ToolCall),
-            summary: self.words(),
-            data: (!self.dice.once_in(4)).then_some(data),
-            content: self.dice.once_in(2).then(|| self.json()),
-            token_estimate: Some(self.tokens()),
-        }
+            self.words(),
+        )
+        .with_data((!self.dice.once_in(4)).then_some(data))
+        .with_content(self.dice.once_in(2).then(|| self.json()))
+        .with_token_estimate(self.tokens())
     }
 
     fn metadata_command(&mut self) -> Command {
@@ -587,18 +436,16 @@ impl Draw<'_> {
         if self.dice.once_in(3) {
             let words = ["", "a b", "x/y", "cache", "größe", "v1.2", "kette_7", "z"];
             let alias = self.dice.pick(&words).unwrap_or("z").to_owned();
-            return ReserveAlias { object, alias }.into();
+            return ReserveAlias::new(object, alias).into();
         }
         if self.dice.once_in(3) {
             let checksum = (!self.dice.once_in(4)).then(|| IntegrityHash::of(b"it"));
-            return Seal { object, checksum }.into();
+            return Seal::new(object).with_checksum(checksum).into();
         }
-        SetMetadata {
-            object,
-            visibility: self.dice.once_in(2).then_some(Visibility::Public),
-            tags: self.labels(),
-            external_ids: self.labels(),
-        }
-        .into()
+        SetMetadata::new(object)
+            .with_visibility(self.dice.once_in(2).then_some(Visibility::Public))
+            .with_tags(self.labels())
+            .with_external_ids(self.labels())
+            .into()
     }
 }

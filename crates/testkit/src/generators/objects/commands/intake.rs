@@ -1,7 +1,7 @@
 //! Commands about proposals, approvals, questions and reruns.
 
 use annals_domain::intent::*;
-use annals_domain::run::{ProposePatchSet, StartPatching, StartValidation};
+use annals_domain::run::{StartPatching, StartValidation};
 use annals_domain::settings::{SetSetting, Setting};
 use annals_domain::task::{CreateTask, FailTask, RecordReview, ReviewVerdict};
 use annals_domain::{Command, IntentId, Kind};
@@ -41,49 +41,37 @@ impl Draw<'_> {
     pub(super) fn proposal(&mut self) -> SubmitIntent {
         let sources = Source::ALL;
         let source = self.dice.pick(sources).unwrap_or(Source::Human);
-        SubmitIntent {
-            id: Some(self.new_id().into()),
-            work_type: self.work_type(),
-            risk: self.risk(),
-            labels: (0..self.dice.roll(3)).map(|_| self.text()).collect(),
-            refines: self.some(Kind::Intent).pop(),
-            child_of: self.some(Kind::Intent).pop(),
-            depends_on: self.some(Kind::Intent),
-            ..SubmitIntent::new(source, self.text())
-        }
+        SubmitIntent::new(self.text(), source)
+            .with_id(Some(self.new_id().into()))
+            .with_work_type(self.work_type())
+            .with_risk(self.risk())
+            .with_labels(
+                (0..self.dice.roll(3))
+                    .map(|_| self.text())
+                    .collect::<Vec<_>>(),
+            )
+            .with_refines(self.some(Kind::Intent).pop())
+            .with_child_of(self.some(Kind::Intent).pop())
+            .with_depends_on(self.some(Kind::Intent))
     }
 
     pub(super) fn intake_command(&mut self) -> Command {
         let intent = self.id(Kind::Intent);
         match self.one_of(12, Kind::Intent) {
             0 => self.proposal().into(),
-            1 => JudgeIntent {
+            1 => JudgeIntent::new(intent)
+                .with_work_type(self.work_type())
+                .with_risk(self.risk())
+                .with_reason(self.reason())
+                .into(),
+            2 => ApproveIntent::new(intent).with_reason(self.reason()).into(),
+            3 => RejectIntent::new(intent).with_reason(self.reason()).into(),
+            4 => InstructIntent::new(intent, self.text()).into(),
+            5 => StartExecution::new(intent).into(),
+            6 => RequestClarification::new(
                 intent,
-                work_type: self.work_type(),
-                risk: self.risk(),
-                reason: self.reason(),
-            }
-            .into(),
-            2 => ApproveIntent {
-                intent,
-                reason: self.reason(),
-            }
-            .into(),
-            3 => RejectIntent {
-                intent,
-                reason: self.reason(),
-            }
-            .into(),
-            4 => InstructIntent {
-                intent,
-                instruction: self.text(),
-            }
-            .into(),
-            5 => StartExecution { intent }.into(),
-            6 => RequestClarification {
-                intent,
-                questions: (0..self.dice.roll(3)).map(|_| self.text()).collect(),
-            }
+                (0..self.dice.roll(3)).map(|_| self.text()).collect(),
+            )
             .into(),
             7 => self.reply(intent).into(),
             8 => self.analysis(intent).into(),
@@ -94,18 +82,12 @@ impl Draw<'_> {
     }
 
     fn reply(&mut self, intent: IntentId) -> AnswerClarification {
-        AnswerClarification {
-            intent,
-            question: self.dice.once_in(3).then(|| self.number(3)),
-            answer: self.text(),
-        }
+        AnswerClarification::new(intent, self.text())
+            .with_question(self.dice.once_in(3).then(|| self.number(3)))
     }
 
     fn rerun(&mut self, intent: IntentId) -> RerunIntent {
-        RerunIntent {
-            intent,
-            instruction: self.dice.once_in(3).then(|| self.text()),
-        }
+        RerunIntent::new(intent).with_instruction(self.dice.once_in(3).then(|| self.text()))
     }
 
     fn setting(&mut self) -> SetSetting {
@@ -119,10 +101,7 @@ impl Draw<'_> {
             3 => (Setting::UnknownType, &["feature", "test", "audit", "docs"]),
             _ => (Setting::MaxReviewRetries, &["2", "0", "1", "101", "-1"]),
         };
-        SetSetting {
-            setting,
-            value: self.dice.pick(values).unwrap_or("low").to_owned(),
-        }
+        SetSetting::new(setting, self.dice.pick(values).unwrap_or("low").to_owned())
     }
 
     fn analysis(&mut self, intent: IntentId) -> RecordAnalysis {
@@ -138,17 +117,11 @@ impl Draw<'_> {
                         true => vec![format!("t{}", self.dice.roll(number + 2))],
                         false => Vec::new(),
                     };
-                    analysis.tasks.push(AnalyzedTask {
-                        id: name,
-                        title: self.title(),
-                        complexity: None,
-                        plan: self.reason(),
-                        relevant_files: Vec::new(),
-                        implementation_steps: Vec::new(),
-                        context: None,
-                        depends_on,
-                        extra: None,
-                    });
+                    analysis.tasks.push(
+                        AnalyzedTask::new(name, self.title())
+                            .with_plan(self.reason())
+                            .with_depends_on(depends_on),
+                    );
                 }
             }
             3 => {
@@ -172,22 +145,23 @@ impl Draw<'_> {
         if self.dice.once_in(6) {
             depends_on.push(self.id::<IntentId>(Kind::Intent).to_string());
         }
-        ChildIntent {
-            body: self.words(),
-            id: (!self.dice.once_in(4)).then(|| format!("c{number}")),
-            work_type: self.work_type(),
-            risk: self.risk(),
-            labels: (0..self.dice.roll(2)).map(|_| self.text()).collect(),
-            depends_on,
-            ..ChildIntent::new(self.text())
-        }
+        ChildIntent::new(self.text())
+            .with_body(self.words())
+            .with_id((!self.dice.once_in(4)).then(|| format!("c{number}")))
+            .with_work_type(self.work_type())
+            .with_risk(self.risk())
+            .with_labels(
+                (0..self.dice.roll(2))
+                    .map(|_| self.text())
+                    .collect::<Vec<_>>(),
+            )
+            .with_depends_on(depends_on)
     }
 
     pub(super) fn review_of(&mut self, task: Uuid) -> RecordReview {
-        RecordReview {
-            task: task.into(),
-            ..self.review()
-        }
+        let mut review = self.review();
+        review.task = task.into();
+        review
     }
 
     fn review(&mut self) -> RecordReview {
@@ -196,18 +170,18 @@ impl Draw<'_> {
             false => ReviewVerdict::Rejected,
         };
         let approved = verdict == ReviewVerdict::Approved;
-        RecordReview {
-            task: self.id(Kind::Task),
-            verdict,
-            issues: (0..self.dice.roll(2)).map(|_| self.text()).collect(),
-            suggestions: Vec::new(),
-            chosen_patchset_id: if approved && self.dice.once_in(4) {
+        RecordReview::new(self.id(Kind::Task), verdict)
+            .with_issues(
+                (0..self.dice.roll(2))
+                    .map(|_| self.text())
+                    .collect::<Vec<_>>(),
+            )
+            .with_chosen_patchset_id(if approved && self.dice.once_in(4) {
                 self.optional(Kind::PatchSet)
             } else {
                 None
-            },
-            result_commit_sha: self.optional_oid().filter(|_| approved),
-        }
+            })
+            .with_result_commit_sha(self.optional_oid().filter(|_| approved))
     }
 
     /// The next thing that happens to an intent that was taken in, so that some
@@ -231,23 +205,13 @@ impl Draw<'_> {
             return self.reply(intent).into();
         }
         match model.approval(id) {
-            "proposed" => ApproveIntent {
-                intent,
-                reason: None,
-            }
-            .into(),
-            "approved" if self.dice.once_in(3) => StartExecution { intent }.into(),
+            "proposed" => ApproveIntent::new(intent).into(),
+            "approved" if self.dice.once_in(3) => StartExecution::new(intent).into(),
             "approved" | "executing" if self.dice.once_in(5) => self.analysis(intent).into(),
-            "executing" if self.dice.once_in(8) => RequestClarification {
-                intent,
-                questions: vec![self.words()],
+            "executing" if self.dice.once_in(8) => {
+                RequestClarification::new(intent, vec![self.words()]).into()
             }
-            .into(),
-            "blocked" | "error" if self.dice.once_in(4) => RejectIntent {
-                intent,
-                reason: None,
-            }
-            .into(),
+            "blocked" | "error" if self.dice.once_in(4) => RejectIntent::new(intent).into(),
             "blocked" | "error" => self.rerun(intent).into(),
             _ => self.step_work_on(id),
         }
@@ -268,24 +232,21 @@ impl Draw<'_> {
         if self.dice.once_in(6) {
             let reason = self.reason();
             let task = task.into();
-            return FailTask { task, reason }.into();
+            return FailTask::new(task).with_reason(reason).into();
         }
         let found = &model.tasks[&task];
         let run = found.last_run.map(|run| (run, model.runs[&run].status));
         match run {
-            Some((run, "created")) => StartPatching { run: run.into() }.into(),
-            Some((run, "patching")) if self.dice.once_in(2) => ProposePatchSet {
-                id: Some(self.fresh().into()),
-                ..self.patch_set(run.into())
-            }
-            .into(),
-            Some((run, "patching")) => StartValidation { run: run.into() }.into(),
+            Some((run, "created")) => StartPatching::new(run.into()).into(),
+            Some((run, "patching")) if self.dice.once_in(2) => self
+                .patch_set(run.into())
+                .with_id(Some(self.fresh().into()))
+                .into(),
+            Some((run, "patching")) => StartValidation::new(run.into()).into(),
             Some((_, "validating")) => self.review_of(task).into(),
-            _ => annals_domain::run::CreateRun {
-                id: Some(self.fresh().into()),
-                ..annals_domain::run::CreateRun::new(task.into())
-            }
-            .into(),
+            _ => annals_domain::run::CreateRun::new(task.into())
+                .with_id(Some(self.fresh().into()))
+                .into(),
         }
     }
 
@@ -297,11 +258,9 @@ impl Draw<'_> {
             .filter(|(id, task)| task.intent == Some(intent) && !super::Model::is_own(**id));
         let own: Vec<Uuid> = own.map(|(id, _)| *id).collect();
         let dependency = self.dice.pick(&own).filter(|_| self.dice.once_in(2));
-        CreateTask {
-            id: Some(self.fresh().into()),
-            intent: Some(intent.into()),
-            dependencies: dependency.map(Into::into).into_iter().collect(),
-            ..CreateTask::new(self.words())
-        }
+        CreateTask::new(self.words())
+            .with_id(Some(self.fresh().into()))
+            .with_intent(Some(intent.into()))
+            .with_dependencies(dependency.map(Into::into).into_iter().collect::<Vec<_>>())
     }
 }

@@ -12,11 +12,9 @@ impl Draw<'_> {
         match self.one_of(4, Kind::Observation) {
             0..2 => self.observation().into(),
             2 => self.proposal_because().into(),
-            _ => ProcessObservation {
-                observation: self.id(Kind::Observation),
-                reason: self.reason(),
-            }
-            .into(),
+            _ => ProcessObservation::new(self.id(Kind::Observation))
+                .with_reason(self.reason())
+                .into(),
         }
     }
 
@@ -25,12 +23,18 @@ impl Draw<'_> {
             true => ObservationKind::Epiphany,
             false => ObservationKind::Reflection,
         };
-        RecordObservation {
-            id: Some(self.new_id().into()),
-            evidence: (0..self.dice.roll(3)).map(|_| self.text()).collect(),
-            about: (0..self.dice.roll(3)).map(|_| self.anything()).collect(),
-            ..RecordObservation::new(kind, self.text())
-        }
+        RecordObservation::new(kind, self.text())
+            .with_id(Some(self.new_id().into()))
+            .with_evidence(
+                (0..self.dice.roll(3))
+                    .map(|_| self.text())
+                    .collect::<Vec<_>>(),
+            )
+            .with_about(
+                (0..self.dice.roll(3))
+                    .map(|_| self.anything())
+                    .collect::<Vec<_>>(),
+            )
     }
 
     /// An object of any kind, and now and then nothing.
@@ -54,12 +58,9 @@ impl Draw<'_> {
             "epiphany" => Source::Epiphany,
             _ => Source::Reflection,
         });
-        let proposal = self.proposal();
+        let mut proposal = self.proposal();
         let kept = self.dice.once_in(6);
-        SubmitIntent {
-            source: due.filter(|_| !kept).unwrap_or(proposal.source),
-            observation: Some(observation.into()),
-            ..proposal
-        }
+        proposal.source = due.filter(|_| !kept).unwrap_or(proposal.source);
+        proposal.with_observation(Some(observation.into()))
     }
 }

@@ -40,116 +40,65 @@ impl Draw<'_> {
 
     /// A profile that the model judges by; now and then one that is refused.
     fn profile(&mut self) -> PolicyProfile {
-        let plain = |name: &str| PolicyProfile {
-            name: name.into(),
-            ..PolicyProfile::default()
-        };
-        let limited = |limits| PolicyProfile {
-            limits: Some(limits),
-            ..plain("limited")
-        };
-        let guarded = PolicyProfile {
-            require_approval_for_push: true,
-            command_blacklist: Some(vec!["Comment".into()]),
-            ..plain("guarded")
-        };
+        let plain = |name: &str| PolicyProfile::new(name);
+        let limited = |limits| plain("limited").with_limits(limits);
+        let guarded = plain("guarded")
+            .with_require_approval_for_push(true)
+            .with_command_blacklist(vec!["Comment".into()]);
         match self.dice.roll(12) {
             0 => plain("anything"),
             1..5 => guarded,
-            5 => PolicyProfile {
-                command_whitelist: Some(vec!["GetDiff".into(), "RequestApproval".into()]),
-                ..plain("narrow")
-            },
-            6..8 => limited(RateLimits {
-                calls_per_minute: Some(1),
-                burst: Some(1),
-                per_command_caps: None,
-            }),
-            8..11 => PolicyProfile {
-                require_approval_for_push: self.dice.once_in(2),
-                ..limited(RateLimits {
-                    per_command_caps: Some([("Push".to_owned(), 1)].into_iter().collect()),
-                    ..RateLimits::default()
-                })
-            },
+            5 => plain("narrow")
+                .with_command_whitelist(vec!["GetDiff".into(), "RequestApproval".into()]),
+            6..8 => limited(RateLimits::new().with_calls_per_minute(1).with_burst(1)),
+            8..11 => limited(
+                RateLimits::default()
+                    .with_per_command_caps(Some([("Push".to_owned(), 1)].into_iter().collect())),
+            )
+            .with_require_approval_for_push(self.dice.once_in(2)),
             _ => plain(" "),
         }
     }
 
     pub(super) fn new_session(&mut self, id: Uuid) -> CreateSession {
         let words = self.words();
-        let repo = RepoRef {
-            name: self.words(),
-            path: "/app".into(),
-        };
-        CreateSession {
-            config: SessionConfig {
-                session_id: id.into(),
-                parent_session_id: self.dice.once_in(3).then(|| self.of(Kind::Session)),
-                plan_node_id: self.reason(),
-                policy: self.profile(),
+        let repo = RepoRef::new(self.words(), "/app");
+        CreateSession::new(
+            SessionConfig::new(
+                id.into(),
+                self.profile(),
                 repo,
-                workspace: WorkspaceRef {
-                    path: words.clone(),
-                },
-                work_item: None,
-                agent_profile: words,
-            },
-            approval_expiry_seconds: self.dice.once_in(2).then_some(3),
-            pause_after_failures: self.dice.pick(&[None, Some(0), Some(1), Some(2)]).flatten(),
-        }
+                WorkspaceRef::new(words.clone()),
+                words,
+            )
+            .with_parent_session_id(self.dice.once_in(3).then(|| self.of(Kind::Session)))
+            .with_plan_node_id(self.reason()),
+        )
+        .with_approval_expiry_seconds(self.dice.once_in(2).then_some(3))
+        .with_pause_after_failures(self.dice.pick(&[None, Some(0), Some(1), Some(2)]).flatten())
     }
 
     fn body(&mut self) -> CommandBody {
-        let repo = RepoRef {
-            name: "app".into(),
-            path: "/app".into(),
-        };
-        let item = WorkItemRef {
-            id: "A-1".into(),
-            provider_hint: self.reason(),
-        };
+        let repo = RepoRef::new("app", "/app");
+        let item = WorkItemRef::new("A-1").with_provider_hint(self.reason());
         match self.dice.roll(10) {
-            0..4 => Push {
-                repo,
-                branch_name: self.words(),
-            }
+            0..4 => Push::new(repo, self.words()).into(),
+            4 => GetDiff::new(repo).with_reference(self.words()).into(),
+            5 => Comment::new(item, self.words()).into(),
+            6 => QueryBacklog::new().with_filter(self.reason()).into(),
+            7 => UploadArtifact::new(
+                self.words(),
+                "text/plain",
+                Base64Bytes(self.words().into_bytes()),
+            )
             .into(),
-            4 => GetDiff {
-                repo,
-                reference: self.words(),
-            }
-            .into(),
-            5 => Comment {
-                item,
-                body: self.words(),
-            }
-            .into(),
-            6 => QueryBacklog {
-                filter: self.reason(),
-            }
-            .into(),
-            7 => UploadArtifact {
-                name: self.words(),
-                content_type: "text/plain".into(),
-                content: Base64Bytes(self.words().into_bytes()),
-                path_hint: None,
-            }
-            .into(),
-            8 => Commit {
-                repo,
-                message: self.words(),
-                include_paths: vec![self.words()],
-                amend: self.dice.once_in(2),
-            }
-            .into(),
+            8 => Commit::new(repo, self.words(), vec![self.words()])
+                .with_amend(self.dice.once_in(2))
+                .into(),
             _ => {
                 let actions = [vec![], vec!["Push".to_owned()], vec!["deploy".to_owned()]];
-                RequestApproval {
-                    reason: self.words(),
-                    required_actions: self.dice.pick(&actions).unwrap_or_default(),
-                }
-                .into()
+                RequestApproval::new(self.words(), self.dice.pick(&actions).unwrap_or_default())
+                    .into()
             }
         }
     }
@@ -160,37 +109,27 @@ impl Draw<'_> {
             1 => Some(self.open_command(known)),
             _ => Some(self.fresh().into()),
         };
-        SubmitCommand {
-            branch: None,
-            files: None,
-            session,
+        SubmitCommand::new(session, self.body())
             // One that is nowhere was never given, and is not given twice.
-            id: id.map(|id| match id.0.as_u128() {
+            .with_id(id.map(|id| match id.0.as_u128() {
                 7 => self.fresh().into(),
                 _ => id,
-            }),
-            parent: None,
-            plan_node: self.reason(),
-            submit: self.body(),
-        }
+            }))
+            .with_plan_node(self.reason())
     }
 
     fn task_plan(&mut self) -> TaskPlan {
-        let node = |draw: &mut Self| TaskNode {
-            id: draw.dice.pick(&NODES[..3]).unwrap_or("a").into(),
-            title: draw.words(),
-            depends_on: if draw.dice.once_in(3) {
-                vec![draw.dice.pick(&NODES).unwrap_or("a").into()]
-            } else {
-                vec![]
-            },
-            work_item: None,
-            agent_hint: draw.reason(),
-            suggested_branch: None,
-            tags: vec![],
+        let node = |draw: &mut Self| {
+            TaskNode::new(draw.dice.pick(&NODES[..3]).unwrap_or("a"), draw.words())
+                .with_depends_on(if draw.dice.once_in(3) {
+                    vec![draw.dice.pick(&NODES).unwrap_or("a").into()]
+                } else {
+                    vec![]
+                })
+                .with_agent_hint(draw.reason())
         };
         let nodes = (0..self.dice.roll(3)).map(|_| node(self)).collect();
-        TaskPlan { nodes }
+        TaskPlan::new(nodes)
     }
 
     pub(super) fn session_command(&mut self) -> Command {
@@ -203,116 +142,82 @@ impl Draw<'_> {
                 self.new_session(id).into()
             }
             2..6 => self.submit(session, known).into(),
-            6 => ApproveSession {
-                session,
-                request: self.request(known),
-                reason: self.reason(),
-            }
-            .into(),
-            7 => DenySession {
-                session,
-                request: self.request(known),
-                reason: self.text(),
-            }
-            .into(),
-            8..10 => ExpireApprovals { session }.into(),
+            6 => ApproveSession::new(session)
+                .with_request(self.request(known))
+                .with_reason(self.reason())
+                .into(),
+            7 => DenySession::new(session, self.text())
+                .with_request(self.request(known))
+                .into(),
+            8..10 => ExpireApprovals::new(session).into(),
             10..16 => self.life(session),
             16..20 => {
                 let id = self.open_command(known);
                 self.result(session, id)
             }
-            20 => UpdatePlan {
+            20 => UpdatePlan::new(session, self.task_plan()).into(),
+            21 => LinkPlanTask::new(
                 session,
-                plan: self.task_plan(),
-            }
+                self.dice.pick(&NODES).unwrap_or("a"),
+                self.id(Kind::Task),
+            )
             .into(),
-            21 => LinkPlanTask {
-                session,
-                node: self.dice.pick(&NODES).unwrap_or("a").into(),
-                task: self.id(Kind::Task),
-            }
-            .into(),
-            _ => AttachRun {
-                session,
-                run: self.id(Kind::Run),
-            }
-            .into(),
+            _ => AttachRun::new(session, self.id(Kind::Run)).into(),
         }
     }
 
     fn life(&mut self, session: SessionId) -> Command {
         let reason = self.reason();
         match self.dice.roll(9) {
-            0..2 => PauseSession { session, reason }.into(),
-            2..5 => ResumeSession { session, reason }.into(),
-            5..7 => AbortSession { session, reason }.into(),
-            _ => CompleteSession { session, reason }.into(),
+            0..2 => PauseSession::new(session).with_reason(reason).into(),
+            2..5 => ResumeSession::new(session).with_reason(reason).into(),
+            5..7 => AbortSession::new(session).with_reason(reason).into(),
+            _ => CompleteSession::new(session).with_reason(reason).into(),
         }
     }
 
     fn result(&mut self, session: SessionId, id: CommandId) -> Command {
         match self.dice.roll(6) {
-            0..2 => CompleteCommand {
+            0..2 => CompleteCommand::new(
                 session,
                 id,
-                outcome: self
-                    .dice
+                self.dice
                     .pick(CommandResult::ALL)
                     .unwrap_or(CommandResult::Success),
-                message: self.reason(),
-                error_code: self.reason(),
-            }
+            )
+            .with_message(self.reason())
+            .with_error_code(self.reason())
             .into(),
-            2 => RecordConflict {
+            2 => RecordConflict::new(session, id, RepoRef::new("app", "/app"), self.words())
+                .with_patch_content(self.reason())
+                .into(),
+            3 => RecordArtifact::new(
                 session,
-                id,
-                repo: RepoRef {
-                    name: "app".into(),
-                    path: "/app".into(),
-                },
-                details: self.words(),
-                patch_content: self.reason(),
-            }
-            .into(),
-            3 => RecordArtifact {
-                session,
-                id: Some(id).filter(|_| self.dice.roll(4) > 0),
-                artifact: Artifact {
-                    kind: self
-                        .dice
+                Artifact::new(
+                    self.dice
                         .pick(ArtifactKind::ALL)
                         .unwrap_or(ArtifactKind::Log),
-                    name: self.words(),
-                    inline_text: self.reason(),
-                    path_hint: self.reason(),
-                    download_uri: None,
-                    content_type: None,
-                },
-            }
+                    self.words(),
+                )
+                .with_inline_text(self.reason())
+                .with_path_hint(self.reason()),
+            )
+            .with_id(Some(id).filter(|_| self.dice.roll(4) > 0))
             .into(),
-            4 => RecordBacklog {
+            4 => RecordBacklog::new(
                 session,
                 id,
-                items: vec![WorkItemSummary {
-                    id: "A-1".into(),
-                    title: self.words(),
-                    status: self.words(),
-                    assignee: self.reason(),
-                }],
-            }
+                vec![
+                    WorkItemSummary::new("A-1", self.words(), self.words())
+                        .with_assignee(self.reason()),
+                ],
+            )
             .into(),
-            _ => RecordWorkItem {
+            _ => RecordWorkItem::new(
                 session,
                 id,
-                details: WorkItemDetails {
-                    id: "A-1".into(),
-                    title: self.words(),
-                    description: self.words(),
-                    status: self.words(),
-                    assignee: None,
-                    tags: vec![],
-                },
-            }
+                WorkItemDetails::new("A-1", self.words(), self.words(), self.words()),
+            )
             .into(),
         }
     }
@@ -322,22 +227,12 @@ impl Draw<'_> {
         let now = self.model.commands + 1;
         let mut asks = found.asks.iter();
         if asks.any(|ask| ask.expires.is_some_and(|time| time <= now)) {
-            return ExpireApprovals { session }.into();
+            return ExpireApprovals::new(session).into();
         }
         if self.dice.once_in(3) {
-            return DenySession {
-                session,
-                request: None,
-                reason: self.words(),
-            }
-            .into();
+            return DenySession::new(session, self.words()).into();
         }
-        ApproveSession {
-            session,
-            request: None,
-            reason: None,
-        }
-        .into()
+        ApproveSession::new(session).into()
     }
 
     /// Takes a session a step on in its life.
@@ -350,31 +245,23 @@ impl Draw<'_> {
         };
         let nodes: Vec<String> = found.nodes.iter().cloned().collect();
         match found.status() {
-            "Paused" => ResumeSession {
-                session,
-                reason: None,
-            }
-            .into(),
+            "Paused" => ResumeSession::new(session).into(),
             "NeedsApproval" if self.dice.once_in(2) => self.answer(session, found),
             _ if !found.open.is_empty() && self.dice.once_in(2) => {
                 let id = self.open_command(known.as_ref());
                 self.result(session, id)
             }
-            _ if found.run.is_none() && self.dice.once_in(3) => AttachRun {
-                session,
-                run: self.id(Kind::Run),
+            _ if found.run.is_none() && self.dice.once_in(3) => {
+                AttachRun::new(session, self.id(Kind::Run)).into()
             }
-            .into(),
-            _ if nodes.is_empty() && self.dice.once_in(3) => UpdatePlan {
-                session,
-                plan: self.task_plan(),
+            _ if nodes.is_empty() && self.dice.once_in(3) => {
+                UpdatePlan::new(session, self.task_plan()).into()
             }
-            .into(),
-            _ if !nodes.is_empty() && self.dice.once_in(2) => LinkPlanTask {
+            _ if !nodes.is_empty() && self.dice.once_in(2) => LinkPlanTask::new(
                 session,
-                node: self.dice.pick(&nodes).unwrap_or_default(),
-                task: self.id(Kind::Task),
-            }
+                self.dice.pick(&nodes).unwrap_or_default(),
+                self.id(Kind::Task),
+            )
             .into(),
             _ => self.submit(session, known.as_ref()).into(),
         }

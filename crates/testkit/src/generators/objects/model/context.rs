@@ -3,7 +3,8 @@
 use annals_domain::{GitOid, Kind, alias, metadata, pipeline, snapshot};
 use uuid::Uuid;
 
-use super::{Judged, Model, Pipeline, Snapshot, SnapshotItem, demand, text, window};
+use super::judged::{Judged, demand, text};
+use super::{Model, Pipeline, Snapshot, SnapshotItem, window};
 
 impl Model {
     pub(super) fn open_items(&mut self, snapshot: Uuid) -> Option<&mut Vec<SnapshotItem>> {

@@ -10,32 +10,8 @@ use annals_domain::task::{RecordReview, ReviewVerdict};
 use annals_domain::{Command, Kind};
 use uuid::Uuid;
 
-use super::{Intent, Judged, Model, Task, demand, text};
-
-/// The log's settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
-    /// 0 for none, then the risks.
-    threshold: usize,
-    trust: bool,
-    retries: u32,
-    /// Whether people may approve their own requests.
-    pub(super) own: bool,
-    /// By which type one goes that is not listed.
-    unknown: String,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            threshold: 1,
-            trust: true,
-            retries: 2,
-            own: false,
-            unknown: "feature".to_owned(),
-        }
-    }
-}
+use super::judged::{Judged, demand, text};
+use super::{Intent, Model, Task};
 
 fn level(risk: Risk) -> usize {
     match risk {
@@ -477,23 +453,15 @@ impl Model {
             chosen = Some((*fit.next()?.0).into());
             demand(fit.next().is_none())?;
         }
-        self.record_evidence(&RecordEvidence {
-            run: run.into(),
-            id: None,
-            patchset_id: c.chosen_patchset_id,
-            kind: EvidenceKind::Review,
-            tool: "review".to_owned(),
-            command_line: None,
-            exit_code: None,
-            summary: None,
-            report_artifacts: Vec::new(),
-            report: Vec::new(),
-        })?;
-        self.decide(&Decide {
-            chosen_patchset_id: chosen.filter(|_| !rejected),
-            result_commit_sha: c.result_commit_sha,
-            ..Decide::new(run.into(), verdict)
-        })
+        self.record_evidence(
+            &RecordEvidence::new(run.into(), EvidenceKind::Review, "review")
+                .with_patchset_id(c.chosen_patchset_id),
+        )?;
+        self.decide(
+            &Decide::new(run.into(), verdict)
+                .with_chosen_patchset_id(chosen.filter(|_| !rejected))
+                .with_result_commit_sha(c.result_commit_sha),
+        )
     }
 
     fn set_setting(&mut self, c: &SetSetting) -> Judged {

@@ -5,16 +5,8 @@ use annals_domain::intent::SubmitIntent;
 use annals_domain::observation::{ProcessObservation, RecordObservation};
 use uuid::Uuid;
 
-use super::{Judged, Model, demand, text};
-
-/// An observation.
-#[derive(Debug, Clone)]
-pub struct Observation {
-    /// What kind of observation it is.
-    pub kind: &'static str,
-    /// Whether it is processed, and by which intent.
-    pub processed: Option<Option<Uuid>>,
-}
+use super::judged::{Judged, demand, text};
+use super::{Model, Observation};
 
 impl Model {
     pub(super) fn record_observation(&mut self, c: &RecordObservation) -> Judged {

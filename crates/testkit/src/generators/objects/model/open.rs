@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use annals_domain::intent;
 use uuid::Uuid;
 
-use super::{Judged, Model, Run, demand};
+use super::judged::{Judged, demand};
+use super::{Model, Run};
 
 impl Model {
     /// The intent of a plan: its own, or else that of the plan that revises it.

@@ -1,18 +1,11 @@
 //! The reference for runs and what is in them.
 
+use annals_domain::Kind;
 use annals_domain::run::{self, DecisionType};
-use annals_domain::{ContentPart, Kind};
 use uuid::Uuid;
 
-use super::{Judged, Model, PatchSet, Run, demand, text};
-
-/// Each part has a name of its own.
-pub(super) fn parts(parts: &[ContentPart]) -> Option<()> {
-    parts.iter().try_for_each(|part| text(&part.name))?;
-    let mut names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
-    names.sort_unstable();
-    demand(names.windows(2).all(|two| two[0] != two[1]))
-}
+use super::judged::{Judged, demand, parts, text};
+use super::{Model, PatchSet, Run};
 
 impl Model {
     pub(super) fn run(&mut self, id: Uuid, allowed: &[&str]) -> Option<&mut Run> {

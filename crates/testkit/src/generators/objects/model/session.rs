@@ -5,65 +5,18 @@
 //! are shorter than a minute: no bucket that gets one token a minute is
 //! refilled, so tokens are only counted.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use annals_domain::session::{
     AttachRun, CommandBody, CommandResult, CompleteCommand, CreateSession, LinkPlanTask,
-    PolicyProfile, SubmitCommand, TaskPlan, UpdatePlan,
+    SubmitCommand, TaskPlan, UpdatePlan,
 };
 use annals_domain::{Command, CommandId, Kind, SessionId};
 use uuid::Uuid;
 
-use super::{Judged, Model, demand, text};
-
-/// A request for approval.
-#[derive(Debug, Clone)]
-pub struct Ask {
-    /// The command, if the history gave it its id.
-    pub request: Option<Uuid>,
-    /// Who gave it.
-    pub by: &'static str,
-    /// Whether an approval allows a push.
-    pub grants_push: bool,
-    /// Whether a RequestApproval asks.
-    pub explicit: bool,
-    /// After how many commands it expires.
-    pub expires: Option<u64>,
-}
-
-/// A session.
-#[derive(Debug, Clone, Default)]
-pub struct Session {
-    /// Running, Paused, Error or Completed.
-    pub life: &'static str,
-    /// The policy that it follows.
-    pub policy: PolicyProfile,
-    /// After how many commands a requested approval expires.
-    pub expiry: Option<u64>,
-    /// After how many failures in a row it is paused.
-    pub pause_after: u32,
-    /// The open requests for approval, the oldest first.
-    pub asks: Vec<Ask>,
-    /// Commands that wait, in order, by the ids that the history gave them, and who gave them.
-    pub queue: Vec<(Option<Uuid>, &'static str)>,
-    /// Commands that were accepted and have not ended, of those with an id.
-    pub open: BTreeSet<Uuid>,
-    /// Those that ended.
-    pub ended: BTreeSet<Uuid>,
-    /// Whether a push was approved.
-    pub may_push: bool,
-    /// Failures in a row.
-    pub failures: u32,
-    /// Tokens that were taken from the session's own bucket.
-    pub taken: u32,
-    /// The nodes of its plan.
-    pub nodes: BTreeSet<String>,
-    /// The run that it is attached to.
-    pub run: Option<Uuid>,
-}
-
-/// How many tokens were taken from buckets that sessions share.
-pub type Shared = BTreeMap<(String, String), u32>;
+use super::judged::{Judged, demand, text};
+use super::state::Shared;
+use super::{Ask, Model, Session};
 
 impl Session {
     /// The status as a session shows it.

@@ -1,9 +1,10 @@
 //! The objects of the model: what of each decides over what comes next.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use annals_domain::GitOid;
 use annals_domain::intent::Risk;
+use annals_domain::session::PolicyProfile;
 use uuid::Uuid;
 
 /// An intent.
@@ -146,3 +147,86 @@ pub struct SnapshotItem {
     /// Whether the log has its content.
     pub kept: bool,
 }
+
+/// The log's settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// 0 for none, then the risks.
+    pub(super) threshold: usize,
+    pub(super) trust: bool,
+    pub(super) retries: u32,
+    /// Whether people may approve their own requests.
+    pub(super) own: bool,
+    /// By which type one goes that is not listed.
+    pub(super) unknown: String,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            threshold: 1,
+            trust: true,
+            retries: 2,
+            own: false,
+            unknown: "feature".to_owned(),
+        }
+    }
+}
+
+/// An observation.
+#[derive(Debug, Clone)]
+pub struct Observation {
+    /// What kind of observation it is.
+    pub kind: &'static str,
+    /// Whether it is processed, and by which intent.
+    pub processed: Option<Option<Uuid>>,
+}
+
+/// A request for approval.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    /// The command, if the history gave it its id.
+    pub request: Option<Uuid>,
+    /// Who gave it.
+    pub by: &'static str,
+    /// Whether an approval allows a push.
+    pub grants_push: bool,
+    /// Whether a RequestApproval asks.
+    pub explicit: bool,
+    /// After how many commands it expires.
+    pub expires: Option<u64>,
+}
+
+/// A session.
+#[derive(Debug, Clone, Default)]
+pub struct Session {
+    /// Running, Paused, Error or Completed.
+    pub life: &'static str,
+    /// The policy that it follows.
+    pub policy: PolicyProfile,
+    /// After how many commands a requested approval expires.
+    pub expiry: Option<u64>,
+    /// After how many failures in a row it is paused.
+    pub pause_after: u32,
+    /// The open requests for approval, the oldest first.
+    pub asks: Vec<Ask>,
+    /// Commands that wait, in order, by the ids that the history gave them, and who gave them.
+    pub queue: Vec<(Option<Uuid>, &'static str)>,
+    /// Commands that were accepted and have not ended, of those with an id.
+    pub open: BTreeSet<Uuid>,
+    /// Those that ended.
+    pub ended: BTreeSet<Uuid>,
+    /// Whether a push was approved.
+    pub may_push: bool,
+    /// Failures in a row.
+    pub failures: u32,
+    /// Tokens that were taken from the session's own bucket.
+    pub taken: u32,
+    /// The nodes of its plan.
+    pub nodes: BTreeSet<String>,
+    /// The run that it is attached to.
+    pub run: Option<Uuid>,
+}
+
+/// How many tokens were taken from buckets that sessions share.
+pub type Shared = BTreeMap<(String, String), u32>;

@@ -13,131 +13,61 @@ const fn id(number: u128) -> CommandId {
 }
 
 fn repo() -> RepoRef {
-    RepoRef {
-        name: "app".into(),
-        path: "/app".into(),
-    }
+    RepoRef::new("app", "/app")
 }
 
 fn push(number: u128) -> Command {
-    let branch_name = "work".into();
-    let repo = repo();
-    SubmitCommand {
-        session: SESSION,
-        id: Some(id(number)),
-        parent: None,
-        plan_node: None,
-        branch: None,
-        files: None,
-        submit: Push { repo, branch_name }.into(),
-    }
-    .into()
+    SubmitCommand::new(SESSION, Push::new(repo(), "work"))
+        .with_id(id(number))
+        .into()
 }
 
 /// A session with a run: two pushes wait, are approved, one of them is
 /// throttled; another is denied; what the first one made, a plan and a pause.
 pub(super) fn story() -> Vec<Command> {
     let session = SESSION;
-    let limits = RateLimits {
-        per_command_caps: Some([("Push".to_owned(), 1)].into_iter().collect()),
-        ..RateLimits::default()
-    };
+    let limits = RateLimits::default()
+        .with_per_command_caps(Some([("Push".to_owned(), 1)].into_iter().collect()));
     let mut story = vec![created(limits)];
     let [task, _] = TASKS.map(Into::into);
-    let node = TaskNode {
-        id: "a".into(),
-        title: "work".into(),
-        depends_on: vec![],
-        work_item: None,
-        agent_hint: None,
-        suggested_branch: None,
-        tags: vec![],
-    };
-    let plan = TaskPlan { nodes: vec![node] };
+    let node = TaskNode::new("a", "work");
+    let plan = TaskPlan::new(vec![node]);
     story.extend([
-        UpdatePlan { session, plan }.into(),
-        LinkPlanTask {
-            session,
-            node: "a".into(),
-            task,
-        }
-        .into(),
+        UpdatePlan::new(session, plan).into(),
+        LinkPlanTask::new(session, "a", task).into(),
         push(1),
         push(2),
-        ApproveSession {
-            session,
-            request: None,
-            reason: None,
-        }
-        .into(),
+        ApproveSession::new(session).into(),
     ]);
     story.extend(results());
     story.extend([
-        PauseSession {
-            session,
-            reason: None,
-        }
-        .into(),
+        PauseSession::new(session).into(),
         push(3),
-        ResumeSession {
-            session,
-            reason: None,
-        }
-        .into(),
-        AbortSession {
-            session,
-            reason: None,
-        }
-        .into(),
+        ResumeSession::new(session).into(),
+        AbortSession::new(session).into(),
         push(4),
     ]);
     story
 }
 
 fn created(limits: RateLimits) -> Command {
-    CreateSession {
-        config: SessionConfig {
-            session_id: SESSION,
-            parent_session_id: None,
-            plan_node_id: None,
-            policy: PolicyProfile {
-                name: "p".into(),
-                require_approval_for_push: true,
-                limits: Some(limits),
-                ..PolicyProfile::default()
-            },
-            repo: repo(),
-            workspace: WorkspaceRef {
-                path: "/work".into(),
-            },
-            work_item: None,
-            agent_profile: "coder".into(),
-        },
-        approval_expiry_seconds: None,
-        pause_after_failures: None,
-    }
+    CreateSession::new(SessionConfig::new(
+        SESSION,
+        PolicyProfile::new("p")
+            .with_require_approval_for_push(true)
+            .with_limits(limits),
+        repo(),
+        WorkspaceRef::new("/work"),
+        "coder",
+    ))
     .into()
 }
 
 fn results() -> [Command; 2] {
     let session = SESSION;
     [
-        RecordConflict {
-            session,
-            id: id(1),
-            repo: repo(),
-            details: "both".into(),
-            patch_content: None,
-        }
-        .into(),
-        CompleteCommand {
-            session,
-            id: id(1),
-            outcome: CommandResult::Success,
-            message: None,
-            error_code: None,
-        }
-        .into(),
+        RecordConflict::new(session, id(1), repo(), "both").into(),
+        CompleteCommand::new(session, id(1), CommandResult::Success).into(),
     ]
 }
 

@@ -1,0 +1,93 @@
+//! The index rebuilt from the log, and compared with it.
+
+use annals_event_log::{EventLog, Position, ReadError, Store};
+use annals_projections::{CatalogueError, CatalogueReport, Going, Rebuilt};
+use annals_store_rocks::{Options, RocksLog, Unfinished};
+
+use crate::with_rows::WithRows;
+use crate::{Index, LoadError, state_snapshots};
+
+/// How rows are kept that are only compared with others.
+fn row_options() -> Options {
+    Options::default()
+        .with_sync(false)
+        .with_cache_bytes(8 * 1024 * 1024)
+        .with_max_open_files(128)
+        .with_queue_bytes(1024 * 1024)
+        .with_tree(false)
+}
+
+impl Index<'_> {
+    /// Rebuilds the catalogue from the whole log, and puts it in the place
+    /// of the current one when it is whole. Snapshots of states are dropped; they are taken again
+    /// as they are needed. Appending and reading go on meanwhile. `progress` is called with each position
+    /// that was reached.
+    ///
+    /// # Errors
+    /// [`LoadError`]; the catalogue stays as it was then.
+    pub async fn rebuild(
+        self,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<Rebuilt, LoadError> {
+        let rebuilt = self
+            .annals
+            .catalogue
+            .rebuild(self.annals.log.as_ref(), progress)
+            .await?;
+        let dropped = state_snapshots::drop_all(self.annals.log.as_ref()).await;
+        dropped.map_err(CatalogueError::from)?;
+        // What was folded from them goes with them.
+        self.annals.states.forget_all();
+        Ok(rebuilt)
+    }
+
+    /// Folds the whole log again, without storing it, and compares the catalogue's rows
+    /// with what that gives, byte for byte, as of the position up to which the rows are
+    /// folded. The log may be open for reading only; on such a one
+    /// [`annals_store_rocks::RocksLog::stand_still`] keeps its writer from moving the rows
+    /// meanwhile. The new rows are in a temporary folder as long as it takes. Rows that have
+    /// content which a redaction is just removing are counted, and are not findings.
+    ///
+    /// # Errors
+    /// [`LoadError`]. What is wrong with the catalogue is a finding of the
+    /// report, not an error.
+    pub async fn verify(
+        self,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<CatalogueReport, LoadError> {
+        let scratch =
+            RocksLog::temporary(&row_options()).map_err(|error| ReadError::Unavailable {
+                source: Box::new(error),
+            })?;
+        let log = self.annals.log.as_ref();
+        let fresh = WithRows {
+            log,
+            rows: &scratch,
+        };
+        let report = self.verify_with_redaction(log, &fresh, progress).await;
+        scratch.close().await;
+        report
+    }
+
+    async fn verify_with_redaction(
+        self,
+        log: &dyn Store,
+        fresh: &dyn Store,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<CatalogueReport, LoadError> {
+        let unfinished = self.annals.contents().unfinished_redaction()?;
+        let events = unfinished.as_ref().map(|it| it.events.as_slice());
+        let going = Going::of(events.unwrap_or_default())?;
+        let report = self
+            .annals
+            .catalogue
+            .verify(log, fresh, &going, progress)
+            .await?;
+        // One that began meanwhile may have changed what was compared.
+        let said = |unfinished: Option<Unfinished>| unfinished.map(|it| it.said);
+        match said(self.annals.contents().unfinished_redaction()?) == said(unfinished) {
+            true => Ok(report),
+            false => Err(CatalogueError::Moving { attempts: 1 }.into()),
+        }
+    }
+}

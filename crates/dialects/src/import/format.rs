@@ -1,0 +1,122 @@
+//! What a format of recordings is: by what its files are recognized, and how they are read.
+
+use annals_domain::Timestamp;
+use annals_event_log::IdSecret;
+
+use super::bad_line::BadLine;
+use super::database::{Row, Tables};
+use super::redacted::RedactedText;
+use crate::transcript::agent::Agent;
+use crate::transcript::item::Read;
+
+/// A format of recordings.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    pub(crate) agent: &'static Agent,
+    /// The agent's name for people.
+    pub(crate) title: &'static str,
+    /// How the names of files end that are looked for in a folder, without the dot.
+    pub(crate) endings: &'static [&'static str],
+    /// Why an import of this format leaves a file with another ending alone.
+    pub(crate) unwanted: &'static str,
+    /// Why an import of another format leaves a file of this one alone.
+    pub(crate) left: &'static str,
+    pub(crate) recognizes: fn(&Head<'_>) -> bool,
+    pub(crate) format: fn() -> Box<dyn Format>,
+}
+
+impl Kind {
+    pub(super) fn has_ending(&self, name: &str) -> bool {
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+        ending.is_some_and(|ending| {
+            let is_it = |known: &&str| known.eq_ignore_ascii_case(ending);
+            self.endings.iter().any(is_it)
+        })
+    }
+}
+
+/// The beginning of a file, by which its format is recognized.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Head<'a> {
+    /// The file's name.
+    pub(crate) name: &'a str,
+    /// Its first bytes, as far as they are UTF-8.
+    pub(crate) text: &'a str,
+    /// Its first bytes.
+    pub(crate) bytes: &'a [u8],
+    /// Whether that is all of it.
+    pub(crate) is_all: bool,
+}
+
+impl<'a> Head<'a> {
+    /// The JSON objects on its lines, one or several on each, as far as they are whole.
+    pub(crate) fn objects(
+        &self,
+    ) -> impl Iterator<Item = serde_json::Map<String, serde_json::Value>> {
+        let lines = self.text.lines().map(str::trim);
+        lines.flat_map(|line| {
+            let values = serde_json::Deserializer::from_str(line).into_iter();
+            values.map_while(Result::ok)
+        })
+    }
+}
+
+/// A format of recordings: from what a file has to entries. It may remember what it read before.
+pub(crate) trait Format: Send {
+    /// The sessions are over: what a program left open is as it will be.
+    fn ended(&mut self) {}
+
+    /// A file begins that lies in `folders`, the innermost one last. It is told before [`Self::begin`].
+    fn within(&mut self, folders: &[String]) {
+        let _ = folders;
+    }
+
+    /// A file begins, whose name without its ending is `stem`.
+    fn begin(&mut self, stem: &str) {
+        let _ = stem;
+    }
+
+    /// Whether a file is one document. Otherwise it has lines.
+    fn is_document(&self, head: &Head<'_>) -> bool {
+        let _ = head;
+        false
+    }
+
+    /// What a line says. A line without a name gets one that follows from `names`.
+    fn line(&mut self, text: RedactedText, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine>;
+
+    /// What a document says: the number of each message from 1, and what it is.
+    fn document(
+        &mut self,
+        text: RedactedText,
+        names: Option<&IdSecret>,
+    ) -> Result<Vec<Numbered>, BadLine> {
+        let reads = self.line(text, names)?;
+        Ok(reads.into_iter().map(|read| (1, Ok(read))).collect())
+    }
+
+    /// The tables of its databases; none if its files are none.
+    fn tables(&self) -> Option<&'static Tables> {
+        None
+    }
+
+    /// What a row of a database says.
+    fn row(&mut self, row: Row, names: Option<&IdSecret>) -> Result<Vec<Read>, BadLine> {
+        let _ = (row, names);
+        Ok(Vec::new())
+    }
+
+    /// What was held until the file ended.
+    fn end(&mut self) -> Vec<Read> {
+        Vec::new()
+    }
+}
+
+/// A message of a document by its number from 1, or what is wrong with it.
+pub(crate) type Numbered = (u64, Result<Read, BadLine>);
+
+/// A time as RFC 3339 writes it.
+pub(crate) fn time(text: &str) -> Option<Timestamp> {
+    let time = chrono::DateTime::parse_from_rfc3339(text).ok()?;
+    Some(Timestamp::from(time.to_utc()))
+}

@@ -1,0 +1,72 @@
+//! What an intent waits for.
+
+use annals_domain::intent::{ApprovalStatus, Risk};
+
+use super::row::IntentCounts;
+
+/// What an intent waits for. Each is a list of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Waits {
+    /// An approval; with the risk that asks for it, or none if that is not known.
+    Approval(Option<Risk>),
+    /// An answer.
+    Answer,
+    /// A person who looks at what failed in part.
+    Blocked,
+    /// A person who looks at what failed.
+    Error,
+    /// Other intents, of which some may have been turned down.
+    Dependency,
+}
+
+impl Waits {
+    /// All of them.
+    pub(super) const ALL: [Waits; 8] = [
+        Waits::Approval(None),
+        Waits::Approval(Some(Risk::Low)),
+        Waits::Approval(Some(Risk::Med)),
+        Waits::Approval(Some(Risk::High)),
+        Waits::Answer,
+        Waits::Blocked,
+        Waits::Error,
+        Waits::Dependency,
+    ];
+
+    /// The number in keys.
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Waits::Approval(None) => 1,
+            Waits::Approval(Some(Risk::Low)) => 2,
+            Waits::Approval(Some(Risk::Med)) => 3,
+            Waits::Approval(Some(Risk::High)) => 4,
+            Waits::Answer => 5,
+            Waits::Blocked => 6,
+            Waits::Error => 7,
+            Waits::Dependency => 8,
+        }
+    }
+}
+
+/// What an intent waits for, if it does: the rule of the inbox (docs/spec/forge.md).
+pub(super) fn waits(counts: &IntentCounts, status: ApprovalStatus) -> Option<Waits> {
+    if !counts.is_taken_in {
+        return None;
+    }
+    let asked = counts.unanswered > 0;
+    match status {
+        ApprovalStatus::Blocked => Some(Waits::Blocked),
+        ApprovalStatus::Error => Some(Waits::Error),
+        ApprovalStatus::Proposed | ApprovalStatus::Approved | ApprovalStatus::Executing
+            if asked =>
+        {
+            Some(Waits::Answer)
+        }
+        ApprovalStatus::Proposed => Some(Waits::Approval(counts.risk())),
+        ApprovalStatus::Approved if counts.dependencies > 0 => Some(Waits::Dependency),
+        ApprovalStatus::Approved
+        | ApprovalStatus::Executing
+        | ApprovalStatus::Done
+        | ApprovalStatus::Rejected
+        | ApprovalStatus::Cancelled => None,
+    }
+}

@@ -1,0 +1,97 @@
+//! What the file ANNALS says, and what a directory without it is.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use uuid::Uuid;
+
+use super::{FIRST_WORDS, FORMAT, NAME, NEW_NAME};
+use crate::directories::is_empty;
+use crate::error::OpenError;
+use crate::{creation, folder, watermark_file};
+
+/// Reads the file and answers with the log's id; alters nothing.
+pub(crate) fn read(directory: &Path) -> Result<Uuid, OpenError> {
+    let path = directory.join(NAME);
+    let content = match folder::read_file(&path) {
+        Ok(content) => content,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(absent(directory)),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(not_a_log(directory, "it is not a directory"));
+        }
+        // Nothing that we wrote is longer.
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            return Err(not_ours(directory));
+        }
+        Err(error) => return Err(OpenError::io(&path, error)),
+    };
+    parse(directory, &String::from_utf8_lossy(&content))
+}
+
+/// What a directory without the file ANNALS is.
+fn absent(directory: &Path) -> OpenError {
+    if fs::symlink_metadata(directory.join(NEW_NAME)).is_ok() {
+        return creation::interrupted(directory);
+    }
+    match is_empty(directory) {
+        Ok(true) => OpenError::NotFound {
+            path: directory.to_owned(),
+        },
+        Ok(false) if is_log_otherwise(directory) => damaged(directory, "missing"),
+        Ok(false) if directory.join("CURRENT").exists() => {
+            not_a_log(directory, "it holds a RocksDB of another program")
+        }
+        Ok(false) => not_a_log(directory, "it has no file ANNALS"),
+        Err(error) => OpenError::io(directory, error),
+    }
+}
+
+pub(super) fn parse(directory: &Path, content: &str) -> Result<Uuid, OpenError> {
+    let not_ours = || not_ours(directory);
+    let mut lines = content.lines();
+    let found = lines
+        .next()
+        .and_then(|line| line.strip_prefix(FIRST_WORDS))
+        .ok_or_else(not_ours)?;
+    let found: u32 = found.parse().map_err(|_| not_ours())?;
+    if found > FORMAT {
+        return Err(OpenError::NewerFormat {
+            path: directory.to_owned(),
+            found,
+            known: FORMAT,
+        });
+    }
+    if found == 0 {
+        return Err(not_ours());
+    }
+    lines
+        .next()
+        .and_then(|id| id.parse().ok())
+        .ok_or_else(not_ours)
+}
+
+/// Whether a directory has the other files that every log has.
+fn is_log_otherwise(directory: &Path) -> bool {
+    directory.join("CURRENT").exists() && directory.join(watermark_file::NAME).exists()
+}
+
+/// What a directory is whose file ANNALS says something else.
+fn not_ours(directory: &Path) -> OpenError {
+    if is_log_otherwise(directory) {
+        return damaged(directory, "damaged");
+    }
+    not_a_log(directory, "its file ANNALS is not ours")
+}
+
+fn damaged(directory: &Path, how: &str) -> OpenError {
+    let reason = format!("its file {NAME} is {how}");
+    OpenError::corrupt_but(directory, reason, "restore that file from a backup")
+}
+
+fn not_a_log(path: &Path, reason: &str) -> OpenError {
+    OpenError::NotALog {
+        path: path.to_owned(),
+        reason: reason.to_owned(),
+    }
+}

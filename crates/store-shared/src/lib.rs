@@ -1,0 +1,21 @@
+//! One log, many processes: reads are local, appends go to the process that owns it.
+//!
+//! ```text
+//!   owner (has the lock)                      guest
+//!   ┌─────────────────────────┐   <log>/sock  ┌──────────────────────────┐
+//!   │ SharedLog ── RocksLog   │ ◀──appends─── │ SharedLog ── a reader    │
+//!   │                 │       │ ───answers──▶ │                 │        │
+//!   └─────────────────┼───────┘               └─────────────────┼────────┘
+//!                     └──────────▶ the log's files ◀────────────┘
+//! ```
+//!
+//! [`SharedLog`] is a store behind the three ports. The protocol between the two is described in `docs/sharing.md`.
+
+mod frame;
+mod guest;
+mod message;
+mod owner;
+mod ports;
+mod shared;
+
+pub use shared::{ShareError, SharedLog};

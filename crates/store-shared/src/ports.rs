@@ -1,0 +1,403 @@
+//! The three ports over a shared log.
+
+use annals_event_log::{
+    Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
+    EventLog, IdSecret, Link, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels,
+    Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+};
+use async_trait::async_trait;
+use bytes::Bytes;
+use std::sync::Arc;
+use uuid::Uuid;
+
+use crate::frame::LARGEST;
+use crate::guest::CallError;
+use crate::message::{self, Answer, Call, Octets, Told};
+use crate::shared::{Role, SharedLog, Visit};
+
+/// What a call came to.
+enum Asked {
+    /// This process owns the log: it does it itself.
+    Own(Arc<annals_store_rocks::RocksLog>),
+    /// The owner has answered; the guest's own reader.
+    Answered(Answer, Arc<Visit>),
+}
+
+/// Why there is no answer.
+enum AskError {
+    Read(ReadError),
+    TooLarge { bytes: usize },
+}
+
+impl From<AskError> for ReadError {
+    fn from(error: AskError) -> ReadError {
+        match error {
+            AskError::Read(error) => error,
+            AskError::TooLarge { bytes } => told(format!(
+                "the call has {bytes} bytes, the limit is {LARGEST}"
+            )),
+        }
+    }
+}
+
+impl From<AskError> for AppendError {
+    fn from(error: AskError) -> AppendError {
+        match error {
+            AskError::Read(error) => error.into(),
+            AskError::TooLarge { bytes } => AppendError::TooLarge {
+                what: "the append".into(),
+                limit: LARGEST as u64,
+                actual: bytes as u64,
+            },
+        }
+    }
+}
+
+impl From<AskError> for CommitError {
+    fn from(error: AskError) -> CommitError {
+        ReadError::from(error).into()
+    }
+}
+
+fn told(reason: impl Into<String>) -> ReadError {
+    ReadError::Unavailable {
+        source: Box::new(Told(reason.into())),
+    }
+}
+
+/// An answer of another kind than the call's.
+fn unexpected(answer: Answer) -> ReadError {
+    match answer {
+        Answer::Malformed(reason) => told(format!("the owner did not take the call: {reason}")),
+        _ => told("the owner answered another call"),
+    }
+}
+
+impl SharedLog {
+    fn reading(&self) -> Arc<annals_store_rocks::RocksLog> {
+        Arc::clone(self.inner.role().log())
+    }
+
+    /// Asks the owner, or the next one, if this one goes before it answers. `lost` is told of each that did.
+    async fn ask(&self, call: &Call, mut lost: impl FnMut()) -> Result<Asked, AskError> {
+        let mut role = self.inner.role();
+        loop {
+            if self.inner.is_closed() {
+                return Err(AskError::Read(ReadError::Closed));
+            }
+            let visit = match role {
+                Role::Owner(owned) => return Ok(Asked::Own(Arc::clone(&owned.log))),
+                Role::Guest(visit) => visit,
+            };
+            match visit.call(call).await {
+                Ok(answer) if !answer.is_closed() => return Ok(Asked::Answered(answer, visit)),
+                Err(CallError::TooLarge { bytes }) => return Err(AskError::TooLarge { bytes }),
+                // It is ending, or has gone: the next one knows whether it was done.
+                Ok(_) | Err(CallError::Lost) => {
+                    lost();
+                    role = self.inner.after(&visit).await.map_err(AskError::Read)?;
+                }
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl EventLog for SharedLog {
+    fn log_id(&self) -> Uuid {
+        self.inner.log_id
+    }
+
+    async fn id_secret(&self) -> Result<Option<IdSecret>, ReadError> {
+        self.reading().id_secret().await
+    }
+
+    fn watermark(&self) -> Position {
+        self.reading().watermark()
+    }
+
+    async fn wait_above(&self, seen: Position) -> Result<Position, ReadError> {
+        self.reading().wait_above(seen).await
+    }
+
+    async fn append(&self, append: Append) -> Result<Appended, AppendError> {
+        if let Role::Owner(owned) = self.inner.role() {
+            return owned.log.append(append).await;
+        }
+        let call = Call::Append {
+            append: (&append).into(),
+            link: None,
+        };
+        match self.ask(&call, || {}).await? {
+            Asked::Own(log) => log.append(append).await,
+            Asked::Answered(answer, _) => appended(answer),
+        }
+    }
+
+    async fn append_linked(&self, append: Append, link: Link) -> Result<Appended, AppendError> {
+        if let Role::Owner(owned) = self.inner.role() {
+            return owned.log.append_linked(append, link).await;
+        }
+        let call = Call::Append {
+            append: (&append).into(),
+            link: Some(message::link_of(link)),
+        };
+        match self.ask(&call, || {}).await? {
+            Asked::Own(log) => log.append_linked(append, link).await,
+            Asked::Answered(answer, _) => appended(answer),
+        }
+    }
+
+    async fn append_records(
+        &self,
+        records: Vec<Record>,
+        blobs: Vec<Blob>,
+    ) -> Result<Appended, AppendError> {
+        if let Role::Owner(owned) = self.inner.role() {
+            return owned.log.append_records(records, blobs).await;
+        }
+        let octets = |record: &Record| Octets(record.as_bytes().clone());
+        let call = Call::Copy {
+            records: records.iter().map(octets).collect(),
+            blobs: message::octets(&blobs),
+        };
+        let mut unknown = false;
+        let asked = self.ask(&call, || unknown = true).await?;
+        let done = match asked {
+            Asked::Own(log) => log.append_records(records.clone(), blobs).await,
+            Asked::Answered(answer, _) => appended(answer),
+        };
+        match done {
+            // The owner that went had done it.
+            Err(AppendError::NotContiguous { .. }) if unknown => match self.has(&records).await? {
+                Some(appended) => Ok(appended),
+                None => done,
+            },
+            done => done,
+        }
+    }
+
+    async fn redact(&self, redaction: Redaction) -> Result<Appended, RedactError> {
+        if let Role::Owner(owned) = self.inner.role() {
+            return owned.log.redact(redaction).await;
+        }
+        let call = Call::Redact((&redaction).into());
+        match self.ask(&call, || {}).await.map_err(AppendError::from)? {
+            Asked::Own(log) => log.redact(redaction).await,
+            Asked::Answered(Answer::Redacted(done), visit) => {
+                let done = done.map_err(message::RedactFailure::into_error)?;
+                // Its last step moves no watermark, which is what a reader follows.
+                visit.reader.catch_up().await?;
+                Ok(message::appended(done))
+            }
+            Asked::Answered(other, _) => Err(unexpected(other).into()),
+        }
+    }
+
+    async fn batch(&self, batch: BatchId, request: &[u8]) -> Result<BatchStatus, ReadError> {
+        self.reading().batch(batch, request).await
+    }
+
+    async fn head(&self, stream: &StreamName) -> Result<Version, ReadError> {
+        self.reading().head(stream).await
+    }
+
+    async fn read(&self, query: Query) -> Result<Page, ReadError> {
+        self.reading().read(query).await
+    }
+
+    async fn streams(
+        &self,
+        prefix: &str,
+        after: Option<&StreamName>,
+        limit: usize,
+    ) -> Result<Vec<StreamHead>, ReadError> {
+        self.reading().streams(prefix, after, limit).await
+    }
+
+    async fn tree_hashes(
+        &self,
+        level: u8,
+        first: u64,
+        limit: usize,
+    ) -> Result<Vec<Digest>, ReadError> {
+        self.reading().tree_hashes(level, first, limit).await
+    }
+
+    async fn stats(&self) -> Result<Stats, ReadError> {
+        self.reading().stats().await
+    }
+
+    async fn close(&self) {
+        self.inner.close().await;
+    }
+}
+
+fn appended(answer: Answer) -> Result<Appended, AppendError> {
+    match answer {
+        Answer::Appended(done) => done
+            .map(message::appended)
+            .map_err(message::AppendFailure::into_error),
+        other => Err(unexpected(other).into()),
+    }
+}
+
+impl SharedLog {
+    /// Whether the log has these very records; what their copying is answered with.
+    async fn has(&self, records: &[Record]) -> Result<Option<Appended>, ReadError> {
+        let (Some(first), Some(last)) = (records.first(), records.last()) else {
+            return Ok(None);
+        };
+        let log = self.reading();
+        for record in records {
+            let there = annals_event_log::record_at(&*log, record.position()).await?;
+            if there.is_none_or(|there| there.as_bytes() != record.as_bytes()) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(Appended::new(first.position(), last.position())))
+    }
+}
+
+#[async_trait]
+impl Blobs for SharedLog {
+    async fn blob(&self, digest: Digest) -> Result<Option<Bytes>, ReadError> {
+        self.reading().blob(digest).await
+    }
+}
+
+/// Rows are those of the owner: they change without the watermark, which is what a reader follows.
+#[async_trait]
+impl ReadModels for SharedLog {
+    async fn checkpoint(&self, model: &str) -> Result<ModelCheckpoint, ReadError> {
+        let call = Call::Checkpoint {
+            model: model.to_owned(),
+        };
+        match self.ask(&call, || {}).await? {
+            Asked::Own(log) => log.checkpoint(model).await,
+            Asked::Answered(Answer::Checkpoint(found), _) => found
+                .map(message::checkpoint)
+                .map_err(message::ReadFailure::into_error),
+            Asked::Answered(other, _) => Err(unexpected(other)),
+        }
+    }
+
+    async fn commit(
+        &self,
+        model: &str,
+        expected: ModelCheckpoint,
+        rows: Rows,
+        position: Position,
+    ) -> Result<(), CommitError> {
+        if let Role::Owner(owned) = self.inner.role() {
+            return owned.log.commit(model, expected, rows, position).await;
+        }
+        let row = |(key, value): &(Bytes, Option<Bytes>)| {
+            (Octets(key.clone()), value.clone().map(Octets))
+        };
+        let call = Call::Commit {
+            model: model.to_owned(),
+            expected: message::checkpoint_of(expected),
+            rows: rows.iter().map(row).collect(),
+            position: position.0,
+        };
+        match self.ask(&call, || {}).await? {
+            Asked::Own(log) => log.commit(model, expected, rows, position).await,
+            Asked::Answered(answer, _) => committed(answer),
+        }
+    }
+
+    async fn get(&self, model: &str, key: &[u8]) -> Result<Option<Bytes>, ReadError> {
+        let keys = [Bytes::copy_from_slice(key)];
+        let rows = self.get_many(model, &keys).await?;
+        Ok(rows.into_iter().next().flatten())
+    }
+
+    async fn get_many(&self, model: &str, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>, ReadError> {
+        if let Role::Owner(owned) = self.inner.role() {
+            return owned.log.get_many(model, keys).await;
+        }
+        let call = Call::Rows {
+            model: model.to_owned(),
+            keys: keys.iter().cloned().map(Octets).collect(),
+        };
+        match self.ask(&call, || {}).await? {
+            Asked::Own(log) => log.get_many(model, keys).await,
+            Asked::Answered(Answer::Rows(rows), _) => match rows {
+                Ok(rows) => Ok(rows.into_iter().map(|row| row.map(|it| it.0)).collect()),
+                Err(failure) => Err(failure.into_error()),
+            },
+            Asked::Answered(other, _) => Err(unexpected(other)),
+        }
+    }
+
+    async fn scan(
+        &self,
+        model: &str,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Row>, ReadError> {
+        match self
+            .ask(&scan(model, prefix, after, limit, false), || {})
+            .await?
+        {
+            Asked::Own(log) => log.scan(model, prefix, after, limit).await,
+            Asked::Answered(answer, _) => scanned(answer),
+        }
+    }
+
+    async fn scan_back(
+        &self,
+        model: &str,
+        prefix: &[u8],
+        before: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Row>, ReadError> {
+        match self
+            .ask(&scan(model, prefix, before, limit, true), || {})
+            .await?
+        {
+            Asked::Own(log) => log.scan_back(model, prefix, before, limit).await,
+            Asked::Answered(answer, _) => scanned(answer),
+        }
+    }
+
+    async fn drop_model(&self, model: &str) -> Result<(), CommitError> {
+        let call = Call::DropModel {
+            model: model.to_owned(),
+        };
+        match self.ask(&call, || {}).await? {
+            Asked::Own(log) => log.drop_model(model).await,
+            Asked::Answered(answer, _) => committed(answer),
+        }
+    }
+}
+
+fn scan(model: &str, prefix: &[u8], beside: Option<&[u8]>, limit: usize, backward: bool) -> Call {
+    let octets = |bytes: &[u8]| Octets(Bytes::copy_from_slice(bytes));
+    Call::Scan {
+        model: model.to_owned(),
+        prefix: octets(prefix),
+        beside: beside.map(octets),
+        limit: limit as u64,
+        backward,
+    }
+}
+
+fn scanned(answer: Answer) -> Result<Vec<Row>, ReadError> {
+    match answer {
+        Answer::Scanned(Ok(rows)) => {
+            Ok(rows.into_iter().map(|(key, row)| (key.0, row.0)).collect())
+        }
+        Answer::Scanned(Err(failure)) => Err(failure.into_error()),
+        other => Err(unexpected(other)),
+    }
+}
+
+fn committed(answer: Answer) -> Result<(), CommitError> {
+    match answer {
+        Answer::Committed(done) => done.map_err(message::CommitFailure::into_error),
+        other => Err(unexpected(other).into()),
+    }
+}

@@ -1,0 +1,369 @@
+//! A log that many processes have open for writing: one of them owns it, the others are its guests.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use annals_event_log::{Classification, Classified, ErrorClass, EventLog, ReadError};
+use annals_store_rocks::{OpenError, Options, RocksLog};
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use crate::guest::{CallError, ConnectError, Connection};
+use crate::message::{Answer, Call};
+use crate::owner::Serving;
+
+/// How long it takes at most to find the owner or to become it. One that is ending may still write.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The same where the log is opened: who waits there is not in the middle of something.
+const TO_OPEN: Duration = Duration::from_secs(5);
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
+
+/// Why a log could not be opened to be shared. Nothing was altered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShareError {
+    /// The log could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A process has it open that this one cannot work with.
+    #[error("the log at {path} is shared by another process, and {reason}", path = .path.display())]
+    Owner {
+        /// The log's folder.
+        path: PathBuf,
+        /// What is the matter.
+        reason: String,
+        /// Whether it may go by itself.
+        passing: bool,
+    },
+}
+
+impl Classified for ShareError {
+    fn classify(&self) -> Classification {
+        match self {
+            ShareError::Open(error) => error.classify(),
+            ShareError::Owner { passing: true, .. } => {
+                ErrorClass::Unavailable.code("owner_unreachable")
+            }
+            ShareError::Owner { passing: false, .. } => ErrorClass::Failed.code("owner_version"),
+        }
+    }
+}
+
+impl From<ShareError> for ReadError {
+    fn from(error: ShareError) -> ReadError {
+        ReadError::Unavailable {
+            source: Box::new(error),
+        }
+    }
+}
+
+/// A log in a folder, open for writing in any number of processes.
+///
+/// The first one to open it is its *owner*: it has the store's lock, and listens on a socket in the folder. The
+/// others are its *guests*: they read by themselves, and send it what they append. When the owner goes, the next
+/// guest that writes becomes the owner, and its callers do not notice.
+///
+/// It is a store as every other one, and keeps the same promises: an append is answered when it is on disk, and is
+/// made once, also where it is sent to two owners, one after the other.
+#[derive(Clone)]
+pub struct SharedLog {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    path: PathBuf,
+    options: Options,
+    pub(crate) log_id: Uuid,
+    role: RwLock<Role>,
+    /// Held by whoever looks for the owner.
+    finding: tokio::sync::Mutex<()>,
+    closed: AtomicBool,
+}
+
+/// What this process is to the log.
+#[derive(Clone)]
+pub(crate) enum Role {
+    Owner(Arc<Owned>),
+    Guest(Arc<Visit>),
+}
+
+/// The log, and the thread that serves guests.
+pub(crate) struct Owned {
+    /// Before the log, which goes when nothing serves it any more.
+    serving: Mutex<Option<Serving>>,
+    pub(crate) log: Arc<RocksLog>,
+    /// What was read through as a guest: some may wait on it.
+    former: Option<Arc<RocksLog>>,
+}
+
+/// A log that another process owns.
+pub(crate) struct Visit {
+    pub(crate) reader: Arc<RocksLog>,
+    connection: Connection,
+}
+
+impl Visit {
+    pub(crate) async fn call(&self, call: &Call) -> Result<Answer, CallError> {
+        self.connection.call(call).await
+    }
+}
+
+impl Owned {
+    fn start(path: &Path, log: RocksLog, former: Option<Arc<RocksLog>>) -> Owned {
+        let log = Arc::new(log);
+        let serving = Serving::start(path, Arc::clone(&log));
+        let serving = serving.inspect_err(|error| {
+            tracing::warn!(%error, "the log is not shared: other processes cannot write to it");
+        });
+        Owned {
+            serving: Mutex::new(serving.ok()),
+            log,
+            former,
+        }
+    }
+
+    fn end(&self) {
+        let serving = self
+            .serving
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        drop(serving);
+    }
+}
+
+impl Role {
+    /// The log to read from.
+    pub(crate) fn log(&self) -> &Arc<RocksLog> {
+        match self {
+            Role::Owner(owned) => &owned.log,
+            Role::Guest(visit) => &visit.reader,
+        }
+    }
+
+    fn is_visit(&self, other: &Arc<Visit>) -> bool {
+        matches!(self, Role::Guest(visit) if Arc::ptr_eq(visit, other))
+    }
+}
+
+impl SharedLog {
+    /// Opens an existing log.
+    ///
+    /// # Errors
+    /// [`ShareError`].
+    pub fn open(path: &Path, options: &Options) -> Result<SharedLog, ShareError> {
+        SharedLog::of(path, options, find(path, options, None, TO_OPEN)?)
+    }
+
+    /// Creates a log in a folder that is new or empty, and owns it.
+    ///
+    /// # Errors
+    /// [`ShareError`].
+    pub fn create(path: &Path, options: &Options) -> Result<SharedLog, ShareError> {
+        let log = RocksLog::create(path, options)?;
+        let owned = Owned::start(path, log, None);
+        SharedLog::of(path, options, Role::Owner(Arc::new(owned)))
+    }
+
+    /// Opens a log, and creates it first where there is none.
+    ///
+    /// # Errors
+    /// [`ShareError`].
+    pub fn open_or_create(path: &Path, options: &Options) -> Result<SharedLog, ShareError> {
+        let deadline = Instant::now() + TO_OPEN;
+        loop {
+            match SharedLog::open(path, options) {
+                Err(ShareError::Open(
+                    OpenError::NotFound { .. } | OpenError::CreationInterrupted { .. },
+                )) => {}
+                opened => return opened,
+            }
+            match SharedLog::create(path, options) {
+                // Another process was faster.
+                Err(ShareError::Open(
+                    OpenError::AlreadyExists { .. }
+                    | OpenError::Locked { .. }
+                    | OpenError::NotEmpty { .. },
+                )) if Instant::now() < deadline => std::thread::sleep(BETWEEN_ATTEMPTS),
+                created => return created,
+            }
+        }
+    }
+
+    fn of(path: &Path, options: &Options, role: Role) -> Result<SharedLog, ShareError> {
+        let inner = Inner {
+            path: path.to_owned(),
+            options: options.clone(),
+            log_id: role.log().log_id(),
+            role: RwLock::new(role),
+            finding: tokio::sync::Mutex::default(),
+            closed: AtomicBool::new(false),
+        };
+        Ok(SharedLog {
+            inner: Arc::new(inner),
+        })
+    }
+
+    /// Whether this process owns the log now.
+    pub fn is_owner(&self) -> bool {
+        matches!(self.inner.role(), Role::Owner(_))
+    }
+
+    /// The id of the process that owns the log, as far as this one knows.
+    pub fn owner(&self) -> u32 {
+        match self.inner.role() {
+            Role::Owner(_) => std::process::id(),
+            Role::Guest(visit) => visit.connection.process(),
+        }
+    }
+
+    /// The embedded store through which this process reads now: the log itself where it is the owner, and a reader
+    /// beside it where it is a guest.
+    pub fn rocks(&self) -> Arc<RocksLog> {
+        Arc::clone(self.inner.role().log())
+    }
+}
+
+impl std::fmt::Debug for SharedLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedLog")
+            .field("log_id", &self.inner.log_id)
+            .field("is_owner", &self.is_owner())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    pub(crate) fn role(&self) -> Role {
+        self.role
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// What this process is after the connection to the owner was lost: the owner, or the guest of another one.
+    pub(crate) async fn after(&self, lost: &Arc<Visit>) -> Result<Role, ReadError> {
+        let _turn = self.finding.lock().await;
+        let role = self.role();
+        // Another caller has found it while this one waited.
+        if !role.is_visit(lost) {
+            return Ok(role);
+        }
+        if self.is_closed() {
+            return Err(ReadError::Closed);
+        }
+        let (path, options) = (self.path.clone(), self.options.clone());
+        let reader = Arc::clone(&lost.reader);
+        let log_id = self.log_id;
+        let (found, finding) = oneshot::channel();
+        let thread = std::thread::Builder::new().name("annals-find-owner".into());
+        let thread = thread.spawn(move || {
+            let role = find(&path, &options, Some(reader), PATIENCE);
+            let _ = found.send(role);
+        });
+        thread.map_err(|error| ReadError::Unavailable {
+            source: Box::new(error),
+        })?;
+        let role = finding.await.map_err(|_| ReadError::Closed)??;
+        if role.log().log_id() != log_id {
+            return Err(ReadError::Moved {
+                place: self.path.display().to_string(),
+            });
+        }
+        *self.role.write().unwrap_or_else(PoisonError::into_inner) = role.clone();
+        Ok(role)
+    }
+
+    pub(crate) async fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        // One who finds the owner just now does so first.
+        let _turn = self.finding.lock().await;
+        match self.role() {
+            Role::Owner(owned) => {
+                let ending = Arc::clone(&owned);
+                off_thread(move || ending.end()).await;
+                owned.log.close().await;
+                if let Some(former) = &owned.former {
+                    former.close().await;
+                }
+            }
+            Role::Guest(visit) => visit.reader.close().await,
+        }
+    }
+}
+
+/// Does what blocks on a thread of its own, so that the caller's executor goes on.
+async fn off_thread(work: impl FnOnce() + Send + 'static) {
+    let (done, waiting) = oneshot::channel();
+    let thread = std::thread::Builder::new().spawn(move || {
+        work();
+        let _ = done.send(());
+    });
+    if thread.is_ok() {
+        let _ = waiting.await;
+    }
+}
+
+/// Finds the owner of a log, or becomes it. It blocks.
+fn find(
+    path: &Path,
+    options: &Options,
+    reader: Option<Arc<RocksLog>>,
+    patience: Duration,
+) -> Result<Role, ShareError> {
+    let deadline = Instant::now() + patience;
+    loop {
+        let error = match Connection::open(path) {
+            Ok(connection) => match visit(path, options, reader.as_ref(), connection)? {
+                Some(visit) => return Ok(Role::Guest(Arc::new(visit))),
+                None => owner(path, "another log is open there", true),
+            },
+            Err(ConnectError::Absent) => match RocksLog::open(path, options) {
+                Ok(log) => {
+                    let owned = Owned::start(path, log, reader);
+                    return Ok(Role::Owner(Arc::new(owned)));
+                }
+                // By one that does not listen yet, not any more, or never does.
+                Err(error @ OpenError::Locked { .. }) => error.into(),
+                Err(error) => return Err(error.into()),
+            },
+            Err(error @ ConnectError::Version { .. }) => {
+                return Err(owner(path, error, false));
+            }
+            Err(error) => owner(path, error, true),
+        };
+        if Instant::now() >= deadline {
+            return Err(error);
+        }
+        std::thread::sleep(BETWEEN_ATTEMPTS);
+    }
+}
+
+fn owner(path: &Path, reason: impl std::fmt::Display, passing: bool) -> ShareError {
+    ShareError::Owner {
+        path: path.to_owned(),
+        reason: reason.to_string(),
+        passing,
+    }
+}
+
+/// A visit to an owner; nothing, if it has another log open than is at the path.
+fn visit(
+    path: &Path,
+    options: &Options,
+    reader: Option<&Arc<RocksLog>>,
+    connection: Connection,
+) -> Result<Option<Visit>, ShareError> {
+    let reader = match reader {
+        Some(reader) => Arc::clone(reader),
+        None => Arc::new(RocksLog::open_reader(path, options)?),
+    };
+    let fits = reader.log_id() == connection.log_id();
+    Ok(fits.then_some(Visit { reader, connection }))
+}

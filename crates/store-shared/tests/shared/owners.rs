@@ -1,0 +1,286 @@
+//! Owners that go, guests that take their place, and others who knock.
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use annals_event_log::{
+    Actor, Append, AppendError, Blob, Content, EventLog, NewEvent, Position, Query,
+};
+use annals_store_rocks::RocksLog;
+use annals_store_shared::SharedLog;
+use bytes::Bytes;
+use chrono::DateTime;
+use futures::executor::block_on;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use crate::conformance::options;
+
+const GREETING: &[u8; 16] = b"annals share 01\n";
+
+fn append_of(batch: Uuid, stream: &str, content: Vec<Content>, blobs: Vec<Blob>) -> Append {
+    let event = NewEvent {
+        stream: stream.parse().unwrap(),
+        id: Uuid::new_v4(),
+        event_type: "test.happened".into(),
+        schema_version: 1,
+        occurred_at: DateTime::UNIX_EPOCH,
+        actor: Actor {
+            kind: "agent".into(),
+            id: "a".into(),
+            display_name: None,
+            auth_context: None,
+        },
+        correlation: None,
+        causation: None,
+        structure: Bytes::new(),
+        content,
+    };
+    Append {
+        batch,
+        request: Bytes::from(batch.as_bytes().to_vec()),
+        events: vec![event],
+        expectations: Vec::new(),
+        blobs,
+    }
+}
+
+fn append(batch: Uuid) -> Append {
+    append_of(batch, "test-1", Vec::new(), Vec::new())
+}
+
+fn home() -> (TempDir, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("log");
+    (home, path)
+}
+
+fn batches(log: &dyn EventLog) -> Vec<Uuid> {
+    let (mut found, mut from) = (Vec::new(), Some(1));
+    while let Some(position) = from {
+        let page = block_on(log.read(Query::all(Position(position)))).unwrap();
+        found.extend(page.records.iter().map(|record| record.batch_id()));
+        from = page.next;
+    }
+    found
+}
+
+#[test]
+fn the_next_guest_that_writes_becomes_the_owner() {
+    let (_home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    assert!(owner.is_owner() && !guest.is_owner());
+    block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+    assert_eq!(owner.watermark(), Position(1));
+    assert_eq!(guest.watermark(), Position(1));
+
+    block_on(owner.close());
+    let began = Instant::now();
+    let appended = block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+    let took = began.elapsed();
+    assert_eq!(appended.last, Position(2));
+    assert!(guest.is_owner());
+    assert!(took < Duration::from_secs(1), "it took {took:?}");
+    // What one as a guest waited for, one still sees.
+    assert_eq!(
+        block_on(guest.wait_above(Position(1))).unwrap(),
+        Position(2)
+    );
+    drop(owner);
+}
+
+#[test]
+fn appends_under_way_are_made_once_whatever_becomes_of_the_owner() {
+    let (_home, path) = home();
+    let mut owners = vec![SharedLog::create(&path, &options()).unwrap()];
+    let guests: Vec<SharedLog> = (0..3)
+        .map(|_| SharedLog::open(&path, &options()).unwrap())
+        .collect();
+    let acknowledged: BTreeSet<Uuid> = std::thread::scope(|scope| {
+        let writers: Vec<_> = guests
+            .iter()
+            .flat_map(|guest| [guest, guest])
+            .map(|guest| {
+                scope.spawn(move || {
+                    (0..200)
+                        .map(|_| {
+                            let batch = Uuid::new_v4();
+                            block_on(guest.append(append(batch))).unwrap();
+                            batch
+                        })
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(20));
+        block_on(owners.remove(0).close());
+        writers
+            .into_iter()
+            .flat_map(|writer| writer.join().unwrap())
+            .collect()
+    });
+    assert_eq!(acknowledged.len(), 1_200);
+    assert_eq!(guests.iter().filter(|guest| guest.is_owner()).count(), 1);
+    let found = batches(&guests[0]);
+    assert_eq!(found.len(), 1_200, "each is there once");
+    assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), acknowledged);
+}
+
+#[test]
+fn a_large_append_and_its_blob_come_over() {
+    let (_home, path) = home();
+    let _owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    let blob = Blob::new(vec![7; 20 * 1024 * 1024]);
+    let content = Content::Blob {
+        salt: [1; 16],
+        digest: blob.digest(),
+        size: blob.bytes().len() as u64,
+    };
+    let append = append_of(Uuid::new_v4(), "test-1", vec![content], vec![blob.clone()]);
+    block_on(guest.append(append)).unwrap();
+    use annals_event_log::Blobs;
+    let found = block_on(guest.blob(blob.digest())).unwrap();
+    assert_eq!(found.as_ref(), Some(blob.bytes()));
+}
+
+#[test]
+fn an_owner_that_does_not_share_is_named() {
+    let (_home, path) = home();
+    let owner = RocksLog::create(&path, &options()).unwrap();
+    let began = Instant::now();
+    let error = SharedLog::open(&path, &options()).unwrap_err();
+    assert!(error.to_string().contains("locked"), "{error}");
+    assert!(began.elapsed() < Duration::from_secs(20));
+    drop(owner);
+    assert!(SharedLog::open(&path, &options()).unwrap().is_owner());
+}
+
+#[test]
+fn a_path_longer_than_a_sockets_name_is_shared() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("a".repeat(120)).join("b".repeat(120));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("log");
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+    assert_eq!(owner.watermark(), Position(1));
+}
+
+fn knock(path: &Path) -> UnixStream {
+    let stream = UnixStream::connect(path.join("sock")).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    stream
+}
+
+/// Says something, and reads until the owner hangs up.
+fn said(path: &Path, what: &[u8]) -> Vec<u8> {
+    let mut stream = knock(path);
+    // It may hang up before it has read all of it.
+    let _ = stream.write_all(what);
+    let mut heard = Vec::new();
+    let _ = stream.read_to_end(&mut heard);
+    heard
+}
+
+#[test]
+fn garbage_harms_nobody() {
+    let (_home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    let greeted = |frame: &[u8]| [&GREETING[..], frame].concat();
+
+    // Another program, another version: both read who is there.
+    for greeting in [&b"GET / HTTP/1.1\r\n"[..], b"annals share 02\n"] {
+        let heard = said(&path, greeting);
+        assert_eq!(&heard[..16], GREETING);
+        assert_eq!(heard.len(), 36);
+    }
+    // Lengths that no message has.
+    for length in [0_u32, 7, u32::MAX, 400 << 20] {
+        let mut frame = length.to_be_bytes().to_vec();
+        frame.extend([0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(said(&path, &greeted(&frame)).len(), 36);
+    }
+    // A call that cannot be read has an answer that says so.
+    let body = [0xff_u8; 40];
+    let mut frame = (8 + body.len() as u32).to_be_bytes().to_vec();
+    frame.extend(9_u64.to_be_bytes());
+    frame.extend(body);
+    let mut stream = knock(&path);
+    stream.write_all(&greeted(&frame)).unwrap();
+    let mut heard = [0; 36 + 12];
+    stream.read_exact(&mut heard).unwrap();
+    assert_eq!(heard[40..48], 9_u64.to_be_bytes());
+    // One that hangs up in the middle, and one that says no more.
+    let mut cut = 100_u32.to_be_bytes().to_vec();
+    cut.extend([0; 20]);
+    drop(knock(&path).write_all(&greeted(&cut)));
+    let mut silent = knock(&path);
+    silent.write_all(&greeted(&cut)).unwrap();
+
+    block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+    assert_eq!(owner.watermark(), Position(1));
+    assert_eq!(batches(&guest).len(), 1);
+}
+
+#[test]
+fn a_thousand_guests_leave_room_for_their_appends() {
+    let (_home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    let crowd: Vec<UnixStream> = (0..900)
+        .map_while(|_| UnixStream::connect(path.join("sock")).ok())
+        .map(|mut stream| {
+            stream.write_all(GREETING).unwrap();
+            stream
+        })
+        .collect();
+    assert!(crowd.len() > 200, "only {} came", crowd.len());
+    block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+    assert_eq!(owner.watermark(), Position(1));
+    drop(crowd);
+}
+
+#[test]
+fn what_is_too_large_is_refused_as_by_the_log() {
+    let (_home, path) = home();
+    let _owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    // Five blobs of 64 MiB are more than any message.
+    let blobs = (0..6)
+        .map(|n| Blob::new(vec![n; 64 * 1024 * 1024]))
+        .collect();
+    let append = append_of(Uuid::new_v4(), "test-1", Vec::new(), blobs);
+    let refused = block_on(guest.append(append)).unwrap_err();
+    assert!(matches!(refused, AppendError::TooLarge { .. }), "{refused}");
+    assert_eq!(guest.watermark(), Position::START);
+}
+
+#[test]
+fn a_log_is_created_by_one_of_many() {
+    let (_home, path) = home();
+    let logs: Vec<SharedLog> = std::thread::scope(|scope| {
+        let opening: Vec<_> = (0..6)
+            .map(|_| scope.spawn(|| SharedLog::open_or_create(&path, &options()).unwrap()))
+            .collect();
+        opening.into_iter().map(|it| it.join().unwrap()).collect()
+    });
+    assert_eq!(logs.iter().filter(|log| log.is_owner()).count(), 1);
+    let ids: BTreeSet<Uuid> = logs.iter().map(|log| log.log_id()).collect();
+    assert_eq!(ids.len(), 1);
+    // All go at once.
+    std::thread::scope(|scope| {
+        for log in logs {
+            scope.spawn(move || block_on(log.close()));
+        }
+    });
+    assert!(SharedLog::open(&path, &options()).unwrap().is_owner());
+}
