@@ -24,8 +24,9 @@ pub(crate) const TO_GREET: Duration = Duration::from_secs(5);
 pub(crate) const HEADER: usize = 4 + 8;
 /// The most bytes of one message. The largest append, with all that the limits of the log allow, has fewer.
 pub(crate) const LARGEST: usize = 320 * 1024 * 1024;
-/// How long a side waits for the next bytes of a message that has begun.
-pub(crate) const TO_GO_ON: Duration = Duration::from_secs(30);
+/// How long a message takes at most that has begun, and for each [`STEP`] of it.
+pub(crate) const TO_GO_ON: Duration = Duration::from_secs(10);
+const TO_STEP: Duration = Duration::from_millis(100);
 /// Bytes by which the memory for a message grows, so that a length alone takes none.
 const STEP: usize = 1024 * 1024;
 /// The number of a frame that only asks whether the other side is there; its answer has it too.
@@ -91,13 +92,17 @@ pub(crate) async fn body(
     reader: &mut (impl AsyncRead + Unpin),
     length: usize,
 ) -> io::Result<Vec<u8>> {
-    let mut body = Vec::with_capacity(length.min(STEP));
-    while body.len() < length {
-        let from = body.len();
-        body.resize(length.min(from + STEP), 0);
-        within(TO_GO_ON, reader.read_exact(&mut body[from..])).await?;
-    }
-    Ok(body)
+    let steps = u32::try_from(length / STEP).unwrap_or(u32::MAX);
+    let read = async {
+        let mut body = Vec::with_capacity(length.min(STEP));
+        while body.len() < length {
+            let from = body.len();
+            body.resize(length.min(from + STEP), 0);
+            reader.read_exact(&mut body[from..]).await?;
+        }
+        Ok(body)
+    };
+    within(TO_GO_ON + TO_STEP * steps, read).await
 }
 
 /// Waits so long, and no longer.

@@ -3,12 +3,14 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -39,11 +41,11 @@ pub(crate) enum ConnectError {
     #[error("no process that shares the log")]
     Absent,
     /// It has as many guests as it takes.
-    #[error("the process that has the log open has too many guests")]
+    #[error("it has as many guests as it takes; try again later")]
     Full,
     /// It speaks another version.
     #[error(
-        "the process that has the log open shares it in another version ({theirs:?}, and this program {:?}); \
+        "it shares the log in another version ({theirs:?}, and this program {:?}); \
          use the same version of the program for both, or end that process",
         String::from_utf8_lossy(GREETING).trim_end()
     )]
@@ -52,7 +54,7 @@ pub(crate) enum ConnectError {
         theirs: String,
     },
     /// The operating system refuses, or the other side does not answer.
-    #[error("the process that has the log open cannot be reached: {0}")]
+    #[error("it cannot be reached: {}", slow(.0))]
     Io(#[from] io::Error),
 }
 
@@ -90,7 +92,7 @@ impl Connection {
     /// Connects to the process that listens in a log's folder. It blocks for as long as greeting takes.
     pub(crate) fn open(folder: &Path) -> Result<Connection, ConnectError> {
         let address = Address::of(folder, frame::NAME)?;
-        let stream = match std::os::unix::net::UnixStream::connect(address.path()) {
+        let stream = match connect(&address) {
             Err(error) if is_absent(&error) => return Err(ConnectError::Absent),
             connected => connected?,
         };
@@ -167,6 +169,24 @@ impl Drop for Connection {
         if let Some(thread) = thread.filter(|it| it.thread().id() != std::thread::current().id()) {
             let _ = thread.join();
         }
+    }
+}
+
+/// Connects, and waits no longer than for a greeting: a process that is stopped takes nobody.
+fn connect(address: &Address) -> io::Result<std::os::unix::net::UnixStream> {
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    socket.set_write_timeout(Some(frame::TO_GREET))?;
+    socket.connect(&SockAddr::unix(address.path())?)?;
+    Ok(OwnedFd::from(socket).into())
+}
+
+/// An error of the operating system's, in words.
+fn slow(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            format!("no answer in {} s", frame::TO_GREET.as_secs())
+        }
+        _ => error.to_string(),
     }
 }
 

@@ -3,6 +3,7 @@
 //! `docs/sharing.md` describes the bytes.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use annals_event_log::{
     Actor, Append, AppendError, Appended, Blob, CommitError, Content, Digest, Epoch, Expectation,
@@ -11,9 +12,11 @@ use annals_event_log::{
 };
 use bytes::Bytes;
 use chrono::DateTime;
-use serde::de::Visitor;
+use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
+
+use crate::frame::LARGEST;
 
 /// Why bytes are not a message.
 #[derive(Debug, thiserror::Error)]
@@ -32,16 +35,44 @@ pub(crate) fn encode<T: Serialize>(message: &T, start: Vec<u8>) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// Reads a message, which has to be all of `bytes`. No length in it makes more memory be taken than
-/// `bytes` has.
+/// Reads a message, which has to be all of `bytes`. A length that no message has is refused before memory is
+/// taken for it, and so is a list of more than [`MOST`].
 pub(crate) fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Malformed> {
-    let config = bincode::config::standard();
+    let config = bincode::config::standard().with_limit::<LARGEST>();
     let (message, read) =
         bincode::serde::borrow_decode_from_slice(bytes, config).map_err(malformed)?;
     match read == bytes.len() {
         true => Ok(message),
         false => Err(Malformed("more bytes than the message has".into())),
     }
+}
+
+/// The most entries of a list. One that has no bytes of its own would take many times in memory what it takes
+/// in a message.
+const MOST: usize = 1_000_000;
+
+/// Reads a list of at most [`MOST`].
+fn few<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    struct Few<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Few<T> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "a list of at most {MOST}")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+            let mut few = Vec::new();
+            while let Some(entry) = list.next_element()? {
+                if few.len() == MOST {
+                    return Err(A::Error::invalid_length(MOST + 1, &self));
+                }
+                few.push(entry);
+            }
+            Ok(few)
+        }
+    }
+    from.deserialize_seq(Few(PhantomData))
 }
 
 /// Bytes, written as such and not number by number.
@@ -80,7 +111,9 @@ pub(crate) enum Call {
         link: Option<(Uuid, u64)>,
     },
     Copy {
+        #[serde(deserialize_with = "few")]
         records: Vec<Octets>,
+        #[serde(deserialize_with = "few")]
         blobs: Vec<Octets>,
     },
     Redact(RedactionOf),
@@ -90,11 +123,13 @@ pub(crate) enum Call {
     Commit {
         model: String,
         expected: (u64, u64),
+        #[serde(deserialize_with = "few")]
         rows: Vec<(Octets, Option<Octets>)>,
         position: u64,
     },
     Rows {
         model: String,
+        #[serde(deserialize_with = "few")]
         keys: Vec<Octets>,
     },
     Scan {
@@ -122,7 +157,32 @@ pub(crate) enum Answer {
     Malformed(String),
 }
 
+/// The first bytes of the two calls whose answers may be large.
+pub(crate) const ROWS: u8 = 5;
+pub(crate) const SCAN: u8 = 6;
+
+impl From<tokio::task::JoinError> for Malformed {
+    fn from(error: tokio::task::JoinError) -> Malformed {
+        malformed(error)
+    }
+}
+
 impl Answer {
+    /// Whether the owner's store has failed.
+    pub(crate) fn is_failure(&self) -> bool {
+        match self {
+            Answer::Appended(done) => matches!(done, Err(AppendFailure::Unavailable(_))),
+            Answer::Redacted(done) => {
+                let append = done.as_ref().err();
+                matches!(
+                    append,
+                    Some(RedactFailure::Append(AppendFailure::Unavailable(_)))
+                )
+            }
+            _ => false,
+        }
+    }
+
     /// Whether the owner has closed the log.
     pub(crate) fn is_closed(&self) -> bool {
         use {AppendFailure as Append, CommitFailure as Commit, ReadFailure as Read};
@@ -158,8 +218,11 @@ pub(crate) fn appended((first, last, repeated): AppendedOf) -> Appended {
 pub(crate) struct AppendOf {
     batch: Uuid,
     request: Octets,
+    #[serde(deserialize_with = "few")]
     events: Vec<EventOf>,
+    #[serde(deserialize_with = "few")]
     expectations: Vec<(String, ExpectedOf)>,
+    #[serde(deserialize_with = "few")]
     blobs: Vec<Octets>,
 }
 
@@ -174,6 +237,7 @@ struct EventOf {
     correlation: Option<Uuid>,
     causation: Option<Uuid>,
     structure: Octets,
+    #[serde(deserialize_with = "few")]
     content: Vec<ContentOf>,
 }
 
@@ -373,7 +437,9 @@ pub(crate) fn records(records: Vec<Octets>) -> Result<Vec<Record>, Malformed> {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RedactionOf {
     append: AppendOf,
+    #[serde(deserialize_with = "few")]
     removed: Vec<(u64, Vec<u16>)>,
+    #[serde(deserialize_with = "few")]
     blobs: Vec<[u8; 32]>,
     seen: u64,
 }

@@ -1,12 +1,13 @@
 //! The owner's side: a thread that takes the guests' calls and has the log do them.
 
+use std::cell::Cell;
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use annals_event_log::{EventLog, Link, Position, ReadModels, Row};
 use annals_store_rocks::RocksLog;
@@ -27,12 +28,18 @@ use crate::message::{
 const GUESTS: usize = 1_000;
 /// The most calls of one guest that are not answered yet.
 const CALLS: usize = 1_024;
-/// Bytes of all calls that are not answered yet; one that is larger than what is left waits.
-const BYTES: usize = 384 * 1024 * 1024;
-/// Each call counts for at least so many of them.
+/// A call or an answer of more bytes than this counts as large.
+const SMALL: usize = 64 * 1024;
+/// Bytes of all small calls and answers that are on their way; more wait.
+const SMALL_BYTES: usize = 64 * 1024 * 1024;
+/// The same of large ones, which keep no small one waiting.
+const LARGE_BYTES: usize = 384 * 1024 * 1024;
+/// Each counts for at least so many of them.
 const LEAST: usize = 1_024;
-/// The most scans of rows at a time, whose answers may be large.
-const SCANS: usize = 4;
+/// The most look-ups and scans of rows at a time: their answers may be large.
+const LOOKS: usize = 8;
+/// One message in so many seconds says what goes wrong again and again.
+const BETWEEN_WARNINGS: Duration = Duration::from_secs(60);
 /// How long an answer takes at most to be written. A guest that does not read is given up.
 const TO_ANSWER: Duration = Duration::from_secs(60);
 /// How long what was accepted has, when the owner ends.
@@ -40,11 +47,20 @@ const TO_END: Duration = Duration::from_secs(30);
 /// Answers that are written together have about so many bytes.
 const TOGETHER: usize = 64 * 1024;
 
+/// Whether serving goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    No,
+    Asked,
+    /// The log has failed.
+    Failed,
+}
+
 /// The thread that serves guests. It ends with this.
 pub(crate) struct Serving {
     /// The socket, and what tells it from another one in its place.
     socket: (PathBuf, Option<(u64, u64)>),
-    stop: watch::Sender<bool>,
+    stop: watch::Sender<Stop>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -54,14 +70,15 @@ impl Serving {
         let listener = listen(folder)?;
         let socket = folder.join(frame::NAME);
         let identity = identity(&socket);
-        let (stop, stopped) = watch::channel(false);
+        let (stop, _) = watch::channel(Stop::No);
+        let stopping = stop.clone();
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let thread = std::thread::Builder::new().name("annals-owner".into());
         let thread = thread.spawn(move || {
             let serve = async {
                 // Within the runtime: it is registered there.
                 match UnixListener::from_std(listener) {
-                    Ok(listener) => serve(listener, log, stopped).await,
+                    Ok(listener) => serve(listener, log, stopping).await,
                     Err(error) => tracing::error!(%error, "the log is not shared"),
                 }
             };
@@ -74,16 +91,28 @@ impl Serving {
         })
     }
 
+    /// The log has failed: it is closed, so that another process, or this one, can open it again.
+    pub(crate) fn failed(&self) {
+        self.remove_socket();
+        self.stop.send_replace(Stop::Failed);
+    }
+
     /// Takes no more calls, and waits until those that were taken are answered.
     pub(crate) fn stop(&mut self) {
+        self.remove_socket();
+        self.stop.send_replace(Stop::Asked);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Serving {
+    fn remove_socket(&self) {
         let (socket, known) = &self.socket;
         // Where the folder was replaced, another log's socket may be there.
         if known.is_some() && identity(socket) == *known {
             let _ = std::fs::remove_file(socket);
-        }
-        let _ = self.stop.send(true);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
         }
     }
 }
@@ -119,27 +148,31 @@ fn listen(folder: &Path) -> io::Result<std::os::unix::net::UnixListener> {
 /// What all connections share.
 struct Shared {
     log: Arc<RocksLog>,
-    bytes: Arc<Semaphore>,
-    scans: Semaphore,
-    stopped: watch::Receiver<bool>,
+    small: Arc<Semaphore>,
+    large: Arc<Semaphore>,
+    looks: Semaphore,
+    stop: watch::Sender<Stop>,
+    warned: Cell<Option<Instant>>,
     /// How many calls are being done.
     busy: watch::Sender<usize>,
 }
 
-async fn serve(listener: UnixListener, log: Arc<RocksLog>, stopped: watch::Receiver<bool>) {
+async fn serve(listener: UnixListener, log: Arc<RocksLog>, stop: watch::Sender<Stop>) {
     let (busy, mut idle) = watch::channel(0);
     let shared = Rc::new(Shared {
-        log,
-        bytes: Arc::new(Semaphore::new(BYTES)),
-        scans: Semaphore::new(SCANS),
-        stopped: stopped.clone(),
+        log: Arc::clone(&log),
+        small: Arc::new(Semaphore::new(SMALL_BYTES)),
+        large: Arc::new(Semaphore::new(LARGE_BYTES)),
+        looks: Semaphore::new(LOOKS),
+        stop: stop.clone(),
+        warned: Cell::new(None),
         busy,
     });
-    let room = Arc::new(Semaphore::new(GUESTS));
-    let mut stop = stopped;
+    let room = Arc::new(Semaphore::new(guests()));
+    let mut stop = stop.subscribe();
     loop {
         let accepted = tokio::select! {
-            _ = stop.wait_for(|stopped| *stopped) => break,
+            _ = stop.wait_for(|stop| *stop != Stop::No) => break,
             accepted = listener.accept() => accepted,
         };
         match accepted {
@@ -153,7 +186,7 @@ async fn serve(listener: UnixListener, log: Arc<RocksLog>, stopped: watch::Recei
             }
             Err(error) => {
                 // Too many open files, for example: those that are there go on.
-                tracing::warn!(%error, "a guest could not be taken");
+                shared.warn(&format!("a guest could not be taken: {error}"));
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
@@ -162,6 +195,10 @@ async fn serve(listener: UnixListener, log: Arc<RocksLog>, stopped: watch::Recei
     let done = tokio::time::timeout(TO_END, idle.wait_for(|busy| *busy == 0)).await;
     if done.is_err() {
         tracing::warn!("calls of guests are not answered: the log is closed");
+    }
+    // The next process that writes opens it again: here it is no use to anybody.
+    if *stop.borrow() == Stop::Failed {
+        log.close().await;
     }
 }
 
@@ -174,7 +211,7 @@ async fn guest(
     let user = rustix::process::geteuid().as_raw();
     let peer = stream.peer_cred()?.uid();
     if peer != user && peer != 0 {
-        tracing::warn!(peer, "another user may not write to this log");
+        shared.warn(&format!("the user {peer} may not write to this log"));
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     let Some(_room) = room else {
@@ -190,10 +227,10 @@ async fn guest(
     let (reader, writer) = stream.into_split();
     let (answers, written) = mpsc::unbounded_channel();
     let writing = tokio::task::spawn_local(write(writer, written));
-    let mut stop = shared.stopped.clone();
+    let mut stop = shared.stop.subscribe();
     let read = tokio::select! {
         read = read(reader, shared, answers) => read,
-        _ = stop.wait_for(|stopped| *stopped) => Ok(()),
+        _ = stop.wait_for(|stop| *stop != Stop::No) => Ok(()),
     };
     // What was taken is done and answered, also where the guest has said all it will.
     let _ = writing.await;
@@ -210,6 +247,8 @@ struct Written {
 struct Held {
     _turn: OwnedSemaphorePermit,
     _bytes: OwnedSemaphorePermit,
+    /// Of its answer.
+    answer: Option<OwnedSemaphorePermit>,
     shared: Rc<Shared>,
 }
 
@@ -222,17 +261,37 @@ impl Drop for Held {
 impl Shared {
     /// Waits for room for a call of so many bytes.
     async fn hold(shared: &Rc<Shared>, calls: &Arc<Semaphore>, length: usize) -> io::Result<Held> {
-        let closed = |_| io::Error::from(io::ErrorKind::BrokenPipe);
         let turn = Arc::clone(calls).acquire_owned().await.map_err(closed)?;
-        let bytes = u32::try_from(length.max(LEAST)).map_err(|_| io::ErrorKind::InvalidData)?;
-        let bytes = Arc::clone(&shared.bytes).acquire_many_owned(bytes);
-        let bytes = bytes.await.map_err(closed)?;
+        let bytes = shared.room(length).await?;
         shared.busy.send_modify(|busy| *busy += 1);
         Ok(Held {
             _turn: turn,
             _bytes: bytes,
+            answer: None,
             shared: Rc::clone(shared),
         })
+    }
+
+    /// Waits for room for so many bytes.
+    async fn room(&self, length: usize) -> io::Result<OwnedSemaphorePermit> {
+        let room = if length > SMALL {
+            &self.large
+        } else {
+            &self.small
+        };
+        let bytes = length.clamp(LEAST, LARGE_BYTES);
+        let bytes = u32::try_from(bytes).map_err(|_| io::ErrorKind::InvalidData)?;
+        let room = Arc::clone(room).acquire_many_owned(bytes);
+        room.await.map_err(closed)
+    }
+
+    /// Says what goes wrong, once a minute: standard error may be a pipe that nobody reads.
+    fn warn(&self, what: &str) {
+        let said = self.warned.get();
+        if said.is_none_or(|at| at.elapsed() >= BETWEEN_WARNINGS) {
+            self.warned.set(Some(Instant::now()));
+            tracing::warn!("{what}");
+        }
     }
 }
 
@@ -245,34 +304,77 @@ async fn read(
     let calls = Arc::new(Semaphore::new(CALLS));
     while let Some((length, number)) = frame::header(&mut reader).await? {
         if number == frame::PING {
+            let held = Some(Shared::hold(shared, &calls, 0).await?);
             let mut frame = frame::start();
             frame::finish(&mut frame, frame::PING)?;
-            let _ = answers.send(Written { frame, held: None });
+            let _ = answers.send(Written { frame, held });
             continue;
         }
-        let held = Shared::hold(shared, &calls, length).await?;
+        let mut held = Shared::hold(shared, &calls, length).await?;
         let body = frame::body(&mut reader, length).await?;
-        let answers = answers.clone();
+        let (answers, shared) = (answers.clone(), Rc::clone(shared));
         // In the order in which they came: each is in the log's queue when it was polled once.
         tokio::task::spawn_local(async move {
-            let answer = match message::decode::<Call>(&body) {
-                Ok(call) => {
-                    drop(body);
-                    answer(&held.shared, call).await
-                }
+            let looks = match body.first() {
+                // Only these have answers that are larger than their calls.
+                Some(&(message::ROWS | message::SCAN)) => shared.looks.acquire().await.ok(),
+                _ => None,
+            };
+            let answer = match called(body).await {
+                Ok(call) => answer(&shared, call).await,
                 Err(error) => Err(error),
             };
             let answer = answer.unwrap_or_else(|error| Answer::Malformed(error.to_string()));
+            if answer.is_failure() {
+                shared.stop.send_replace(Stop::Failed);
+            }
             match framed(&answer, number) {
                 Ok(frame) => {
+                    drop(answer);
+                    // One that is large waits for room, and its look-up keeps its turn until then.
+                    held.answer = shared.room(frame.len()).await.ok();
+                    drop(looks);
                     let held = Some(held);
                     let _ = answers.send(Written { frame, held });
                 }
-                Err(error) => tracing::warn!(%error, "a guest's call is not answered"),
+                Err(error) => shared.warn(&format!("a guest's call is not answered: {error}")),
             }
         });
     }
     Ok(())
+}
+
+/// Reads a call; a large one on another thread, as it takes long.
+async fn called(body: Vec<u8>) -> Result<Call, Malformed> {
+    if body.len() <= SMALL {
+        return message::decode(&body);
+    }
+    let read = tokio::task::spawn_blocking(move || message::decode(&body));
+    read.await
+        .unwrap_or_else(|error| Err(Malformed::from(error)))
+}
+
+fn closed<E>(_: E) -> io::Error {
+    io::ErrorKind::BrokenPipe.into()
+}
+
+/// How many guests there may be: each takes a file, and the log needs most of those that may be open.
+fn guests() -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // As many as the user may: a thousand guests are more than the usual limit of a shell.
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    let current = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => limit.maximum,
+        Err(_) => limit.current,
+    };
+    let files = current.map_or(usize::MAX, |files| {
+        usize::try_from(files).unwrap_or(usize::MAX)
+    });
+    GUESTS.min(files / 4)
 }
 
 /// The frame of an answer. One that is too large says so instead.
@@ -362,8 +464,6 @@ async fn answer(shared: &Shared, call: Call) -> Result<Answer, Malformed> {
             limit,
             backward,
         } => {
-            // The semaphore is never closed.
-            let _turn = shared.scans.acquire().await;
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
             let beside = beside.as_ref().map(|key| &key.0[..]);
             let found = match backward {

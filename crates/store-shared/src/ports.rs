@@ -13,7 +13,10 @@ use uuid::Uuid;
 use crate::frame::LARGEST;
 use crate::guest::CallError;
 use crate::message::{self, Answer, Call, Octets, Told};
-use crate::shared::{Role, SharedLog, Visit};
+use crate::shared::{Owned, Role, SharedLog, Visit};
+
+/// So many owners are asked, one after the other.
+const OWNERS: usize = 20;
 
 /// What a call came to.
 enum Asked {
@@ -81,7 +84,7 @@ impl SharedLog {
     /// Asks the owner, or the next one, if this one goes before it answers. `lost` is told of each that did.
     async fn ask(&self, call: &Call, mut lost: impl FnMut()) -> Result<Asked, AskError> {
         let mut role = self.inner.role();
-        loop {
+        for _ in 0..OWNERS {
             if self.inner.is_closed() {
                 return Err(AskError::Read(ReadError::Closed));
             }
@@ -99,6 +102,9 @@ impl SharedLog {
                 }
             }
         }
+        Err(AskError::Read(told(format!(
+            "{OWNERS} processes that owned the log went before they answered; whether the call was done is unknown"
+        ))))
     }
 }
 
@@ -122,7 +128,7 @@ impl EventLog for SharedLog {
 
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
         if let Role::Owner(owned) = self.inner.role() {
-            return owned.log.append(append).await;
+            return owned.noted(owned.log.append(append).await);
         }
         let call = Call::Append {
             append: (&append).into(),
@@ -136,7 +142,7 @@ impl EventLog for SharedLog {
 
     async fn append_linked(&self, append: Append, link: Link) -> Result<Appended, AppendError> {
         if let Role::Owner(owned) = self.inner.role() {
-            return owned.log.append_linked(append, link).await;
+            return owned.noted(owned.log.append_linked(append, link).await);
         }
         let call = Call::Append {
             append: (&append).into(),
@@ -154,7 +160,7 @@ impl EventLog for SharedLog {
         blobs: Vec<Blob>,
     ) -> Result<Appended, AppendError> {
         if let Role::Owner(owned) = self.inner.role() {
-            return owned.log.append_records(records, blobs).await;
+            return owned.noted(owned.log.append_records(records, blobs).await);
         }
         let octets = |record: &Record| Octets(record.as_bytes().clone());
         let call = Call::Copy {
@@ -230,6 +236,20 @@ impl EventLog for SharedLog {
 
     async fn close(&self) {
         self.inner.close().await;
+    }
+}
+
+impl Owned {
+    /// Takes notice of a store that has failed.
+    fn noted(&self, done: Result<Appended, AppendError>) -> Result<Appended, AppendError> {
+        match done {
+            Err(AppendError::Unavailable { .. }) => self.fail(),
+            Err(AppendError::Closed) if self.has_failed() => {
+                return Err(told("the store failed before; open the log again").into());
+            }
+            _ => {}
+        }
+        done
     }
 }
 

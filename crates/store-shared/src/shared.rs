@@ -28,7 +28,7 @@ pub enum ShareError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// A process has it open that this one cannot work with.
-    #[error("the log at {path} is shared by another process, and {reason}", path = .path.display())]
+    #[error("no process that has the log at {path} open for writing can be worked with: {reason}", path = .path.display())]
     Owner {
         /// The log's folder.
         path: PathBuf,
@@ -94,6 +94,8 @@ pub(crate) struct Owned {
     /// Before the log, which goes when nothing serves it any more.
     serving: Mutex<Option<Serving>>,
     pub(crate) log: Arc<RocksLog>,
+    /// Whether the store has failed, and was given up.
+    failed: AtomicBool,
     /// What was read through as a guest: some may wait on it.
     former: Option<Arc<RocksLog>>,
 }
@@ -120,8 +122,22 @@ impl Owned {
         Owned {
             serving: Mutex::new(serving.ok()),
             log,
+            failed: AtomicBool::new(false),
             former,
         }
+    }
+
+    /// The store has failed: it is given up here, and the next process that writes opens it again.
+    pub(crate) fn fail(&self) {
+        self.failed.store(true, Ordering::Release);
+        let serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(serving) = serving.as_ref() {
+            serving.failed();
+        }
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Ordering::Acquire)
     }
 
     fn end(&self) {
@@ -336,7 +352,14 @@ fn find(
             Err(error @ ConnectError::Version { .. }) => {
                 return Err(owner(path, error, false));
             }
-            Err(error) => owner(path, error, true),
+            // Something else may be in the socket's place.
+            Err(error) => match RocksLog::open(path, options) {
+                Ok(log) => {
+                    let owned = Owned::start(path, log, reader);
+                    return Ok(Role::Owner(Arc::new(owned)));
+                }
+                Err(_) => owner(path, error, true),
+            },
         };
         if Instant::now() >= deadline {
             return Err(error);

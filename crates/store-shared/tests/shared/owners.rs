@@ -284,3 +284,121 @@ fn a_log_is_created_by_one_of_many() {
     });
     assert!(SharedLog::open(&path, &options()).unwrap().is_owner());
 }
+
+/// A frame with a call, as a guest would send it.
+fn frame(number: u64, body: &[u8]) -> Vec<u8> {
+    let mut frame = (8 + body.len() as u32).to_be_bytes().to_vec();
+    frame.extend(number.to_be_bytes());
+    frame.extend(body);
+    frame
+}
+
+/// Greets, and says something.
+fn greeted(path: &Path, what: &[u8]) -> UnixStream {
+    let mut stream = knock(path);
+    stream.write_all(GREETING).unwrap();
+    let mut greeting = [0; 36];
+    stream.read_exact(&mut greeting).unwrap();
+    stream.write_all(what).unwrap();
+    stream
+}
+
+#[test]
+fn a_length_alone_takes_no_memory_and_no_list_is_endless() {
+    let (_home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    // A checkpoint whose read model has a name of 2^62 bytes.
+    let huge = frame(1, &[3, 0xfd, 0, 0, 0, 0, 0, 0, 0, 0x40]);
+    // Two million keys without a byte.
+    let mut keys = vec![5, 1, b'm', 0xfc];
+    keys.extend(2_000_000_u32.to_le_bytes());
+    keys.resize(keys.len() + 2_000_000, 0);
+    for call in [huge, frame(1, &keys)] {
+        let mut stream = greeted(&path, &call);
+        let mut answer = [0; 13];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(answer[12], 6, "it cannot be read");
+    }
+    block_on(owner.append(append(Uuid::new_v4()))).unwrap();
+}
+
+#[test]
+fn who_reads_no_answers_gets_no_more_of_them() {
+    let (_home, path) = home();
+    let _owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    let mut stream = greeted(&path, &[]);
+    stream
+        .set_write_timeout(Some(Duration::from_secs(1)))
+        .unwrap();
+    let pings = frame(0, &[]).repeat(10_000);
+    let mut sent = 0;
+    while sent < 400 && stream.write_all(&pings).is_ok() {
+        sent += 1;
+    }
+    assert!(
+        sent < 400,
+        "four million questions were taken, and no answer read"
+    );
+    block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+}
+
+#[test]
+fn a_message_that_comes_slowly_keeps_no_small_one_waiting() {
+    let (_home, path) = home();
+    let _owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    let begun = |number: u64| {
+        let mut begun = (300_u32 << 20).to_be_bytes().to_vec();
+        begun.extend(number.to_be_bytes());
+        greeted(&path, &begun)
+    };
+    let _slow = [begun(1), begun(1), begun(1)];
+    let began = Instant::now();
+    block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+    assert!(began.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn a_store_that_has_failed_is_given_up() {
+    let (home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+    let elsewhere = home.path().join("elsewhere");
+    std::fs::rename(&path, &elsewhere).unwrap();
+    let refused = block_on(owner.append(append(Uuid::new_v4()))).unwrap_err();
+    assert!(
+        matches!(refused, AppendError::Unavailable { .. }),
+        "{refused}"
+    );
+    std::fs::rename(&elsewhere, &path).unwrap();
+    // The owner is still there, and has the lock no more.
+    let appended = block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+    // Whether the one that was refused was made is unknown: it was, or was not.
+    assert!((2..=3).contains(&appended.last.0), "{appended:?}");
+    assert!(guest.is_owner());
+    let refused = block_on(owner.append(append(Uuid::new_v4()))).unwrap_err();
+    assert!(
+        matches!(refused, AppendError::Unavailable { .. }),
+        "{refused}"
+    );
+}
+
+#[test]
+fn what_is_in_the_sockets_place_keeps_nobody_from_writing() {
+    let (home, path) = home();
+    block_on(SharedLog::create(&path, &options()).unwrap().close());
+    let foreign = home.path().join("foreign");
+    let _foreign = std::os::unix::net::UnixListener::bind(&foreign).unwrap();
+    for target in ["sock", "../foreign"] {
+        let _ = std::fs::remove_file(path.join("sock"));
+        std::os::unix::fs::symlink(target, path.join("sock")).unwrap();
+        let log = SharedLog::open(&path, &options()).unwrap();
+        assert!(log.is_owner(), "{target}");
+        let guest = SharedLog::open(&path, &options()).unwrap();
+        block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+        block_on(guest.close());
+        block_on(log.close());
+    }
+}
