@@ -38,6 +38,8 @@ const LARGE_BYTES: usize = 384 * 1024 * 1024;
 const LEAST: usize = 1_024;
 /// The most look-ups and scans of rows at a time: their answers may be large.
 const LOOKS: usize = 8;
+/// Keys that are looked up at once.
+const KEYS: usize = 1_000;
 /// One message in so many seconds says what goes wrong again and again.
 const BETWEEN_WARNINGS: Duration = Duration::from_secs(60);
 /// How long an answer takes at most to be written. A guest that does not read is given up.
@@ -384,10 +386,11 @@ fn framed(answer: &Answer, number: u64) -> io::Result<Vec<u8>> {
         let mut frame = frame.map_err(io::Error::other)?;
         frame::finish(&mut frame, number).map(|()| frame)
     };
-    encoded(answer).or_else(|_| {
-        let reason = format!("the answer has more than {} bytes", frame::LARGEST);
-        encoded(&Answer::Malformed(reason))
-    })
+    encoded(answer).or_else(|_| encoded(&Answer::Malformed(too_large())))
+}
+
+fn too_large() -> String {
+    format!("the answer has more than {} bytes", frame::LARGEST)
 }
 
 /// Writes answers, as many together as there are.
@@ -451,12 +454,7 @@ async fn answer(shared: &Shared, call: Call) -> Result<Answer, Malformed> {
             let done = log.commit(&model, expected, rows.collect(), Position(position));
             Answer::Committed(done.await.map_err(CommitFailure::from))
         }
-        Call::Rows { model, keys } => {
-            let keys: Vec<Bytes> = keys.into_iter().map(|key| key.0).collect();
-            let found = log.get_many(&model, &keys).await;
-            let found = found.map(|rows| rows.into_iter().map(|row| row.map(Octets)).collect());
-            Answer::Rows(found.map_err(ReadFailure::from))
-        }
+        Call::Rows { model, keys } => rows(log, &model, keys).await,
         Call::Scan {
             model,
             prefix,
@@ -478,4 +476,23 @@ async fn answer(shared: &Shared, call: Call) -> Result<Answer, Malformed> {
             Answer::Committed(log.drop_model(&model).await.map_err(CommitFailure::from))
         }
     })
+}
+
+/// Rows by their keys, as many as a message holds.
+async fn rows(log: &RocksLog, model: &str, keys: Vec<Octets>) -> Answer {
+    let keys: Vec<Bytes> = keys.into_iter().map(|key| key.0).collect();
+    let (mut found, mut bytes) = (Vec::with_capacity(keys.len()), 0);
+    for keys in keys.chunks(KEYS) {
+        match log.get_many(model, keys).await {
+            Ok(rows) => {
+                bytes += rows.iter().flatten().map(Bytes::len).sum::<usize>();
+                found.extend(rows.into_iter().map(|row| row.map(Octets)));
+            }
+            Err(error) => return Answer::Rows(Err(error.into())),
+        }
+        if bytes > frame::LARGEST {
+            return Answer::Malformed(too_large());
+        }
+    }
+    Answer::Rows(Ok(found))
 }
