@@ -12,7 +12,7 @@
 
 use std::time::{Duration, Instant};
 
-use annals_benches::{batch, directory, payloads, stream};
+use annals_benches::{batch, directory, median, payloads, stream};
 use annals_event_log::EventLog;
 use annals_store_rocks::Options;
 use annals_store_shared::SharedLog;
@@ -51,12 +51,7 @@ fn appends(runtime: &Runtime, log: &SharedLog, clients: usize) -> (Duration, f64
         times
     });
     let rate = times.len() as f64 / began.elapsed().as_secs_f64();
-    (annals_benches::median(times), rate)
-}
-
-fn median<T: Copy + PartialOrd>(mut values: Vec<T>) -> T {
-    values.sort_by(|a, b| a.partial_cmp(b).unwrap());
-    values[values.len() / 2]
+    (median(times), rate)
 }
 
 fn main() {
@@ -76,7 +71,10 @@ fn main() {
             shared.push(appends(&runtime, &guest, clients));
         }
         let time = |rounds: &[(Duration, f64)]| median(rounds.iter().map(|it| it.0).collect());
-        let rate = |rounds: &[(Duration, f64)]| median(rounds.iter().map(|it| it.1).collect());
+        let rate = |rounds: &[(Duration, f64)]| {
+            let of_one = rounds.iter().map(|it| Duration::from_secs_f64(1.0 / it.1));
+            1.0 / median(of_one.collect()).as_secs_f64()
+        };
         println!(
             "{clients} clients: own {:.0}/s, median {:?}; shared {:.0}/s, median {:?}; {:?} more; ratio {:.2}",
             rate(&own),

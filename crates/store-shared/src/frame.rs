@@ -28,7 +28,11 @@ pub(crate) const LARGEST: usize = 320 * 1024 * 1024;
 pub(crate) const TO_GO_ON: Duration = Duration::from_secs(10);
 const TO_STEP: Duration = Duration::from_millis(100);
 /// Bytes by which the memory for a message grows, so that a length alone takes none.
-const STEP: usize = 1024 * 1024;
+pub(crate) const STEP: usize = 1024 * 1024;
+/// Each message counts for at least so many bytes of what may be on its way.
+pub(crate) const LEAST: usize = 1_024;
+/// Frames that are written together have about so many bytes.
+pub(crate) const TOGETHER: usize = 64 * 1024;
 /// The number of a frame that only asks whether the other side is there; its answer has it too.
 pub(crate) const PING: u64 = 0;
 
@@ -60,6 +64,21 @@ pub(crate) fn finish(frame: &mut [u8], number: u64) -> io::Result<()> {
     length_at.copy_from_slice(&length.to_be_bytes());
     number_at.copy_from_slice(&number.to_be_bytes());
     Ok(())
+}
+
+/// A frame that asks, or answers, whether this side is there.
+pub(crate) fn ping() -> io::Result<Vec<u8>> {
+    let mut ping = start();
+    finish(&mut ping, PING).map(|()| ping)
+}
+
+/// Puts a frame to those that are written together; whether another one may come with them.
+pub(crate) fn put_to(together: &mut Vec<u8>, frame: Vec<u8>) -> bool {
+    match together.is_empty() {
+        true => *together = frame,
+        false => together.extend_from_slice(&frame),
+    }
+    together.len() < TOGETHER
 }
 
 /// Reads a frame's header: the body's length and the call's number. `None` at the end of the stream.

@@ -24,15 +24,10 @@ use crate::message::{self, Answer, Call};
 
 /// Bytes of calls that the owner has not answered yet; one that is larger than what is left waits.
 const BYTES: usize = 384 * 1024 * 1024;
-const LEAST: usize = 1_024;
 /// An owner from which nothing came for so long, while it has calls to answer, is asked whether it is there.
 const TO_ASK: Duration = Duration::from_secs(2);
 /// And one that does not answer that for so long is not.
 const TO_GIVE_UP: Duration = Duration::from_secs(20);
-/// Calls that are written together have about so many bytes.
-const TOGETHER: usize = 64 * 1024;
-/// A large one is written in parts, each of which has its time.
-const STEP: usize = 1024 * 1024;
 
 /// Why there is no connection to an owner.
 #[derive(Debug, thiserror::Error)]
@@ -137,7 +132,8 @@ impl Connection {
         let mut frame = frame.map_err(|_| CallError::Lost)?;
         let bytes = frame.len();
         frame::finish(&mut frame, number).map_err(|_| CallError::TooLarge { bytes })?;
-        let permits = u32::try_from(bytes.max(LEAST)).map_err(|_| CallError::TooLarge { bytes })?;
+        let permits =
+            u32::try_from(bytes.max(frame::LEAST)).map_err(|_| CallError::TooLarge { bytes })?;
         let room = Arc::clone(&self.room).acquire_many_owned(permits);
         let room = room.await.map_err(|_| CallError::Lost)?;
         let (answer, answered) = oneshot::channel();
@@ -242,7 +238,7 @@ async fn talk(stream: UnixStream, calls: mpsc::UnboundedReceiver<Outgoing>) {
 }
 
 async fn receive(talk: &Talk, reader: OwnedReadHalf) -> io::Result<()> {
-    let mut reader = BufReader::with_capacity(TOGETHER, reader);
+    let mut reader = BufReader::with_capacity(frame::TOGETHER, reader);
     while let Some((length, number)) = frame::header(&mut reader).await? {
         talk.heard.set(Instant::now());
         let body = frame::body(&mut reader, length).await?;
@@ -279,9 +275,7 @@ async fn send(
                     return Err(io::ErrorKind::TimedOut.into());
                 }
                 asked = true;
-                let mut ping = frame::start();
-                frame::finish(&mut ping, frame::PING)?;
-                write(&mut writer, &ping).await?;
+                write(&mut writer, &frame::ping()?).await?;
                 continue;
             }
         };
@@ -293,11 +287,7 @@ async fn send(
         let mut next = Some(first);
         while let Some(call) = next {
             talk.pending.borrow_mut().insert(call.number, call.waiting);
-            match together.is_empty() {
-                true => together = call.frame,
-                false => together.extend_from_slice(&call.frame),
-            }
-            let more = together.len() < TOGETHER;
+            let more = frame::put_to(&mut together, call.frame);
             next = more.then(|| calls.try_recv().ok()).flatten();
         }
         write(&mut writer, &together).await?;
@@ -305,9 +295,9 @@ async fn send(
     }
 }
 
-/// Writes all of it, for as long as the owner takes some.
+/// Writes all of it, in parts of which each has its time, for as long as the owner takes some.
 async fn write(writer: &mut OwnedWriteHalf, bytes: &[u8]) -> io::Result<()> {
-    for part in bytes.chunks(STEP) {
+    for part in bytes.chunks(frame::STEP) {
         frame::within(frame::TO_GO_ON, writer.write_all(part)).await?;
     }
     Ok(())

@@ -23,6 +23,7 @@ use crate::frame::{self, Address, GREETING};
 use crate::message::{
     self, Answer, AppendFailure, Call, CommitFailure, Malformed, Octets, ReadFailure, RedactFailure,
 };
+use crate::ports;
 
 /// The most guests at a time.
 const GUESTS: usize = 1_000;
@@ -34,8 +35,6 @@ const SMALL: usize = 64 * 1024;
 const SMALL_BYTES: usize = 64 * 1024 * 1024;
 /// The same of large ones, which keep no small one waiting.
 const LARGE_BYTES: usize = 384 * 1024 * 1024;
-/// Each counts for at least so many of them.
-const LEAST: usize = 1_024;
 /// The most look-ups and scans of rows at a time: their answers may be large.
 const LOOKS: usize = 8;
 /// Keys that are looked up at once.
@@ -46,8 +45,6 @@ const BETWEEN_WARNINGS: Duration = Duration::from_secs(60);
 const TO_ANSWER: Duration = Duration::from_secs(60);
 /// How long what was accepted has, when the owner ends.
 const TO_END: Duration = Duration::from_secs(30);
-/// Answers that are written together have about so many bytes.
-const TOGETHER: usize = 64 * 1024;
 
 /// Whether serving goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,9 +104,12 @@ impl Serving {
             let _ = thread.join();
         }
     }
-}
 
-impl Serving {
+    /// Whether the log has failed.
+    pub(crate) fn has_failed(&self) -> bool {
+        *self.stop.borrow() == Stop::Failed
+    }
+
     fn remove_socket(&self) {
         let (socket, known) = &self.socket;
         // Where the folder was replaced, another log's socket may be there.
@@ -281,7 +281,7 @@ impl Shared {
         } else {
             &self.small
         };
-        let bytes = length.clamp(LEAST, LARGE_BYTES);
+        let bytes = length.clamp(frame::LEAST, LARGE_BYTES);
         let bytes = u32::try_from(bytes).map_err(|_| io::ErrorKind::InvalidData)?;
         let room = Arc::clone(room).acquire_many_owned(bytes);
         room.await.map_err(closed)
@@ -302,13 +302,12 @@ async fn read(
     shared: &Rc<Shared>,
     answers: mpsc::UnboundedSender<Written>,
 ) -> io::Result<()> {
-    let mut reader = BufReader::with_capacity(TOGETHER, reader);
+    let mut reader = BufReader::with_capacity(frame::TOGETHER, reader);
     let calls = Arc::new(Semaphore::new(CALLS));
     while let Some((length, number)) = frame::header(&mut reader).await? {
         if number == frame::PING {
             let held = Some(Shared::hold(shared, &calls, 0).await?);
-            let mut frame = frame::start();
-            frame::finish(&mut frame, frame::PING)?;
+            let frame = frame::ping()?;
             let _ = answers.send(Written { frame, held });
             continue;
         }
@@ -317,12 +316,13 @@ async fn read(
         let (answers, shared) = (answers.clone(), Rc::clone(shared));
         // In the order in which they came: each is in the log's queue when it was polled once.
         tokio::task::spawn_local(async move {
-            let looks = match body.first() {
+            let call = called(body).await;
+            let looks = match &call {
                 // Only these have answers that are larger than their calls.
-                Some(&(message::ROWS | message::SCAN)) => shared.looks.acquire().await.ok(),
+                Ok(Call::Rows { .. } | Call::Scan { .. }) => shared.looks.acquire().await.ok(),
                 _ => None,
             };
-            let answer = match called(body).await {
+            let answer = match call {
                 Ok(call) => answer(&shared, call).await,
                 Err(error) => Err(error),
             };
@@ -399,12 +399,8 @@ async fn write(mut writer: OwnedWriteHalf, mut answers: mpsc::UnboundedReceiver<
     while let Some(first) = answers.recv().await {
         let mut next = Some(first);
         while let Some(written) = next {
-            match together.is_empty() {
-                true => together = written.frame,
-                false => together.extend_from_slice(&written.frame),
-            }
+            let more = frame::put_to(&mut together, written.frame);
             held.extend(written.held);
-            let more = together.len() < TOGETHER;
             next = more.then(|| answers.try_recv().ok()).flatten();
         }
         let write = frame::within(TO_ANSWER, writer.write_all(&together)).await;
@@ -422,11 +418,8 @@ async fn answer(shared: &Shared, call: Call) -> Result<Answer, Malformed> {
     let log = &shared.log;
     Ok(match call {
         Call::Append { append, link } => {
-            let append = append.into_append()?;
-            let done = match link {
-                None => log.append(append).await,
-                Some((chain, number)) => log.append_linked(append, Link { chain, number }).await,
-            };
+            let link = link.map(|(chain, number)| Link { chain, number });
+            let done = ports::append(log, append.into_append()?, link).await;
             Answer::Appended(done.map(message::appended_of).map_err(AppendFailure::from))
         }
         Call::Copy { records, blobs } => {

@@ -1,13 +1,15 @@
 //! The three ports over a shared log.
 
+use std::sync::Arc;
+
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
     EventLog, IdSecret, Link, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels,
     Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
+use annals_store_rocks::RocksLog;
 use async_trait::async_trait;
 use bytes::Bytes;
-use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::frame::LARGEST;
@@ -21,7 +23,7 @@ const OWNERS: usize = 20;
 /// What a call came to.
 enum Asked {
     /// This process owns the log: it does it itself.
-    Own(Arc<annals_store_rocks::RocksLog>),
+    Own(Arc<Owned>),
     /// The owner has answered; the guest's own reader.
     Answered(Answer, Arc<Visit>),
 }
@@ -77,22 +79,23 @@ fn unexpected(answer: Answer) -> ReadError {
 }
 
 impl SharedLog {
-    fn reading(&self) -> Arc<annals_store_rocks::RocksLog> {
-        Arc::clone(self.inner.role().log())
-    }
-
-    /// Asks the owner, or the next one, if this one goes before it answers. `lost` is told of each that did.
-    async fn ask(&self, call: &Call, mut lost: impl FnMut()) -> Result<Asked, AskError> {
+    /// Asks the owner, or the next one, if this one goes before it answers. `lost` is told of each that did. The
+    /// call is made where there is one to ask.
+    async fn ask(
+        &self,
+        call: impl Fn() -> Call,
+        mut lost: impl FnMut(),
+    ) -> Result<Asked, AskError> {
         let mut role = self.inner.role();
         for _ in 0..OWNERS {
+            let visit = match role {
+                Role::Owner(owned) => return Ok(Asked::Own(owned)),
+                Role::Guest(visit) => visit,
+            };
             if self.inner.is_closed() {
                 return Err(AskError::Read(ReadError::Closed));
             }
-            let visit = match role {
-                Role::Owner(owned) => return Ok(Asked::Own(Arc::clone(&owned.log))),
-                Role::Guest(visit) => visit,
-            };
-            match visit.call(call).await {
+            match visit.call(&call()).await {
                 Ok(answer) if !answer.is_closed() => return Ok(Asked::Answered(answer, visit)),
                 Err(CallError::TooLarge { bytes }) => return Err(AskError::TooLarge { bytes }),
                 // It is ending, or has gone: the next one knows whether it was done.
@@ -106,6 +109,33 @@ impl SharedLog {
             "{OWNERS} processes that owned the log went before they answered; whether the call was done is unknown"
         ))))
     }
+
+    async fn append_with(
+        &self,
+        append: Append,
+        link: Option<Link>,
+    ) -> Result<Appended, AppendError> {
+        let call = || Call::Append {
+            append: (&append).into(),
+            link: link.map(message::link_of),
+        };
+        match self.ask(call, || {}).await? {
+            Asked::Own(owned) => owned.noted(self::append(&owned.log, append, link).await),
+            Asked::Answered(answer, _) => appended(answer),
+        }
+    }
+}
+
+/// Appends to the log itself, as a link of a chain if it is one.
+pub(crate) async fn append(
+    log: &RocksLog,
+    append: Append,
+    link: Option<Link>,
+) -> Result<Appended, AppendError> {
+    match link {
+        None => log.append(append).await,
+        Some(link) => log.append_linked(append, link).await,
+    }
 }
 
 #[async_trait]
@@ -115,43 +145,23 @@ impl EventLog for SharedLog {
     }
 
     async fn id_secret(&self) -> Result<Option<IdSecret>, ReadError> {
-        self.reading().id_secret().await
+        self.rocks().id_secret().await
     }
 
     fn watermark(&self) -> Position {
-        self.reading().watermark()
+        self.rocks().watermark()
     }
 
     async fn wait_above(&self, seen: Position) -> Result<Position, ReadError> {
-        self.reading().wait_above(seen).await
+        self.rocks().wait_above(seen).await
     }
 
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
-        if let Role::Owner(owned) = self.inner.role() {
-            return owned.noted(owned.log.append(append).await);
-        }
-        let call = Call::Append {
-            append: (&append).into(),
-            link: None,
-        };
-        match self.ask(&call, || {}).await? {
-            Asked::Own(log) => log.append(append).await,
-            Asked::Answered(answer, _) => appended(answer),
-        }
+        self.append_with(append, None).await
     }
 
     async fn append_linked(&self, append: Append, link: Link) -> Result<Appended, AppendError> {
-        if let Role::Owner(owned) = self.inner.role() {
-            return owned.noted(owned.log.append_linked(append, link).await);
-        }
-        let call = Call::Append {
-            append: (&append).into(),
-            link: Some(message::link_of(link)),
-        };
-        match self.ask(&call, || {}).await? {
-            Asked::Own(log) => log.append_linked(append, link).await,
-            Asked::Answered(answer, _) => appended(answer),
-        }
+        self.append_with(append, Some(link)).await
     }
 
     async fn append_records(
@@ -159,18 +169,20 @@ impl EventLog for SharedLog {
         records: Vec<Record>,
         blobs: Vec<Blob>,
     ) -> Result<Appended, AppendError> {
-        if let Role::Owner(owned) = self.inner.role() {
-            return owned.noted(owned.log.append_records(records, blobs).await);
-        }
         let octets = |record: &Record| Octets(record.as_bytes().clone());
-        let call = Call::Copy {
+        let call = || Call::Copy {
             records: records.iter().map(octets).collect(),
             blobs: message::octets(&blobs),
         };
         let mut unknown = false;
-        let asked = self.ask(&call, || unknown = true).await?;
+        let asked = self.ask(call, || unknown = true).await?;
         let done = match asked {
-            Asked::Own(log) => log.append_records(records.clone(), blobs).await,
+            Asked::Own(owned) if !unknown => {
+                return owned.noted(owned.log.append_records(records, blobs).await);
+            }
+            Asked::Own(owned) => {
+                owned.noted(owned.log.append_records(records.clone(), blobs).await)
+            }
             Asked::Answered(answer, _) => appended(answer),
         };
         match done {
@@ -184,12 +196,12 @@ impl EventLog for SharedLog {
     }
 
     async fn redact(&self, redaction: Redaction) -> Result<Appended, RedactError> {
-        if let Role::Owner(owned) = self.inner.role() {
-            return owned.log.redact(redaction).await;
-        }
-        let call = Call::Redact((&redaction).into());
-        match self.ask(&call, || {}).await.map_err(AppendError::from)? {
-            Asked::Own(log) => log.redact(redaction).await,
+        let call = || Call::Redact((&redaction).into());
+        match self.ask(call, || {}).await.map_err(AppendError::from)? {
+            Asked::Own(owned) => match owned.log.redact(redaction).await {
+                Err(RedactError::Append(error)) => Ok(owned.noted(Err(error))?),
+                done => done,
+            },
             Asked::Answered(Answer::Redacted(done), visit) => {
                 let done = done.map_err(message::RedactFailure::into_error)?;
                 // Its last step moves no watermark, which is what a reader follows.
@@ -201,15 +213,15 @@ impl EventLog for SharedLog {
     }
 
     async fn batch(&self, batch: BatchId, request: &[u8]) -> Result<BatchStatus, ReadError> {
-        self.reading().batch(batch, request).await
+        self.rocks().batch(batch, request).await
     }
 
     async fn head(&self, stream: &StreamName) -> Result<Version, ReadError> {
-        self.reading().head(stream).await
+        self.rocks().head(stream).await
     }
 
     async fn read(&self, query: Query) -> Result<Page, ReadError> {
-        self.reading().read(query).await
+        self.rocks().read(query).await
     }
 
     async fn streams(
@@ -218,7 +230,7 @@ impl EventLog for SharedLog {
         after: Option<&StreamName>,
         limit: usize,
     ) -> Result<Vec<StreamHead>, ReadError> {
-        self.reading().streams(prefix, after, limit).await
+        self.rocks().streams(prefix, after, limit).await
     }
 
     async fn tree_hashes(
@@ -227,11 +239,11 @@ impl EventLog for SharedLog {
         first: u64,
         limit: usize,
     ) -> Result<Vec<Digest>, ReadError> {
-        self.reading().tree_hashes(level, first, limit).await
+        self.rocks().tree_hashes(level, first, limit).await
     }
 
     async fn stats(&self) -> Result<Stats, ReadError> {
-        self.reading().stats().await
+        self.rocks().stats().await
     }
 
     async fn close(&self) {
@@ -268,7 +280,7 @@ impl SharedLog {
         let (Some(first), Some(last)) = (records.first(), records.last()) else {
             return Ok(None);
         };
-        let log = self.reading();
+        let log = self.rocks();
         for record in records {
             let there = annals_event_log::record_at(&*log, record.position()).await?;
             if there.is_none_or(|there| there.as_bytes() != record.as_bytes()) {
@@ -282,7 +294,7 @@ impl SharedLog {
 #[async_trait]
 impl Blobs for SharedLog {
     async fn blob(&self, digest: Digest) -> Result<Option<Bytes>, ReadError> {
-        self.reading().blob(digest).await
+        self.rocks().blob(digest).await
     }
 }
 
@@ -290,11 +302,11 @@ impl Blobs for SharedLog {
 #[async_trait]
 impl ReadModels for SharedLog {
     async fn checkpoint(&self, model: &str) -> Result<ModelCheckpoint, ReadError> {
-        let call = Call::Checkpoint {
+        let call = || Call::Checkpoint {
             model: model.to_owned(),
         };
-        match self.ask(&call, || {}).await? {
-            Asked::Own(log) => log.checkpoint(model).await,
+        match self.ask(call, || {}).await? {
+            Asked::Own(owned) => owned.log.checkpoint(model).await,
             Asked::Answered(Answer::Checkpoint(found), _) => found
                 .map(message::checkpoint)
                 .map_err(message::ReadFailure::into_error),
@@ -309,20 +321,17 @@ impl ReadModels for SharedLog {
         rows: Rows,
         position: Position,
     ) -> Result<(), CommitError> {
-        if let Role::Owner(owned) = self.inner.role() {
-            return owned.log.commit(model, expected, rows, position).await;
-        }
         let row = |(key, value): &(Bytes, Option<Bytes>)| {
             (Octets(key.clone()), value.clone().map(Octets))
         };
-        let call = Call::Commit {
+        let call = || Call::Commit {
             model: model.to_owned(),
             expected: message::checkpoint_of(expected),
             rows: rows.iter().map(row).collect(),
             position: position.0,
         };
-        match self.ask(&call, || {}).await? {
-            Asked::Own(log) => log.commit(model, expected, rows, position).await,
+        match self.ask(call, || {}).await? {
+            Asked::Own(owned) => owned.log.commit(model, expected, rows, position).await,
             Asked::Answered(answer, _) => committed(answer),
         }
     }
@@ -334,15 +343,12 @@ impl ReadModels for SharedLog {
     }
 
     async fn get_many(&self, model: &str, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>, ReadError> {
-        if let Role::Owner(owned) = self.inner.role() {
-            return owned.log.get_many(model, keys).await;
-        }
-        let call = Call::Rows {
+        let call = || Call::Rows {
             model: model.to_owned(),
             keys: keys.iter().cloned().map(Octets).collect(),
         };
-        match self.ask(&call, || {}).await? {
-            Asked::Own(log) => log.get_many(model, keys).await,
+        match self.ask(call, || {}).await? {
+            Asked::Own(owned) => owned.log.get_many(model, keys).await,
             Asked::Answered(Answer::Rows(rows), _) => match rows {
                 Ok(rows) => Ok(rows.into_iter().map(|row| row.map(|it| it.0)).collect()),
                 Err(failure) => Err(failure.into_error()),
@@ -358,11 +364,9 @@ impl ReadModels for SharedLog {
         after: Option<&[u8]>,
         limit: usize,
     ) -> Result<Vec<Row>, ReadError> {
-        match self
-            .ask(&scan(model, prefix, after, limit, false), || {})
-            .await?
-        {
-            Asked::Own(log) => log.scan(model, prefix, after, limit).await,
+        let call = || scan(model, prefix, after, limit, false);
+        match self.ask(call, || {}).await? {
+            Asked::Own(owned) => owned.log.scan(model, prefix, after, limit).await,
             Asked::Answered(answer, _) => scanned(answer),
         }
     }
@@ -374,21 +378,19 @@ impl ReadModels for SharedLog {
         before: Option<&[u8]>,
         limit: usize,
     ) -> Result<Vec<Row>, ReadError> {
-        match self
-            .ask(&scan(model, prefix, before, limit, true), || {})
-            .await?
-        {
-            Asked::Own(log) => log.scan_back(model, prefix, before, limit).await,
+        let call = || scan(model, prefix, before, limit, true);
+        match self.ask(call, || {}).await? {
+            Asked::Own(owned) => owned.log.scan_back(model, prefix, before, limit).await,
             Asked::Answered(answer, _) => scanned(answer),
         }
     }
 
     async fn drop_model(&self, model: &str) -> Result<(), CommitError> {
-        let call = Call::DropModel {
+        let call = || Call::DropModel {
             model: model.to_owned(),
         };
-        match self.ask(&call, || {}).await? {
-            Asked::Own(log) => log.drop_model(model).await,
+        match self.ask(call, || {}).await? {
+            Asked::Own(owned) => owned.log.drop_model(model).await,
             Asked::Answered(answer, _) => committed(answer),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use annals_event_log::{Classification, Classified, ErrorClass, EventLog, ReadError};
@@ -94,8 +94,6 @@ pub(crate) struct Owned {
     /// Before the log, which goes when nothing serves it any more.
     serving: Mutex<Option<Serving>>,
     pub(crate) log: Arc<RocksLog>,
-    /// Whether the store has failed, and was given up.
-    failed: AtomicBool,
     /// What was read through as a guest: some may wait on it.
     former: Option<Arc<RocksLog>>,
 }
@@ -122,31 +120,29 @@ impl Owned {
         Owned {
             serving: Mutex::new(serving.ok()),
             log,
-            failed: AtomicBool::new(false),
             former,
         }
     }
 
     /// The store has failed: it is given up here, and the next process that writes opens it again.
     pub(crate) fn fail(&self) {
-        self.failed.store(true, Ordering::Release);
-        let serving = self.serving.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(serving) = serving.as_ref() {
+        if let Some(serving) = self.serving().as_ref() {
             serving.failed();
         }
     }
 
+    /// Whether that was done, for an append of this process or of a guest.
     pub(crate) fn has_failed(&self) -> bool {
-        self.failed.load(Ordering::Acquire)
+        self.serving().as_ref().is_some_and(Serving::has_failed)
     }
 
     fn end(&self) {
-        let serving = self
-            .serving
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let serving = self.serving().take();
         drop(serving);
+    }
+
+    fn serving(&self) -> MutexGuard<'_, Option<Serving>> {
+        self.serving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -277,16 +273,8 @@ impl Inner {
         let (path, options) = (self.path.clone(), self.options.clone());
         let reader = Arc::clone(&lost.reader);
         let log_id = self.log_id;
-        let (found, finding) = oneshot::channel();
-        let thread = std::thread::Builder::new().name("annals-find-owner".into());
-        let thread = thread.spawn(move || {
-            let role = find(&path, &options, Some(reader), PATIENCE);
-            let _ = found.send(role);
-        });
-        thread.map_err(|error| ReadError::Unavailable {
-            source: Box::new(error),
-        })?;
-        let role = finding.await.map_err(|_| ReadError::Closed)??;
+        let finding = off_thread(move || find(&path, &options, Some(reader), PATIENCE));
+        let role = finding.await??;
         if role.log().log_id() != log_id {
             return Err(ReadError::Moved {
                 place: self.path.display().to_string(),
@@ -303,7 +291,8 @@ impl Inner {
         match self.role() {
             Role::Owner(owned) => {
                 let ending = Arc::clone(&owned);
-                off_thread(move || ending.end()).await;
+                // Without a thread it ends with the last handle.
+                let _ = off_thread(move || ending.end()).await;
                 owned.log.close().await;
                 if let Some(former) = &owned.former {
                     former.close().await;
@@ -315,15 +304,18 @@ impl Inner {
 }
 
 /// Does what blocks on a thread of its own, so that the caller's executor goes on.
-async fn off_thread(work: impl FnOnce() + Send + 'static) {
+async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ReadError> {
     let (done, waiting) = oneshot::channel();
-    let thread = std::thread::Builder::new().spawn(move || {
-        work();
-        let _ = done.send(());
+    let thread = std::thread::Builder::new().name("annals-find-owner".into());
+    let thread = thread.spawn(move || {
+        let _ = done.send(work());
     });
-    if thread.is_ok() {
-        let _ = waiting.await;
-    }
+    thread.map_err(|error| ReadError::Unavailable {
+        source: Box::new(error),
+    })?;
+    waiting.await.map_err(|_| ReadError::Closed)
 }
 
 /// Finds the owner of a log, or becomes it. It blocks.
@@ -340,25 +332,21 @@ fn find(
                 Some(visit) => return Ok(Role::Guest(Arc::new(visit))),
                 None => owner(path, "another log is open there", true),
             },
-            Err(ConnectError::Absent) => match RocksLog::open(path, options) {
-                Ok(log) => {
-                    let owned = Owned::start(path, log, reader);
-                    return Ok(Role::Owner(Arc::new(owned)));
-                }
-                // By one that does not listen yet, not any more, or never does.
-                Err(error @ OpenError::Locked { .. }) => error.into(),
-                Err(error) => return Err(error.into()),
-            },
             Err(error @ ConnectError::Version { .. }) => {
                 return Err(owner(path, error, false));
             }
-            // Something else may be in the socket's place.
-            Err(error) => match RocksLog::open(path, options) {
+            // Nobody listens; or something else is in the socket's place.
+            Err(unreached) => match RocksLog::open(path, options) {
                 Ok(log) => {
                     let owned = Owned::start(path, log, reader);
                     return Ok(Role::Owner(Arc::new(owned)));
                 }
-                Err(_) => owner(path, error, true),
+                Err(error) => match (unreached, error) {
+                    // By one that does not listen yet, not any more, or never does.
+                    (ConnectError::Absent, error @ OpenError::Locked { .. }) => error.into(),
+                    (ConnectError::Absent, error) => return Err(error.into()),
+                    (unreached, _) => owner(path, unreached, true),
+                },
             },
         };
         if Instant::now() >= deadline {

@@ -386,6 +386,27 @@ fn a_store_that_has_failed_is_given_up() {
 }
 
 #[test]
+fn an_owner_whose_store_failed_for_a_guest_says_so() {
+    let (home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    let elsewhere = home.path().join("elsewhere");
+    std::fs::rename(&path, &elsewhere).unwrap();
+    let refused = block_on(guest.append(append(Uuid::new_v4()))).unwrap_err();
+    assert!(
+        matches!(refused, AppendError::Unavailable { .. }),
+        "{refused}"
+    );
+    std::fs::rename(&elsewhere, &path).unwrap();
+    block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+    let refused = block_on(owner.append(append(Uuid::new_v4()))).unwrap_err();
+    assert!(
+        matches!(refused, AppendError::Unavailable { .. }),
+        "{refused}"
+    );
+}
+
+#[test]
 fn what_is_in_the_sockets_place_keeps_nobody_from_writing() {
     let (home, path) = home();
     block_on(SharedLog::create(&path, &options()).unwrap().close());
