@@ -1,1 +1,0 @@
-//! Recording agents as they work.

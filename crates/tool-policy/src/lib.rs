@@ -1,1 +1,0 @@
-//! Policies over tool calls of agents, in Cedar.
