@@ -1,0 +1,1 @@
+//! Recording agents as they work.

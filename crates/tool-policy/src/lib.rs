@@ -1,0 +1,1 @@
+//! Policies over tool calls of agents, in Cedar.
