@@ -43,8 +43,10 @@ release_target := $(cache)/target-release
 # Where `make install` puts the program, and `make dist` the archive
 PREFIX ?= $(HOME)/.local
 DIST ?= $(cache)/dist
+# What `make package` gives to cargo, such as --offline
+PACKAGE_FLAGS ?=
 
-.PHONY: help setup build release install dist readme cli test test-long fuzz soak mutants concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth compare fmt lint doc deny events
+.PHONY: help setup build release install dist package readme cli test test-long fuzz soak mutants concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth compare fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -74,6 +76,9 @@ install: build ## puts the program, its manual pages and completions into PREFIX
 
 dist: release ## an archive of the program for use elsewhere, in DIST=FOLDER
 	@scripts/dist.sh '$(release_target)/release/annals' '$(DIST)'
+
+package: ## packs the crates that are published, without compiling them; PACKAGE_FLAGS=--allow-dirty
+	@scripts/package.sh $(PACKAGE_FLAGS)
 
 test: build ## every test: unit, integration and doctests
 	cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
@@ -113,8 +118,8 @@ demo: build ## imports this repository's history and looks at it
 secrets-corpus: ## how many secrets are found of each kind, and in ORDINARY=FOLDER, where none are
 	ANNALS_SECRETS=400 ANNALS_ORDINARY='$(ORDINARY)' cargo test --workspace $(CARGO_FLAGS) --lib secrets::tests::corpus -- --nocapture
 
-readme: build ## writes what the program prints into the README
-	UPDATE_GOLDENS=1 cargo test --workspace $(CARGO_FLAGS) --test cli the_readme_shows
+readme: build ## writes what the program prints into the README and the tour
+	UPDATE_GOLDENS=1 cargo test --workspace $(CARGO_FLAGS) --test cli shows_what_the_program_prints
 
 corpus: build ## imports the recordings in CORPUS=DIR and compares with a recount
 	@ANNALS_BIN='$(program)' scripts/corpus.sh '$(CORPUS)'

@@ -45,7 +45,7 @@ impl Annals {
     pub async fn execute(&self, request: Request) -> Result<Outcome, ExecuteError> {
         let key = request.key;
         let batch = self.execute_batch(key, vec![request]).await?;
-        batch.outcomes.into_iter().next().ok_or(ExecuteError::Empty)
+        batch.only()
     }
 
     /// Executes several commands as one: all of them or none. Each is decided

@@ -18,6 +18,7 @@ use annals_domain::{
 use annals_projections::{IntentView, Text};
 use uuid::Uuid;
 
+use crate::request::answered;
 use crate::{Annals, ExecuteError, Outcome, Request, ViewError, environment};
 
 /// An actor at work on a log: the helpers that act in its name.
@@ -52,7 +53,8 @@ impl As<'_> {
 
     pub(crate) async fn create<T: From<Uuid>>(&self, command: impl Into<Command>) -> Done<T> {
         let outcome = self.run_command(command).await?;
-        outcome.id.map(T::from).ok_or(ExecuteError::Empty)
+        let id = outcome.id.map(T::from);
+        answered(id, "the id of what was made", outcome.position)
     }
 
     /// Steps 1 and 2: records a request as a Draft intent.
@@ -145,7 +147,7 @@ impl As<'_> {
         let summary = summary.into();
         let push = PushFrame::new(pipeline, kind, summary);
         let outcome = self.run_command(push).await?;
-        outcome.frame_id.ok_or(ExecuteError::Empty)
+        answered(outcome.frame_id, "the id of the frame", outcome.position)
     }
 
     /// Step 3: drafts a plan for an Active intent and makes it the current one.

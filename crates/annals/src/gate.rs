@@ -10,6 +10,7 @@ use annals_projections::session_replay::{
     self, SessionReplayError, SessionReplayOptions, SessionsReplay,
 };
 
+use crate::request::answered;
 use crate::{Annals, As, ExecuteError, LoadError, Outcome, Sessions};
 
 /// What the gate said of a command.
@@ -154,7 +155,7 @@ impl As<'_> {
 /// The outcome of giving a command.
 fn gated(outcome: Outcome) -> Result<Gated, ExecuteError> {
     let position = outcome.position;
-    let (command, verdict) = outcome.verdict.ok_or(ExecuteError::Empty)?;
+    let (command, verdict) = answered(outcome.verdict, "the verdict", position)?;
     Ok(Gated {
         command,
         verdict,

@@ -115,9 +115,80 @@
 //! # }
 //! ```
 //!
-//! Commands are also read from JSON, as other processes send them:
-//! [`Command::from_json`](domain::Command::from_json) takes a name and fields, and
-//! [`Command::NAMES`](domain::Command::NAMES) has all names.
+//! # Agents under a policy
+//!
+//! A person opens a *session* with a policy. Each command of the agent goes through its *gate* before it is done: the
+//! answer is a [`Verdict`](domain::session::Verdict), which is on disk by then. How an accepted command ended is recorded,
+//! too, as rules may depend on it (tests before a push).
+//!
+//! ```
+//! use annals::domain::session::*;
+//! use annals::domain::{ActorRef, CommandId, SessionId};
+//! use annals::{Annals, Request};
+//! use uuid::Uuid;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # futures::executor::block_on(async {
+//! # let annals = Annals::open("memory:").await?;
+//! let session = SessionId(Uuid::now_v7());
+//! let policy = PolicyProfile::new("careful")
+//!     .with_protected_branches(vec!["main".into()])
+//!     .with_require_tests_before_push(true);
+//! let (repo, work) = (RepoRef::new("shop", "/src/shop"), WorkspaceRef::new("/work"));
+//! let config = SessionConfig::new(session, policy, repo.clone(), work, "coder");
+//! let open = CreateSession::new(config);
+//! annals.execute(Request::new(ActorRef::human("ada"), open)).await?;
+//!
+//! let agent = ActorRef::agent("coder");
+//! let coder = annals.by(&agent);
+//! // The agent chooses the id: the same command under the same id has one verdict.
+//! let tests = AgentCommand::new(CommandId(Uuid::now_v7()), RunTests::new(repo.clone()));
+//! let gated = coder.gate(session, &tests).await?;
+//! assert_eq!(gated.verdict, Verdict::Accepted);
+//! // ... the tests are run ...
+//! coder.complete_command(session, tests.id, CommandResult::Success, None, None).await?;
+//!
+//! let push = AgentCommand::new(CommandId(Uuid::now_v7()), Push::new(repo, "HEAD:main"));
+//! match coder.gate(session, &push).await?.verdict {
+//!     Verdict::Accepted => println!("do it, and complete_command says how it ended"),
+//!     Verdict::Queued => println!("a person is asked: approve_session, deny_session"),
+//!     Verdict::Throttled { retry_after, .. } => println!("not before {retry_after}"),
+//!     Verdict::Rejected { reason, rule } => println!("{reason}: {rule:?}"),
+//! }
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
+//! [`Sessions`] has the gate, and judges what was recorded again under another policy. `docs/gate.md` has the rules.
+//!
+//! # Over a network
+//!
+//! - Commands come as JSON: [`Command::from_json`](domain::Command::from_json) takes a name and fields, and
+//!   [`Command::NAMES`](domain::Command::NAMES) has all names. An agent's command is a
+//!   [`CommandBody`](domain::session::CommandBody), which is `Deserialize`.
+//! - Views, history entries and rows of the index go out as JSON: they are `Serialize`. A removed text is
+//!   `{"removed": true}`.
+//! - [`Annals::resolve`] finds what a person calls an object, and [`At`] is read from a text: `12`, `2026-11-03T10:00:00Z`.
+//! - The caller's retry is safe with a key, which it sends along ([`Request::key`]).
+//! - The actor comes from how the caller was authenticated, never from a body: an agent that could name its actor could
+//!   approve its own work.
+//! - An [`ErrorClass`] has its status: 400 for `Invalid`, 404 for `NotFound`, 409 for `Refused`, 503 for what
+//!   [is retryable](Classified::is_retryable), 500 for the rest.
+//!
+//! `examples/service.rs` is such a service, with axum.
+//!
+//! # Tables of your own
+//!
+//! What no view answers, a *projection* does: it folds events into rows, which the log keeps beside its checkpoint
+//! ([`event_log::ReadModels`], by way of [`Annals::log`]), so that each event counts exactly once, and what is
+//! removed from the log goes from the rows, too. [`projections::Entry`] is a record with its content.
+//! `examples/projection.rs` is one, with the test that kills it at each of its calls; `annals-testkit` has that.
+//!
+//! # Proof for somebody else
+//!
+//! [`Annals::proofs`] makes signed checkpoints, and files that prove what was in the log of one; [`proof`] checks
+//! them without the log, as `examples/auditor.rs` does.
 //!
 //! # Errors
 //!

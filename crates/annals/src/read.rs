@@ -42,6 +42,12 @@ pub struct InvalidAt {
     pub text: String,
 }
 
+impl Classified for InvalidAt {
+    fn classify(&self) -> Classification {
+        ErrorClass::Invalid.code("invalid_time")
+    }
+}
+
 impl FromStr for At {
     type Err = InvalidAt;
 

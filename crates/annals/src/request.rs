@@ -141,6 +141,16 @@ pub enum ExecuteError {
     /// The batch has no commands.
     #[error("the batch has no commands")]
     Empty,
+    /// The commands were executed, and the answer does not say all of it.
+    #[error(
+        "executed up to position {position}, but the answer lacks {what}: read what was recorded there"
+    )]
+    Unanswered {
+        /// What the answer lacks.
+        what: &'static str,
+        /// The position of the last event.
+        position: Position,
+    },
     /// The request could not be written as JSON.
     #[error("the request cannot be written as JSON: {0}")]
     Request(#[source] serde_json::Error),
@@ -188,6 +198,24 @@ pub enum LoadError {
     Render(#[source] serde_json::Error),
 }
 
+impl BatchOutcome {
+    /// What became of the only command of a batch.
+    pub(crate) fn only(self) -> Result<Outcome, ExecuteError> {
+        let position = self.position;
+        let outcome = self.outcomes.into_iter().next();
+        answered(outcome, "what became of the command", position)
+    }
+}
+
+/// What an answer must have.
+pub(crate) fn answered<T>(
+    part: Option<T>,
+    what: &'static str,
+    position: Position,
+) -> Result<T, ExecuteError> {
+    part.ok_or(ExecuteError::Unanswered { what, position })
+}
+
 impl Classified for LoadError {
     fn classify(&self) -> Classification {
         use ErrorClass::{Failed, Unavailable};
@@ -223,17 +251,36 @@ fn of_refusal(refusal: &Refusal) -> ErrorClass {
 
 impl Classified for ExecuteError {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Contended, Invalid, Refused};
+        use ErrorClass::{Contended, Failed, Invalid, Refused};
         match self {
             ExecuteError::Refused { refusal, .. } => of_refusal(refusal).code(refusal.code()),
             ExecuteError::KeyReused { .. } => Refused.code("key_reused"),
             ExecuteError::KeyUnverifiable { .. } => Refused.code("key_unverifiable"),
             ExecuteError::Contended { .. } => Contended.code("contended"),
             ExecuteError::Empty => Invalid.code("empty"),
+            ExecuteError::Unanswered { .. } => Failed.code("unanswered"),
             ExecuteError::Request(_) => Invalid.code("unencodable"),
             ExecuteError::Encode(error) => error.classify().of("unencodable"),
             ExecuteError::Append(error) => error.classify(),
             ExecuteError::Load(error) => error.classify().of("unreadable"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was executed is not said to have been no request at all.
+    #[test]
+    fn an_answer_without_an_outcome_says_where_to_read_what_was_recorded() {
+        let batch = BatchOutcome {
+            outcomes: Vec::new(),
+            position: Position(5),
+            repeated: true,
+        };
+        let error = batch.only().expect_err("there is no outcome");
+        assert_eq!(error.classify(), ErrorClass::Failed.code("unanswered"));
+        assert!(error.to_string().contains("position 5"), "{error}");
     }
 }

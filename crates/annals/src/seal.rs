@@ -74,10 +74,7 @@ impl Proofs<'_> {
             match sealed {
                 Err(ExecuteError::Contended { .. }) => {}
                 Err(error) => return Err(error.into()),
-                Ok(batch) => {
-                    let outcome = batch.outcomes.into_iter().next();
-                    return outcome.ok_or_else(|| ExecuteError::Empty.into());
-                }
+                Ok(batch) => return Ok(batch.only()?),
             }
         }
         Err(ExecuteError::Contended { attempts: ATTEMPTS }.into())

@@ -137,7 +137,7 @@ fn progress(talk: Box<Talk>, text: String, secret: Option<&IdSecret>) -> Result<
     }
 }
 
-/// A line of the program that is no part of the conversation.
+/// A line of the program that is not a part of the conversation.
 fn beside(text: String, talk: Talk, item: Item, table: Table) -> Read {
     let Read::Entry(mut entry) = entry(text, talk, Vec::new(), Speaker::User) else {
         return Read::Skipped {

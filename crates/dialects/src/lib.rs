@@ -4,6 +4,38 @@
 //! with an [`ImportReport`]: what came in, what was inferred, what was lost.
 //! Ids follow from the source's own identity, so that repeating an import
 //! appends nothing.
+//!
+//! | Module | What it reads or writes |
+//! | --- | --- |
+//! | [`import`] | recordings of coding agents; [`import::recordings`] finds out whose a file is |
+//! | [`claude`], [`codex`], [`copilot`], [`gemini`], [`opencode`], [`openhands`], [`swe_agent`], [`atif`] | the formats of these recordings |
+//! | [`atif_export`], [`raw`] | trajectories in ATIF; the text of recordings that was kept |
+//! | [`git`], [`git_internal`], [`contracts`], [`forge`] | git's history, git-internal's objects, sessions as Contracts has them, a `.forge` folder |
+//! | [`verbatim`] | a log as text, out and in |
+//! | [`secrets`] | what a secret looks like: every importer takes them out before anything is stored |
+//! | [`retention`] | refs in a git repository that keep what a log names |
+//!
+//! ```
+//! use annals::Annals;
+//! use annals_dialects::import::{ImportOptions, recordings};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("session.jsonl");
+//! # std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/session.jsonl"), &path)?;
+//! # futures::executor::block_on(async {
+//! let annals = Annals::open("memory:").await?;
+//! let options = ImportOptions::default();
+//! // A file, or a folder of them; `None` is any agent's.
+//! let reports = recordings(&annals, &path, None, &options, &mut |_| {}).await?;
+//! let events = annals.position();
+//! assert!(reports.len() == 1 && events.0 > 0);
+//! recordings(&annals, &path, None, &options, &mut |_| {}).await?;
+//! assert_eq!(annals.position(), events);
+//! # Ok(())
+//! # })
+//! # }
+//! ```
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
 

@@ -11,6 +11,25 @@
 //!   [`observation`]) has its events, its state with `evolve`, its commands and its
 //!   decider, in files of those names.
 //! - An event is structure and content apart: [`Pieces`].
+//!
+//! A decision can be tried without a log, against the events that are given:
+//!
+//! ```
+//! use annals_domain::intent::{ActivateIntent, CreateIntent};
+//! use annals_domain::testing::Given;
+//! use annals_domain::{IntentId, Refusal};
+//! use uuid::Uuid;
+//!
+//! let id = IntentId(Uuid::from_u128(1));
+//! let mut given = Given::new();
+//! let events = given.try_execute(CreateIntent::new("Add a cache").with_id(id))?;
+//! assert_eq!(events[0].event.event_type(), "intent.submitted");
+//! // It was not analyzed yet, so that work cannot begin.
+//! assert!(given.decide(ActivateIntent::new(id)).is_err());
+//! # Ok::<(), Refusal>(())
+//! ```
+//!
+//! What the deciders need of a log, and what becomes of their events, is the business of the crate `annals`.
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
 

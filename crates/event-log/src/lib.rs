@@ -6,6 +6,47 @@
 //! [`conformance`] suite runs over every store, beginning with the strictest
 //! one, [`memory::MemoryLog`].
 //!
+//! ```
+//! use annals_event_log::memory::MemoryLog;
+//! use annals_event_log::{
+//!     Actor, Append, BatchId, EventLog, Expectation, Expected, NewEvent, Position, Query, StreamName,
+//! };
+//! use uuid::Uuid;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # futures::executor::block_on(async {
+//! let log = MemoryLog::new(Uuid::now_v7());
+//! let stream = StreamName::new("account", "1")?;
+//! let opened = NewEvent {
+//!     stream: stream.clone(),
+//!     id: Uuid::now_v7(),
+//!     event_type: "account.opened".into(),
+//!     schema_version: 1,
+//!     occurred_at: chrono::Utc::now(),
+//!     actor: Actor { kind: "human".into(), id: "ada".into(), display_name: None, auth_context: None },
+//!     correlation: None,
+//!     causation: None,
+//!     structure: "{}".into(),
+//!     content: Vec::new(),
+//! };
+//! let append = Append {
+//!     batch: Uuid::now_v7(),
+//!     request: "open account 1".into(),
+//!     events: vec![opened],
+//!     expectations: vec![Expectation { stream, expected: Expected::NoStream }],
+//!     blobs: Vec::new(),
+//! };
+//! let appended = log.append(append.clone()).await?;
+//! // The same batch again is not appended again, and gets the first answer.
+//! assert_eq!(log.append(append).await?, appended.again());
+//!
+//! let page = log.read(Query::all(Position(1))).await?;
+//! assert_eq!(page.records[0].event_type(), "account.opened");
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+//!
 //! The crate knows nothing of what the events mean. Payloads are bytes here;
 //! `annals-wire` gives them their shape and `annals-domain` their meaning.
 

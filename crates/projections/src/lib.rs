@@ -13,6 +13,26 @@
 //!
 //! One more event costs the same however large its object has grown: no view
 //! is rewritten as a whole.
+//!
+//! A fold is all that there is to a view, so it needs no log:
+//!
+//! ```
+//! use annals_domain::Kind;
+//! use annals_event_log::Record;
+//! use annals_projections::{Entry, Fold};
+//! use std::collections::HashMap;
+//! use uuid::Uuid;
+//!
+//! fn intent_as_of(records: &[Record], id: Uuid) -> Result<Option<String>, Box<dyn std::error::Error>> {
+//!     let mut fold = Fold::new(Kind::Intent, id);
+//!     for record in records {
+//!         // The map has the blobs that `Entry::wanted` names: texts above 4 KiB.
+//!         fold.apply(&Entry::new(record, &HashMap::new())?);
+//!     }
+//!     Ok(fold.view().map(|view| serde_json::to_string_pretty(&view)).transpose()?)
+//! }
+//! # assert_eq!(intent_as_of(&[], Uuid::nil()).unwrap(), None);
+//! ```
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
 

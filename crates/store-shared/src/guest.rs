@@ -32,7 +32,7 @@ const TO_GIVE_UP: Duration = Duration::from_secs(20);
 /// Why there is no connection to an owner.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConnectError {
-    /// Nobody listens.
+    /// No process listens.
     #[error("no process that shares the log")]
     Absent,
     /// It has as many guests as it takes.
@@ -168,7 +168,7 @@ impl Drop for Connection {
     }
 }
 
-/// Connects, and waits no longer than for a greeting: a process that is stopped takes nobody.
+/// Connects, and waits no longer than for a greeting: a process that is stopped accepts no connection.
 fn connect(address: &Address) -> io::Result<std::os::unix::net::UnixStream> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     socket.set_write_timeout(Some(frame::TO_GREET))?;

@@ -131,7 +131,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
     Some((found.dev(), found.ino()))
 }
 
-/// Puts a socket in the place of the one before: this process has the lock, so that nobody listens there.
+/// Puts a socket in the place of the one before: this process has the lock, so that no other one listens there.
 fn listen(folder: &Path) -> io::Result<std::os::unix::net::UnixListener> {
     let own = format!("{}.{}", frame::NAME, std::process::id());
     let address = Address::of(folder, &own)?;
@@ -287,7 +287,7 @@ impl Shared {
         room.await.map_err(closed)
     }
 
-    /// Says what goes wrong, once a minute: standard error may be a pipe that nobody reads.
+    /// Says what goes wrong, once a minute: standard error may be a pipe that is not read.
     fn warn(&self, what: &str) {
         let said = self.warned.get();
         if said.is_none_or(|at| at.elapsed() >= BETWEEN_WARNINGS) {

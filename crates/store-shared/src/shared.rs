@@ -77,7 +77,7 @@ pub(crate) struct Inner {
     options: Options,
     pub(crate) log_id: Uuid,
     role: RwLock<Role>,
-    /// Held by whoever looks for the owner.
+    /// Held by the thread that looks for the owner.
     finding: tokio::sync::Mutex<()>,
     closed: AtomicBool,
 }
@@ -335,7 +335,7 @@ fn find(
             Err(error @ ConnectError::Version { .. }) => {
                 return Err(owner(path, error, false));
             }
-            // Nobody listens; or something else is in the socket's place.
+            // No process listens; or something else is in the socket's place.
             Err(unreached) => match RocksLog::open(path, options) {
                 Ok(log) => {
                     let owned = Owned::start(path, log, reader);

@@ -2,6 +2,8 @@
 //! source file says what it is for.
 
 mod circles;
+mod lists;
+mod packages;
 mod tokens;
 
 use std::collections::BTreeSet;
@@ -30,7 +32,7 @@ fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) {
 
 fn all_rust_files() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for directory in ["crates", "tests", "benches"] {
+    for directory in ["crates", "examples", "tests", "benches"] {
         rust_files(&root().join(directory), &mut found);
     }
     assert!(
@@ -113,9 +115,15 @@ fn every_path_in_the_documents_exists() {
         let text = std::fs::read_to_string(root().join(document)).expect(document);
         let mut checked = 0;
         for quoted in text.split('`').skip(1).step_by(2) {
-            let is_path = ["crates/", "docs/", "tests/", "benches/", "scripts/"]
-                .iter()
-                .any(|prefix| quoted.starts_with(prefix));
+            let folders = [
+                "crates/",
+                "docs/",
+                "examples/",
+                "tests/",
+                "benches/",
+                "scripts/",
+            ];
+            let is_path = folders.iter().any(|prefix| quoted.starts_with(prefix));
             if is_path && !quoted.contains(['<', '*', ' ', '$']) {
                 assert!(
                     root().join(quoted).exists(),
@@ -129,6 +137,61 @@ fn every_path_in_the_documents_exists() {
             "only {checked} paths in {document}"
         );
     }
+}
+
+/// The bullets of ARCHITECTURE.md's code map, each with the crate that it is about, if it is about one.
+fn code_map() -> Vec<(Option<String>, String)> {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("a text");
+    let section = text.split("\n## ").find(|it| it.starts_with("Code map"));
+    let section = section.expect("a code map");
+    let (mut about, mut bullets) = (None, Vec::<(Option<String>, String)>::new());
+    for line in section.lines().skip(2) {
+        if let Some(bullet) = line.strip_prefix("- `") {
+            let name = bullet.split('`').next().unwrap_or_default();
+            about = name.starts_with("crates/").then(|| name.to_owned());
+        }
+        if line.trim_start().starts_with("- ") {
+            bullets.push((about.clone(), String::new()));
+        }
+        if let Some((_, bullet)) = bullets.last_mut() {
+            bullet.push_str(line);
+            bullet.push('\n');
+        }
+    }
+    bullets
+}
+
+#[test]
+fn the_code_map_has_every_crate_and_names_files_that_are_there() {
+    let bullets = code_map();
+    for entry in std::fs::read_dir(root().join("crates")).expect("the crates") {
+        let name = entry.expect("an entry").file_name();
+        let own = format!("- `crates/{}`", name.to_str().expect("a name"));
+        let listed = bullets.iter().filter(|(_, it)| it.starts_with(&own));
+        assert_eq!(listed.count(), 1, "{own}");
+    }
+    let mut checked = 0;
+    for (about, bullet) in &bullets {
+        assert!(
+            bullet.lines().count() <= 6,
+            "too long for one bullet:\n{bullet}"
+        );
+        for name in bullet.split('`').skip(1).step_by(2) {
+            if !name.ends_with(".rs") && !name.ends_with('/') {
+                continue;
+            }
+            let of_crate = about
+                .iter()
+                .map(|it| root().join(it).join("src").join(name));
+            let mut places = of_crate.chain([root().join(name)]);
+            assert!(
+                places.any(|it| it.exists()),
+                "{name} is not there:\n{bullet}"
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked > 150, "only {checked} names");
 }
 
 /// A name in code font with three underscores or more is a test's.

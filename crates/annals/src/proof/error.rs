@@ -70,7 +70,7 @@ pub enum ProofError {
 
 impl Classified for ProofError {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Corrupt, Invalid, NotFound, Refused, Unavailable};
+        use ErrorClass::{Invalid, NotFound, Refused, Unavailable};
         match self {
             ProofError::BeyondEnd { .. } => NotFound.code("beyond_end"),
             ProofError::NoTree { .. } => Unavailable.code("no_tree"),
@@ -78,7 +78,7 @@ impl Classified for ProofError {
             ProofError::HeadersOnly { .. } => Refused.code("headers_only"),
             ProofError::NoPosition => Invalid.code("no_position"),
             ProofError::Order { .. } => Invalid.code("wrong_order"),
-            ProofError::ProofMismatch(_) => Corrupt.code("does_not_fit"),
+            ProofError::ProofMismatch(mismatch) => mismatch.classify(),
             ProofError::View(error) => error.classify(),
             ProofError::Read(error) => error.classify(),
         }

@@ -1,6 +1,6 @@
 //! What does not fit together: the answers that an auditor looks for.
 
-use annals_event_log::{Digest, Position};
+use annals_event_log::{Classification, Classified, Digest, ErrorClass, Position};
 
 /// Why a proof, a checkpoint and a log do not belong together. One of them is of
 /// something else, was altered, or has lost something.
@@ -83,6 +83,12 @@ pub enum ProofMismatch {
         /// What does not fit.
         reason: String,
     },
+}
+
+impl Classified for ProofMismatch {
+    fn classify(&self) -> Classification {
+        ErrorClass::Corrupt.code("does_not_fit")
+    }
 }
 
 impl ProofMismatch {

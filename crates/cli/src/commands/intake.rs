@@ -131,8 +131,10 @@ pub(super) async fn named(
         requests.push(Request::new(actor, reserve));
     }
     let batch = annals.execute_batch(None, requests).await?;
+    let position = batch.position;
     let first = batch.outcomes.into_iter().next();
-    Ok(first.ok_or(annals::ExecuteError::Empty)?)
+    let what = "what became of the first command";
+    Ok(first.ok_or(annals::ExecuteError::Unanswered { what, position })?)
 }
 
 /// An intent by its id.

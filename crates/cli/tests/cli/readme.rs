@@ -1,7 +1,7 @@
-//! What the README shows is what the program prints.
+//! What the README and the tour show is what the program prints.
 //!
-//! A block of the kind `console` in it has commands behind `$ `, each followed by what it printed. All
-//! of them run in one folder that has the repository's `examples`. `...` in a line stands for any text,
+//! A block of the kind `console` in them has commands behind `$ `, each followed by what it printed. All
+//! of a page run in one folder that has the repository's `examples`. `...` in a line stands for any text,
 //! as ids of logs and roots differ from run to run; a line with nothing but `...` stands for any lines.
 //! `make readme` writes what differs.
 
@@ -80,16 +80,20 @@ fn printed(place: &Place, command: &str) -> String {
     String::from_utf8(printed).unwrap()
 }
 
-/// The README with what the program prints, and the commands that it shows otherwise.
-fn with_outputs(readme: &str) -> (String, Vec<String>) {
+/// A page with what the program prints, and the commands that it shows otherwise.
+fn with_outputs(page: &str) -> (String, Vec<String>) {
     let place = Place::empty();
     fs::create_dir(place.path("examples")).unwrap();
     for example in fs::read_dir(root().join("examples")).unwrap() {
         let example = example.unwrap();
+        // Programs over the library are there, too.
+        if !example.file_type().unwrap().is_file() {
+            continue;
+        }
         let to = place.path("examples").join(example.file_name());
         fs::copy(example.path(), to).unwrap();
     }
-    let (mut made, mut rest, mut differing) = (String::new(), readme, Vec::new());
+    let (mut made, mut rest, mut differing) = (String::new(), page, Vec::new());
     while let Some((before, after)) = rest.split_once("```console\n") {
         let (block, after) = after.split_once("```\n").unwrap();
         made.push_str(before);
@@ -113,24 +117,34 @@ fn with_outputs(readme: &str) -> (String, Vec<String>) {
     (made, differing)
 }
 
-#[test]
-fn the_readme_shows_what_the_program_prints() {
-    let path = root().join("README.md");
-    let readme = fs::read_to_string(&path).unwrap();
-    let (made, differing) = with_outputs(&readme);
+/// Compares a page with what the program prints, or writes that into it.
+fn check(page: &str) {
+    let path = root().join(page);
+    let text = fs::read_to_string(&path).unwrap();
+    let (made, differing) = with_outputs(&text);
     if std::env::var_os("UPDATE_GOLDENS").is_some() {
         fs::write(&path, made).unwrap();
         return;
     }
     assert!(
-        readme.contains("```console\n$ annals "),
-        "it shows no command"
+        text.contains("```console\n$ annals "),
+        "{page} shows no command"
     );
     assert!(
         differing.is_empty(),
-        "these commands of README.md print something else; `make readme` writes it:\n{}",
+        "these commands of {page} print something else; `make readme` writes it:\n{}",
         differing.join("\n")
     );
+}
+
+#[test]
+fn the_readme_shows_what_the_program_prints() {
+    check("README.md");
+}
+
+#[test]
+fn the_tour_shows_what_the_program_prints() {
+    check("docs/tour.md");
 }
 
 #[test]

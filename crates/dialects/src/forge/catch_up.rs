@@ -177,10 +177,10 @@ fn staged(
     let mut events = Vec::new();
     match file {
         IntentStatus::Rejected => {
-            events.push(emitted(id, Rejected { reason: None }, Pieces::new()));
+            events.push(emitted(id, Rejected::new(None), Pieces::new()));
         }
         IntentStatus::Cancelled => {
-            events.push(emitted(id, Cancelled { reason: None }, Pieces::new()));
+            events.push(emitted(id, Cancelled::new(None), Pieces::new()));
         }
         _ => {
             if now == Stage::Proposed && stage(file) > Stage::Proposed {
@@ -192,7 +192,7 @@ fn staged(
             }
             // Nothing else says so.
             if file == IntentStatus::Done && logged != IntentStatus::Done && !has_parts {
-                events.push(emitted(id, Completed { reason: None }, Pieces::new()));
+                events.push(emitted(id, Completed::new(None), Pieces::new()));
             }
         }
     }

@@ -150,7 +150,7 @@ impl IntentFacts<'_> {
                 emitted(id, ExecutionStarted {}, Pieces::new()),
             ],
             IntentStatus::Rejected => {
-                vec![emitted(id, Rejected { reason: None }, Pieces::new())]
+                vec![emitted(id, Rejected::new(None), Pieces::new())]
             }
             IntentStatus::Executing | IntentStatus::Blocked | IntentStatus::Error => {
                 let started = emitted(id, ExecutionStarted {}, Pieces::new());

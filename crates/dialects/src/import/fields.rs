@@ -52,7 +52,7 @@ pub(crate) fn count(json: &str, path: &str, table: Table, lost: &[&str], fields:
         fields,
         depth: 0,
     };
-    // The text was read before: it is JSON. A key that is no text cannot be.
+    // The text was read before: it is JSON. Every key is a text.
     let _ = walk.deserialize(&mut reader);
 }
 

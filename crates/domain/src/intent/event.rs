@@ -1,5 +1,6 @@
 //! What happens to an intent.
 
+use derive_new::new;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
@@ -110,14 +111,14 @@ pub struct CommitRecorded {
 }
 
 /// All work on the intent is finished.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new)]
 pub struct Completed {
     /// Why.
     pub reason: Option<Slot>,
 }
 
 /// The intent was abandoned before completion.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new)]
 pub struct Cancelled {
     /// Why.
     pub reason: Option<Slot>,

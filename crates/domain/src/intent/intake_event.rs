@@ -1,5 +1,6 @@
 //! What happens to an intent on its second axis (docs/spec/forge.md).
 
+use derive_new::new;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +138,7 @@ pub struct Approved {
 }
 
 /// The intent is not wanted; in git-internal's words it is Cancelled.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new)]
 pub struct Rejected {
     /// Why.
     pub reason: Option<Slot>,

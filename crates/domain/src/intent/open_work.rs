@@ -194,7 +194,7 @@ impl OpenWork {
         let cancel = |(id, _): &(TaskId, task::Status)| {
             let mut pieces = Pieces::new();
             let reason = Some(pieces.text(reason));
-            task::decide::emit(*id, task::Cancelled { reason }, pieces)
+            task::decide::emit(*id, task::Cancelled::new(reason), pieces)
         };
         let stop = |(plan, index): &(PlanId, u32)| {
             let mut pieces = Pieces::new();

@@ -1,5 +1,6 @@
 //! What happens to a task.
 
+use derive_new::new;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
@@ -217,7 +218,7 @@ pub struct Failed {
 }
 
 /// The work is not wanted any more.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new)]
 pub struct Cancelled {
     /// Why.
     pub reason: Option<Slot>,
