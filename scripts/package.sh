@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # What a registry takes at most, in bytes.
 most=$((10 * 1024 * 1024))
 
-mapfile -t names < <(cargo metadata --no-deps --format-version 1 "$@" | python3 -c '
+mapfile -t names < <(cargo metadata --no-deps --format-version 1 | python3 -c '
 import json, sys
 for package in json.load(sys.stdin)["packages"]:
     if package["publish"] is None:
