@@ -272,6 +272,7 @@ commands! {
     FinalizeSnapshot(snapshot::FinalizeSnapshot) = "finalize_snapshot", snapshot::decide::finalize, |c| Some(c.snapshot.0);
     CreatePipeline(pipeline::CreatePipeline) = "create_pipeline", pipeline::decide::create, |c| c.id.map(Uuid::from), new c.id;
     PushFrame(pipeline::PushFrame) = "push_frame", pipeline::decide::push_frame, |c| Some(c.pipeline.0);
+    DropFrames(pipeline::DropFrames) = "drop_frames", pipeline::decide::drop_frames, |c| Some(c.pipeline.0);
     SetMaxFrames(pipeline::SetMaxFrames) = "set_max_frames", pipeline::decide::set_max_frames, |c| Some(c.pipeline.0);
     SetEvictionPolicy(pipeline::SetEvictionPolicy) = "set_eviction_policy", pipeline::decide::set_eviction_policy, |c| Some(c.pipeline.0);
     SetGlobalSummary(pipeline::SetGlobalSummary) = "set_global_summary", pipeline::decide::set_global_summary, |c| Some(c.pipeline.0);

@@ -13,8 +13,8 @@ use crate::intent::*;
 use crate::metadata::{Seal, SetMetadata};
 use crate::observation::{ObservationKind, ProcessObservation, RecordObservation};
 use crate::pipeline::{
-    CreatePipeline, EvictionPolicy, FrameKind, PushFrame, SetEvictionPolicy, SetGlobalSummary,
-    SetMaxFrames,
+    CreatePipeline, DropFrames, EvictionPolicy, FrameKind, PushFrame, SetEvictionPolicy,
+    SetGlobalSummary, SetMaxFrames,
 };
 use crate::plan::*;
 use crate::run::*;
@@ -126,6 +126,7 @@ fn of_others() -> Vec<Command> {
         FinalizeSnapshot::new(snapshot).into(),
         CreatePipeline::new().into(),
         PushFrame::new(pipeline, FrameKind::ToolCall, "so").into(),
+        DropFrames::new(pipeline).into(),
         SetMaxFrames::new(pipeline, 1).into(),
         SetEvictionPolicy::new(pipeline, EvictionPolicy::default()).into(),
         SetGlobalSummary::new(pipeline).into(),

@@ -434,6 +434,13 @@ impl Fold<'_> {
                     });
                 }
             }
+            Event::FramesDropped(event) => {
+                if let Some(row) = self.row(Kind::ContextPipeline, id) {
+                    in_window(&mut row.counts, |_, window| {
+                        window.drop_frames(event.all);
+                    });
+                }
+            }
             Event::MaxFramesSet(event) => {
                 if let Some(row) = self.row(Kind::ContextPipeline, id) {
                     let set = |window: &mut Tally| window.set_max_frames(event.max_frames);

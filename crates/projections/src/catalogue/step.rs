@@ -430,6 +430,7 @@ fn pipeline_title(event: &pipeline::Event) -> Option<Slot> {
         Event::Created(_)
         | Event::FramePushed(_)
         | Event::FramesUsed(_)
+        | Event::FramesDropped(_)
         | Event::MaxFramesSet(_)
         | Event::EvictionPolicySet(_)
         | Event::MetadataSet(_)

@@ -339,6 +339,18 @@ fn pipeline(event: &pipeline::Event, entry: &Entry) -> String {
                 inferred(event.inferred)
             )
         }
+        Event::FramesDropped(event) => {
+            let ranges = event.frames.iter();
+            let ranges = ranges.map(|it| match it.first == it.last {
+                true => it.first.to_string(),
+                false => format!("{}-{}", it.first, it.last),
+            });
+            let ranges: Vec<String> = ranges.collect();
+            format!(
+                "frames {} dropped by the agent's program",
+                ranges.join(", ")
+            )
+        }
         Event::MaxFramesSet(event) => format!("changed to {}", limit(event.max_frames)),
         Event::EvictionPolicySet(event) => {
             format!("eviction policy set to {}", event.policy())

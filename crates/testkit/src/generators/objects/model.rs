@@ -234,6 +234,17 @@ impl Model {
             Command::FinalizeSnapshot(c) => self.finalize_snapshot(c.snapshot.0),
             Command::CreatePipeline(c) => self.create_pipeline(c),
             Command::PushFrame(c) => self.push_frame(c),
+            Command::DropFrames(c) => {
+                let pipeline = self.pipelines.get_mut(&c.pipeline.0)?;
+                let pushed = pipeline.pushed;
+                let frames = match &c.frames {
+                    Some(frames) => frames.iter().map(|frame| frame.0).collect(),
+                    None => (0..pushed).collect::<Vec<_>>(),
+                };
+                demand(frames.iter().all(|frame| *frame < pushed))?;
+                pipeline.window.retain(|frame| !frames.contains(&frame.id));
+                Some(!frames.is_empty())
+            }
             Command::SetMaxFrames(c) => {
                 let pipeline = self.pipelines.get_mut(&c.pipeline.0)?;
                 let changes = pipeline.max_frames != c.max_frames;

@@ -500,6 +500,14 @@ impl Audit {
                 assert_eq!(plan.pipeline, Some(PipelineId(entry.stream.id)));
                 self.check_frames(plan.pipeline, event.frames.iter());
             }
+            pipeline::Event::FramesDropped(event) => {
+                let pipeline: ContextPipelineView = self.the(entry.stream.id);
+                let mut ranges = event.frames.iter().peekable();
+                while let Some(range) = ranges.next() {
+                    assert!(range.first <= range.last && range.last < pipeline.next_frame_id);
+                    assert!(ranges.peek().is_none_or(|next| range.last < next.first));
+                }
+            }
             pipeline::Event::MaxFramesSet(_)
             | pipeline::Event::EvictionPolicySet(_)
             | pipeline::Event::GlobalSummarySet(_)

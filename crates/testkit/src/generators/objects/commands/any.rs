@@ -376,7 +376,7 @@ impl Draw<'_> {
     }
 
     fn pipeline_command(&mut self) -> Command {
-        let pipeline = self.id(Kind::ContextPipeline);
+        let pipeline: PipelineId = self.id(Kind::ContextPipeline);
         match self.one_of(8, Kind::ContextPipeline) {
             0 => {
                 let id = Some(self.new_id().into());
@@ -390,6 +390,15 @@ impl Draw<'_> {
                     .with_max_frames(max_frames)
                     .with_policy(policy)
                     .into()
+            }
+            4 => {
+                let some = !self.dice.once_in(3);
+                let frames = some.then(|| self.frames(Some(pipeline.0)));
+                DropFrames {
+                    frames,
+                    ..DropFrames::new(pipeline)
+                }
+                .into()
             }
             3 => SetEvictionPolicy::new(pipeline, self.policy()).into(),
             1 => SetMaxFrames::new(pipeline, self.number(4)).into(),
