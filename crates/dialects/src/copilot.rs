@@ -23,7 +23,9 @@ use crate::import::bad_line::BadLine;
 use crate::import::format::{Format, Head, Kind};
 use crate::import::members::Members;
 use crate::import::redacted::RedactedText;
-use crate::transcript::item::{Course, Entry, Read, Said, Setting, Speaker, Usage};
+use crate::transcript::item::{
+    Course, Dropped, Entry, Origin, Read, Said, Setting, Speaker, Usage,
+};
 use line::{Event, Spoken};
 use tools::AGENT;
 
@@ -239,8 +241,10 @@ impl Copilot {
             model,
             usage: None,
             subtype: spoken.subtype,
+            origin: Origin::default(),
             details: spoken.details,
             items: spoken.items,
+            dropped: Dropped::Nothing,
             said,
             parent: event.parent,
             text: event.text,
@@ -487,8 +491,10 @@ impl Copilot {
                     fields: [0; 4],
                 }),
                 subtype: None,
+                origin: Origin::default(),
                 details: None,
                 items: Vec::new(),
+                dropped: Dropped::Nothing,
                 said,
             })));
         }

@@ -51,6 +51,7 @@ impl Importer<'_> {
                 .setting
                 .as_ref()
                 .and_then(|setting| setting.cwd.clone()),
+            origin: entry.origin.clone(),
             chain: spoken.chain.clone(),
             doubted: false,
             line: spoken.line,

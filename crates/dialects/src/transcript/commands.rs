@@ -12,7 +12,8 @@
 //! | an edit of a file that an earlier result of the chain is about | add_step, link_step_frames (inferred), set_step_status | |
 //! | a message's tokens | record_usage | |
 //! | the first model of a run | record_provenance | |
-//! | a compaction and its summary | | `checkpoint` |
+//! | a compaction and its summary | drop_frames, where the program says what it dropped | `checkpoint` |
+//! | which files the program had copies of | open_snapshot, set_metadata | |
 //! | what the program says or adds, also in a user's line | | `system_state` |
 //! | a part of another type | | by that type's name |
 //!
@@ -43,7 +44,7 @@ use uuid::Uuid;
 use super::agent::Agent;
 use super::batch::Frame;
 use super::ids::ChainIds;
-use super::item::{Evidence, Setting};
+use super::item::{Evidence, Origin, Setting};
 use super::texts::{SUMMARY, beginning, bounded};
 use crate::tokens;
 
@@ -70,7 +71,7 @@ impl Agent {
     }
 
     /// The name of an external id.
-    fn external(&self, what: &str) -> String {
+    pub(super) fn external(&self, what: &str) -> String {
         format!("{}.{what}", self.key)
     }
 }
@@ -224,6 +225,9 @@ pub(super) struct FrameData<'a> {
     pub(super) tool_use_line: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) subtype: Option<&'a str>,
+    /// Where its line comes from; of a tool call, the line of the call.
+    #[serde(flatten)]
+    pub(super) origin: Option<&'a Origin>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) compaction: Option<Json>,
     /// What a part has that is not in its content.

@@ -116,6 +116,11 @@ impl Ids {
         self.raw("raw_file", &[name, sha256])
     }
 
+    /// The ids for what the program says of its copies of files, by the name of its line.
+    pub(super) fn backups(&self, line: &str) -> RawIds {
+        self.raw("backups", &[line])
+    }
+
     fn raw(&self, what: &str, parts: &[&str]) -> RawIds {
         let snapshot = self.id(what, parts);
         RawIds {
@@ -158,10 +163,10 @@ impl ChainIds {
     }
 }
 
-/// The ids of text that is kept.
+/// The ids of a snapshot of text that is kept, or of what a recording names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RawIds {
-    /// The snapshot that has it.
+    /// The snapshot.
     pub(super) snapshot: SnapshotId,
     /// The batch that records it.
     pub(super) batch: Uuid,

@@ -88,7 +88,10 @@ impl Importer<'_> {
                     ..spoken.data()
                 };
                 let frame = commands::text_frame(spoken.pipeline, kind.clone(), text, data);
-                let batch = spoken.batch(self.agent.program(), frame, item);
+                let mut batch = spoken.batch(self.agent.program(), frame, item);
+                if *kind == FrameKind::Checkpoint {
+                    self.drop_before(spoken, &mut batch).await?;
+                }
                 self.context(&spoken.session, &spoken.chain, batch).await
             }
             What::Evidence(evidence) => self.evidence(spoken, item, evidence).await,
