@@ -6,6 +6,7 @@ mod contracts;
 mod exchange;
 mod forge;
 pub(crate) mod groups;
+mod hook;
 mod intake;
 mod keeping;
 mod observations;
@@ -30,7 +31,10 @@ pub(crate) use contracts::{ExportContracts, ImportContracts};
 pub(crate) use exchange::{
     Export, ExportAtif, ExportGitInternal, ExportRaw, Import, ImportGit, ImportGitInternal,
 };
-pub(crate) use forge::{ExportForge, ImportForge, Watch, WatchForge};
+pub(crate) use forge::{ExportForge, ImportForge, Watch, WatchAgent, WatchForge};
+pub(crate) use hook::{
+    Hook, HookAgent, HookScope, HookStatus, HowToChange, InstallHooks, RunHook, UninstallHooks,
+};
 pub(crate) use intake::{
     Analyze, Answer, Approve, Classify, Inbox, Instruct, Judge, Ready, Refinements, Reject, Rerun,
     Settings, Submit, Who,
@@ -129,6 +133,9 @@ pub(crate) enum Command {
     /// Write the log for others
     #[command(subcommand)]
     Export(Export),
+    /// Record agents as they work: what their hooks tell
+    #[command(subcommand)]
+    Hook(Hook),
     /// Import the files of a folder as they are written
     #[command(subcommand)]
     Watch(Watch),

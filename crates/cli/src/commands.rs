@@ -16,6 +16,7 @@ mod forge;
 mod gc;
 mod git_internal;
 mod history;
+mod hook;
 mod import;
 mod inbox;
 mod init;
@@ -43,12 +44,14 @@ mod stats;
 mod tree;
 mod verbatim;
 mod verify;
+mod watch_agent;
 mod why;
 mod window;
 mod work_items;
 
 use annals::domain::{Kind, SessionId};
 use annals::{Annals, ObjectRef, ViewError};
+use annals_live::hook::HookAgent;
 use uuid::Uuid;
 
 use crate::cli::{Command, Export, Key, Watch};
@@ -63,7 +66,14 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Commands(args) => commands_schema::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Import(args) => import::run(args, context).await,
+        Command::Hook(args) => hook::run(&args, context).await,
         Command::Watch(Watch::Forge(args)) => forge::watch(&args, context).await,
+        Command::Watch(Watch::Claude(args)) => {
+            watch_agent::run(HookAgent::Claude, &args, context).await
+        }
+        Command::Watch(Watch::Codex(args)) => {
+            watch_agent::run(HookAgent::Codex, &args, context).await
+        }
         Command::Export(Export::Forge(args)) => forge::export(&args, context).await,
         Command::Export(Export::Annals(args)) => verbatim::export(&args, context).await,
         Command::Export(Export::GitInternal(args)) => git_internal::export(&args, context).await,

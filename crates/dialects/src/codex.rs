@@ -293,6 +293,7 @@ impl Codex {
             speaker: spoken.speaker,
             message: is_model.then(|| self.turn()),
             model: self.model.clone().filter(|_| is_model),
+            prompt: (!is_model && self.has_turn_ids).then(|| self.turn()),
             usage: None,
             subtype: None,
             origin: Origin::default(),

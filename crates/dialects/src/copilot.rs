@@ -239,6 +239,7 @@ impl Copilot {
             speaker: spoken.speaker,
             message: message.filter(|_| is_model),
             model,
+            prompt: None,
             usage: None,
             subtype: spoken.subtype,
             origin: Origin::default(),
@@ -486,6 +487,7 @@ impl Copilot {
                 speaker: Speaker::Model,
                 message: None,
                 model: Some(model.clone()),
+                prompt: None,
                 usage: Some(Usage {
                     totals: tokens,
                     fields: [0; 4],

@@ -43,7 +43,10 @@ pub(crate) const GROUPS: [Group; 7] = [
             "backup", "restore", "doctor", "rebuild", "redact", "gc", "retain",
         ],
     ),
-    ("Exchange", &["import", "export", "watch", "secrets"]),
+    (
+        "Exchange",
+        &["import", "export", "watch", "hook", "secrets"],
+    ),
     ("Describe", &["commands", "events", "completions", "man"]),
 ];
 

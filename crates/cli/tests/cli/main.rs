@@ -22,6 +22,7 @@ mod flow;
 mod forge;
 mod git_internal;
 mod help;
+mod hook;
 mod hostile;
 mod import;
 mod import_claude;

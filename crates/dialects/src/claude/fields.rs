@@ -19,6 +19,7 @@ pub(super) const TALK: Table = &[
     ("parentUuid", Kept),
     ("sessionId", Kept),
     ("agentId", Kept),
+    ("promptId", Inferred),
     ("timestamp", Kept),
     ("isSidechain", Kept),
     ("isMeta", Kept),

@@ -36,6 +36,9 @@ pub(super) struct Talk {
     pub(super) agent_id: Option<String>,
     #[serde(default)]
     timestamp: Option<String>,
+    /// The prompt that the line is of.
+    #[serde(default)]
+    prompt_id: Option<String>,
     #[serde(default)]
     request_id: Option<Box<RawValue>>,
     #[serde(default)]
@@ -269,6 +272,7 @@ pub(super) fn entry(text: String, talk: Talk, blocks: Vec<Block>, speaker: Speak
             .and_then(|message| message.id.clone())
             .filter(has_text),
         model: message.and_then(|message| message.model.clone()),
+        prompt: talk.prompt_id.filter(has_text),
         usage: message.and_then(|message| message.usage).map(Into::into),
         subtype: talk.subtype,
         origin,

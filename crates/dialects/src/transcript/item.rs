@@ -74,6 +74,8 @@ pub(crate) struct Entry {
     /// The message that it is a part of, if that has a name of its own.
     pub(crate) message: Option<String>,
     pub(crate) model: Option<String>,
+    /// What the agent's program calls the prompt that the line is of, in what it tells as it works, too.
+    pub(crate) prompt: Option<String>,
     pub(crate) usage: Option<Usage>,
     /// What the format calls this kind of line in addition to its type.
     pub(crate) subtype: Option<String>,
@@ -109,6 +111,7 @@ impl Entry {
             speaker,
             message: None,
             model: None,
+            prompt: None,
             usage: None,
             subtype: None,
             origin: Origin::default(),
