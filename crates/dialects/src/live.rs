@@ -29,7 +29,9 @@ use crate::transcript::edit::{FileUse, Patch};
 use crate::{claude, codex, gemini};
 
 pub use crate::transcript::live::{Live, Outcome};
-pub use crate::transcript::telling::{Around, LiveAgent, Telling, Told};
+pub use crate::transcript::telling::{
+    Around, CallStep, CallTold, Decided, LiveAgent, Telling, Told,
+};
 
 /// Cursor, of which no transcripts are imported.
 static CURSOR: Agent = Agent {

@@ -23,6 +23,7 @@ mod session;
 mod speech;
 pub(crate) mod telling;
 pub(crate) mod texts;
+mod told_call;
 pub(crate) mod tool;
 pub(crate) mod unified_diff;
 mod usage;

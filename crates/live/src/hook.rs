@@ -5,6 +5,7 @@
 //! table knows is kept in the same way, and named.
 
 mod agent;
+mod call;
 mod claude;
 mod codex;
 mod cursor;
@@ -142,7 +143,7 @@ impl Hook {
                 let (id, text) = (self.prompt_id(fields)?, fields.first(event.says)?);
                 return Some(Told::Prompt { id, text });
             }
-            None
+            call::told(self.agent.dialect(), event.means, fields).map(Told::Call)
         });
         placed.unwrap_or_else(|| Told::Around(self.around(fields, name, known, has_session)))
     }

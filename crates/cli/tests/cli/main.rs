@@ -23,6 +23,7 @@ mod forge;
 mod git_internal;
 mod help;
 mod hook;
+mod hook_driver;
 mod hostile;
 mod import;
 mod import_claude;

@@ -17,8 +17,9 @@ use super::importer::{Done, Importer};
 use super::item::Setting;
 use super::record::Recorded;
 use super::session::MAIN;
-use super::telling::{Around, LiveAgent, Telling, Told};
+use super::telling::{Around, CallTold, LiveAgent, Telling, Told};
 use super::texts;
+use super::told_call;
 use crate::import::error::ImportError;
 use crate::import::{ImportOptions, RedactedText};
 
@@ -86,6 +87,7 @@ impl Importer<'_> {
     async fn told_itself(&mut self, telling: &Telling) -> Result<Outcome, ImportError> {
         match &telling.told {
             Told::Prompt { id, text } => self.told_prompt(telling, id, text).await,
+            Told::Call(call) => self.told_call(telling, call).await,
             Told::Around(around) => self.told_around(telling, around, 0).await,
         }
     }
@@ -158,6 +160,30 @@ impl Importer<'_> {
         let requests = vec![by.request(record)];
         let name = telling.name.clone();
         let batch = ImportBatch::new(ids.batch, name, requests, Load::default(), 0);
+        self.recorded_once(batch).await.map(outcome)
+    }
+
+    async fn told_call(
+        &mut self,
+        telling: &Telling,
+        call: &CallTold,
+    ) -> Result<Outcome, ImportError> {
+        let ids = self.ids.tool(&call.id);
+        let key = Uuid::new_v5(&ids.batch, telling.name.as_bytes());
+        if self.is_known(key).await? {
+            return Ok(Outcome::Before);
+        }
+        self.begins(telling).await?;
+        let run = self.chain_ids(telling).run;
+        let of = told_call::Of {
+            agent: self.agent,
+            run,
+            call: ids.invocation,
+            told: call,
+            at: telling.at,
+            cwd: telling.cwd.as_deref(),
+        };
+        let batch = ImportBatch::new(key, call.id.clone(), of.requests(), Load::default(), 0);
         self.recorded_once(batch).await.map(outcome)
     }
 

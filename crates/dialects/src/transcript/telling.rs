@@ -1,6 +1,7 @@
 //! What an agent's program tells of a session while it goes on, free of how it tells it.
 
 use annals_domain::Timestamp;
+use annals_domain::run::{GrantScope, ToolDecider, ToolVerdict};
 
 use super::agent::Agent;
 use super::ids::Ids;
@@ -82,8 +83,73 @@ pub enum Told {
         /// What was asked.
         text: String,
     },
+    /// Something happened to a tool call.
+    Call(CallTold),
     /// Something happened around the conversation.
     Around(Around),
+}
+
+/// Something that happened to a tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallTold {
+    /// What the agent calls the call. Transcripts call it so, too.
+    pub id: String,
+    /// The tool's name.
+    pub tool: String,
+    /// What happened.
+    pub steps: Vec<CallStep>,
+}
+
+/// A step of a tool call's life.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallStep {
+    /// The model asked for it, with these arguments as JSON.
+    Requested {
+        /// The arguments.
+        args: Option<String>,
+    },
+    /// It was decided whether it may be made.
+    Decided(Decided),
+    /// It began.
+    Begun {
+        /// How long before it was told, in milliseconds.
+        ms_before: u64,
+    },
+    /// It came to its end.
+    Ended {
+        /// Whether it did what it should.
+        worked: bool,
+        /// How long it took, in milliseconds.
+        duration_ms: Option<u64>,
+        /// What went wrong.
+        failure: Option<String>,
+        /// What came back, as JSON or text.
+        result: Option<String>,
+    },
+}
+
+/// A decision about a tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// Whether it may be made.
+    pub verdict: ToolVerdict,
+    /// What kind of thing decided it.
+    pub by: ToolDecider,
+    /// What that is called: a rule, a hook's command, a person.
+    pub by_name: Option<String>,
+    /// The file that says so.
+    pub source: Option<String>,
+    /// How far it reaches.
+    pub scope: Option<GrantScope>,
+    /// Why.
+    pub reason: Option<String>,
+    /// The permission mode of the session.
+    pub mode: Option<String>,
+    /// Whether it follows from what was told, and was not told itself.
+    pub is_inferred: bool,
+    /// The files that were in force, with their content.
+    pub in_force: Option<Vec<(String, Vec<u8>)>>,
 }
 
 /// What happened around a conversation: a session that began, a permission that was asked for, a compaction.

@@ -13,6 +13,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     model: &["model"],
     prompt: &["prompt_id"],
     prompt_is_of_session: false,
+    call_is_of_session: false,
     common: &[
         "session_id",
         "prompt_id",

@@ -12,6 +12,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     model: &["model"],
     prompt: &["turn_id"],
     prompt_is_of_session: true,
+    call_is_of_session: true,
     common: &[
         "session_id",
         "turn_id",

@@ -11,6 +11,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     model: &["model"],
     prompt: &["generation_id"],
     prompt_is_of_session: false,
+    call_is_of_session: false,
     common: &[
         "conversation_id",
         "session_id",

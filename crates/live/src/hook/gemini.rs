@@ -12,6 +12,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     model: &[],
     prompt: &[],
     prompt_is_of_session: true,
+    call_is_of_session: true,
     common: &[
         "session_id",
         "transcript_path",

@@ -13,6 +13,8 @@ pub(super) struct Dialect {
     pub(super) prompt: &'static [&'static str],
     /// Whether a prompt's name is one within its session only.
     pub(super) prompt_is_of_session: bool,
+    /// Whether a call's name is one within its session only.
+    pub(super) call_is_of_session: bool,
     /// The fields that every event may have.
     pub(super) common: &'static [&'static str],
     pub(super) events: &'static [Event],

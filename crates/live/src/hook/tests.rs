@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use annals::domain::Timestamp;
-use annals_dialects::live::{Around, Telling, Told};
+use annals::domain::run::{ToolDecider, ToolVerdict};
+use annals_dialects::live::{Around, CallStep, Telling, Told};
 use annals_dialects::secrets::Secrets;
 use uuid::Uuid;
 
@@ -186,6 +187,68 @@ fn prompts_are_called_as_transcripts_call_them() {
         };
         assert_eq!(hook(agent, &json).telling().told, expected);
     }
+}
+
+#[test]
+fn calls_are_told_step_by_step() {
+    let steps = |agent: HookAgent, event: &str| {
+        let json = fs::read(goldens(agent).join(format!("{event}.json"))).unwrap();
+        match hook(agent, &json).telling().told {
+            Told::Call(call) => (call.id, call.tool, call.steps),
+            told => panic!("a call is expected, not {told:?}"),
+        }
+    };
+    let (id, tool, requested) = steps(HookAgent::Claude, "PreToolUse");
+    assert_eq!((id.as_str(), tool.as_str()), ("toolu_01AbC", "Bash"));
+    let [CallStep::Requested { args: Some(args) }] = requested.as_slice() else {
+        panic!("{requested:?}");
+    };
+    assert!(args.contains("cargo test"));
+
+    let (_, _, ended) = steps(HookAgent::Claude, "PostToolUse");
+    let [
+        CallStep::Requested { .. },
+        CallStep::Begun { ms_before: 1250 },
+        CallStep::Ended { worked: true, .. },
+    ] = ended.as_slice()
+    else {
+        panic!("{ended:?}");
+    };
+    let (_, _, failed) = steps(HookAgent::Cursor, "postToolUseFailure");
+    let Some(CallStep::Ended {
+        worked: false,
+        failure: Some(failure),
+        duration_ms: Some(30_000),
+        ..
+    }) = failed.last()
+    else {
+        panic!("{failed:?}");
+    };
+    assert_eq!(failure, "Command timed out after 30s");
+    let (_, _, denied) = steps(HookAgent::Claude, "PermissionDenied");
+    let [CallStep::Decided(denied)] = denied.as_slice() else {
+        panic!("{denied:?}");
+    };
+    assert_eq!(
+        (denied.verdict, denied.by),
+        (ToolVerdict::Deny, ToolDecider::Classifier)
+    );
+    assert_eq!(
+        denied.reason.as_deref(),
+        Some("It may delete files outside of the project")
+    );
+    // As rollouts call it: by its thread.
+    let (id, ..) = steps(HookAgent::Codex, "PostToolUse");
+    assert_eq!(id, "019c4b43-1451-7af3-be4c-5576369bf1ba/call_def456");
+}
+
+#[test]
+fn what_a_call_has_no_place_for_is_kept_beside_it() {
+    let json = br#"{"session_id":"s","hook_event_name":"PreToolUse","tool_use_id":"t","tool_name":"Bash","aura":1}"#;
+    let telling = hook(HookAgent::Claude, json).telling();
+    let beside = telling.beside.unwrap();
+    assert_eq!(beside.summary.as_deref(), Some("t (unknown fields: aura)"));
+    assert!(beside.report.is_some());
 }
 
 #[test]
