@@ -14,6 +14,7 @@ mod observations;
 mod page;
 mod proof;
 mod reading;
+mod record;
 mod recordings;
 mod redact;
 mod retain;
@@ -47,6 +48,7 @@ pub(crate) use proof::{
 pub(crate) use reading::{
     Dialect, Floor, History, List, Log, Moment, ObjectHash, Refs, Show, Tree,
 };
+pub(crate) use record::Record;
 pub(crate) use recordings::{HowToImport, ImportAgent, ImportAnything, ImportRecordings};
 pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use retain::{Retain, RetainAs};
@@ -136,6 +138,8 @@ pub(crate) enum Command {
     /// Record agents as they work: what their hooks tell
     #[command(subcommand)]
     Hook(Hook),
+    /// Record the telemetry of agents
+    Record(Record),
     /// Import the files of a folder as they are written
     #[command(subcommand)]
     Watch(Watch),

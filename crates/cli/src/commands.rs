@@ -29,6 +29,7 @@ mod proof;
 mod raw;
 mod ready;
 mod rebuild;
+mod record;
 mod redact;
 mod refinements;
 mod refs;
@@ -66,6 +67,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Commands(args) => commands_schema::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Import(args) => import::run(args, context).await,
+        Command::Record(args) => record::run(&args, context).await,
         Command::Hook(args) => hook::run(&args, context).await,
         Command::Watch(Watch::Forge(args)) => forge::watch(&args, context).await,
         Command::Watch(Watch::Claude(args)) => {

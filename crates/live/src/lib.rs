@@ -8,6 +8,7 @@
 pub mod expiry;
 pub mod hook;
 pub mod install;
+pub mod otlp;
 mod run;
 mod spool;
 mod take;

@@ -45,7 +45,7 @@ pub(crate) const GROUPS: [Group; 7] = [
     ),
     (
         "Exchange",
-        &["import", "export", "watch", "hook", "secrets"],
+        &["import", "export", "watch", "hook", "record", "secrets"],
     ),
     ("Describe", &["commands", "events", "completions", "man"]),
 ];
