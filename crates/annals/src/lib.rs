@@ -389,6 +389,28 @@ impl Annals {
         }
     }
 
+    /// Waits until this process owns the log, where processes share it: as long as another one does, this one is
+    /// its guest, and takes its place when it goes. Otherwise it is done at once. For a process that stays, so that
+    /// others need not take turns in owning the log.
+    ///
+    /// # Errors
+    /// [`ReadError::Unavailable`], if the owner has gone, or answers nothing any more, and its place could not be taken;
+    /// calling it again may help. [`ReadError::Closed`].
+    pub async fn own(&self) -> Result<(), ReadError> {
+        match &self.files {
+            Files::None | Files::Alone(_) => Ok(()),
+            Files::Shared(shared) => shared.own().await,
+        }
+    }
+
+    /// Waits until other processes cannot write by way of this one any more: the log was closed, or its store has failed
+    /// and was given up, so that another process can open it. At once where this process does not share the log.
+    pub async fn unshared(&self) {
+        if let Files::Shared(shared) = &self.files {
+            shared.ended().await;
+        }
+    }
+
     /// Up to where the log is durable.
     pub fn position(&self) -> Position {
         self.log.watermark()

@@ -19,6 +19,7 @@ mod recordings;
 mod redact;
 mod retain;
 mod secrets;
+mod serve;
 mod tool_calls;
 mod what_if;
 mod words;
@@ -53,6 +54,7 @@ pub(crate) use recordings::{HowToImport, ImportAgent, ImportAnything, ImportReco
 pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use retain::{Retain, RetainAs};
 pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
+pub(crate) use serve::Serve;
 pub(crate) use tool_calls::{Decisions, Why};
 pub(crate) use what_if::{Policies, Replay};
 pub(crate) use words::Listable;
@@ -143,6 +145,8 @@ pub(crate) enum Command {
     /// Import the files of a folder as they are written
     #[command(subcommand)]
     Watch(Watch),
+    /// Own the log and stay, so that other processes write by way of this one
+    Serve(Serve),
     /// Show the events
     Log(Log),
     /// Show an object as it is, or as it was

@@ -38,6 +38,7 @@ mod replay_sessions;
 mod restore;
 mod retain;
 mod secrets;
+mod serve;
 mod settings;
 mod shell;
 mod show;
@@ -82,6 +83,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Export(Export::Contracts(args)) => contracts::export(&args, context).await,
         Command::Export(Export::Atif(args)) => atif::export(&args, context).await,
         Command::Export(Export::Raw(args)) => raw::export(&args, context).await,
+        Command::Serve(args) => serve::run(&args, context).await,
         Command::Log(args) if args.dialect.is_some() => contracts::log(&args, context).await,
         Command::Log(args) => log::run(&args, context).await,
         Command::Show(args) => show::run(&args, context).await,

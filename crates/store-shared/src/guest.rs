@@ -125,6 +125,13 @@ impl Connection {
         self.process
     }
 
+    /// Waits until the connection has ended.
+    pub(crate) async fn ended(&self) {
+        if let Some(calls) = &self.calls {
+            calls.closed().await;
+        }
+    }
+
     /// Has the owner do something. The call is on its way when this was polled once, unless much is.
     pub(crate) async fn call(&self, call: &Call) -> Result<Answer, CallError> {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -43,6 +43,8 @@ const KEYS: usize = 1_000;
 const BETWEEN_WARNINGS: Duration = Duration::from_secs(60);
 /// How long an answer takes at most to be written. A guest that does not read is given up.
 const TO_ANSWER: Duration = Duration::from_secs(60);
+/// How often the socket is looked for: programs that clean up may remove it.
+const TO_LOOK: Duration = Duration::from_secs(1);
 /// How long what was accepted has, when the owner ends.
 const TO_END: Duration = Duration::from_secs(30);
 
@@ -57,8 +59,7 @@ enum Stop {
 
 /// The thread that serves guests. It ends with this.
 pub(crate) struct Serving {
-    /// The socket, and what tells it from another one in its place.
-    socket: (PathBuf, Option<(u64, u64)>),
+    socket: Arc<Place>,
     stop: watch::Sender<Stop>,
     thread: Option<JoinHandle<()>>,
 }
@@ -66,9 +67,9 @@ pub(crate) struct Serving {
 impl Serving {
     /// Begins to listen in the folder of a log that this process has open for writing.
     pub(crate) fn start(folder: &Path, log: Arc<RocksLog>) -> io::Result<Serving> {
-        let listener = listen(folder)?;
-        let socket = folder.join(frame::NAME);
-        let identity = identity(&socket);
+        let (place, listener) = Place::take(folder)?;
+        let socket = Arc::new(place);
+        let place = Arc::clone(&socket);
         let (stop, _) = watch::channel(Stop::No);
         let stopping = stop.clone();
         let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -77,14 +78,14 @@ impl Serving {
             let serve = async {
                 // Within the runtime: it is registered there.
                 match UnixListener::from_std(listener) {
-                    Ok(listener) => serve(listener, log, stopping).await,
+                    Ok(listener) => serve(listener, &place, log, stopping).await,
                     Err(error) => tracing::error!(%error, "the log is not shared"),
                 }
             };
             LocalSet::new().block_on(&runtime, serve);
         })?;
         Ok(Serving {
-            socket: (socket, identity),
+            socket,
             stop,
             thread: Some(thread),
         })
@@ -92,13 +93,13 @@ impl Serving {
 
     /// The log has failed: it is closed, so that another process, or this one, can open it again.
     pub(crate) fn failed(&self) {
-        self.remove_socket();
+        self.socket.leave();
         self.stop.send_replace(Stop::Failed);
     }
 
     /// Takes no more calls, and waits until those that were taken are answered.
     pub(crate) fn stop(&mut self) {
-        self.remove_socket();
+        self.socket.leave();
         self.stop.send_replace(Stop::Asked);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -110,11 +111,11 @@ impl Serving {
         *self.stop.borrow() == Stop::Failed
     }
 
-    fn remove_socket(&self) {
-        let (socket, known) = &self.socket;
-        // Where the folder was replaced, another log's socket may be there.
-        if known.is_some() && identity(socket) == *known {
-            let _ = std::fs::remove_file(socket);
+    /// Waits until guests are not served any more.
+    pub(crate) fn ended(&self) -> impl Future<Output = ()> + use<> {
+        let mut stop = self.stop.subscribe();
+        async move {
+            let _ = stop.wait_for(|stop| *stop != Stop::No).await;
         }
     }
 }
@@ -122,6 +123,55 @@ impl Serving {
 impl Drop for Serving {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+/// Where the socket is, and what tells it and its folder from others in their places.
+struct Place {
+    folder: PathBuf,
+    folder_identity: Option<(u64, u64)>,
+    /// None when the owner has left.
+    socket: Mutex<Option<(u64, u64)>>,
+}
+
+impl Place {
+    fn take(folder: &Path) -> io::Result<(Place, std::os::unix::net::UnixListener)> {
+        let listener = listen(folder)?;
+        let place = Place {
+            folder: folder.to_owned(),
+            folder_identity: identity(folder),
+            socket: Mutex::new(identity(&folder.join(frame::NAME))),
+        };
+        Ok((place, listener))
+    }
+
+    fn socket(&self) -> MutexGuard<'_, Option<(u64, u64)>> {
+        self.socket.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Listens once more where something removed the socket. Nothing, where it is there, where the owner has left,
+    /// or where another folder is in the log's place.
+    fn put_back(&self) -> io::Result<Option<std::os::unix::net::UnixListener>> {
+        let mut socket = self.socket();
+        let at = self.folder.join(frame::NAME);
+        let is_gone = identity(&at).is_none() && identity(&self.folder) == self.folder_identity;
+        if socket.is_none() || !is_gone {
+            return Ok(None);
+        }
+        let listener = listen(&self.folder)?;
+        *socket = identity(&at);
+        Ok(Some(listener))
+    }
+
+    /// Removes the socket, for good.
+    fn leave(&self) {
+        let at = self.folder.join(frame::NAME);
+        // Where the folder was replaced, another log's socket may be there.
+        if let Some(known) = self.socket().take()
+            && identity(&at) == Some(known)
+        {
+            let _ = std::fs::remove_file(at);
+        }
     }
 }
 
@@ -159,7 +209,12 @@ struct Shared {
     busy: watch::Sender<usize>,
 }
 
-async fn serve(listener: UnixListener, log: Arc<RocksLog>, stop: watch::Sender<Stop>) {
+async fn serve(
+    mut listener: UnixListener,
+    place: &Place,
+    log: Arc<RocksLog>,
+    stop: watch::Sender<Stop>,
+) {
     let (busy, mut idle) = watch::channel(0);
     let shared = Rc::new(Shared {
         log: Arc::clone(&log),
@@ -172,10 +227,19 @@ async fn serve(listener: UnixListener, log: Arc<RocksLog>, stop: watch::Sender<S
     });
     let room = Arc::new(Semaphore::new(guests()));
     let mut stop = stop.subscribe();
+    let mut looks = tokio::time::interval(TO_LOOK);
     loop {
         let accepted = tokio::select! {
             _ = stop.wait_for(|stop| *stop != Stop::No) => break,
             accepted = listener.accept() => accepted,
+            _ = looks.tick() => {
+                match place.put_back().and_then(|it| it.map(UnixListener::from_std).transpose()) {
+                    Ok(Some(again)) => listener = again,
+                    Ok(None) => {}
+                    Err(error) => shared.warn(&format!("the socket is gone and cannot be put back: {error}")),
+                }
+                continue;
+            }
         };
         match accepted {
             Ok((stream, _)) => {

@@ -108,6 +108,10 @@ impl Visit {
     pub(crate) async fn call(&self, call: &Call) -> Result<Answer, CallError> {
         self.connection.call(call).await
     }
+
+    async fn ended(&self) {
+        self.connection.ended().await;
+    }
 }
 
 impl Owned {
@@ -134,6 +138,10 @@ impl Owned {
     /// Whether that was done, for an append of this process or of a guest.
     pub(crate) fn has_failed(&self) -> bool {
         self.serving().as_ref().is_some_and(Serving::has_failed)
+    }
+
+    fn ended(&self) -> Option<impl Future<Output = ()> + use<>> {
+        self.serving().as_ref().map(Serving::ended)
     }
 
     fn end(&self) {
@@ -228,6 +236,31 @@ impl SharedLog {
         match self.inner.role() {
             Role::Owner(_) => std::process::id(),
             Role::Guest(visit) => visit.connection.process(),
+        }
+    }
+
+    /// Waits until this process owns the log: as long as another one does, it is its guest, and takes its place as soon
+    /// as it goes. To be called by a process that stays, so that there is an owner when others come and go.
+    ///
+    /// # Errors
+    /// [`ReadError::Unavailable`], if the owner has gone, or answers nothing any more, and this process could not take
+    /// its place; calling it again may help. [`ReadError::Closed`].
+    pub async fn own(&self) -> Result<(), ReadError> {
+        let mut role = self.inner.role();
+        while let Role::Guest(visit) = role {
+            visit.ended().await;
+            role = self.inner.after(&visit).await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until this process, which owns the log, does not share it any more: the log was closed, or its store has
+    /// failed and was given up. At once where it is no owner, or could not listen.
+    pub async fn ended(&self) {
+        if let Role::Owner(owned) = self.inner.role()
+            && let Some(ended) = owned.ended()
+        {
+            ended.await;
         }
     }
 

@@ -13,7 +13,7 @@ pub(crate) const GROUPS: [Group; 7] = [
         "Record",
         &[
             "init", "apply", "submit", "analyze", "approve", "reject", "answer", "rerun",
-            "instruct", "judge", "observe", "process", "settings",
+            "instruct", "judge", "observe", "process", "settings", "serve",
         ],
     ),
     (

@@ -39,6 +39,7 @@ mod readme;
 mod redact;
 mod retain;
 mod secrets;
+mod serve;
 mod sessions;
 mod skew;
 mod support;

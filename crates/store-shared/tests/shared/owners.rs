@@ -423,3 +423,51 @@ fn what_is_in_the_sockets_place_keeps_nobody_from_writing() {
         block_on(log.close());
     }
 }
+
+#[test]
+fn one_that_waits_takes_the_owners_place_without_writing() {
+    let (_home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    let waiting = guest.clone();
+    let waiting = std::thread::spawn(move || block_on(waiting.own()));
+    block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+    assert!(!waiting.is_finished() && !guest.is_owner());
+    block_on(owner.close());
+    waiting.join().unwrap().unwrap();
+    assert!(guest.is_owner());
+    // It owns it already.
+    block_on(guest.own()).unwrap();
+    let ended = guest.clone();
+    let ended = std::thread::spawn(move || block_on(ended.ended()));
+    block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+    assert!(!ended.is_finished());
+    block_on(guest.close());
+    ended.join().unwrap();
+}
+
+#[test]
+fn a_socket_that_was_removed_is_put_back() {
+    let (home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let before = SharedLog::open(&path, &options()).unwrap();
+    let sock = path.join("sock");
+    std::fs::remove_file(&sock).unwrap();
+    // Opening waits for it.
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    for log in [&guest, &before] {
+        block_on(log.append(append(Uuid::new_v4()))).unwrap();
+        assert!(!log.is_owner());
+    }
+    assert_eq!(owner.watermark(), Position(2));
+    // Nothing is put into another folder that is in its place.
+    let elsewhere = home.path().join("elsewhere");
+    std::fs::rename(&path, &elsewhere).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    std::thread::sleep(Duration::from_millis(2_500));
+    assert!(!sock.exists());
+    std::fs::remove_dir(&path).unwrap();
+    std::fs::rename(&elsewhere, &path).unwrap();
+    block_on(owner.close());
+    assert!(!sock.exists());
+}

@@ -1,0 +1,134 @@
+//! `annals serve`: an owner of the log that stays.
+
+use std::io;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+use annals::{Annals, LogUrl};
+use serde_json::json;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::cli::Serve;
+use crate::context::Context;
+use crate::error::{CliError, ErrorClass};
+
+/// Why it goes on no longer.
+enum End {
+    /// It was interrupted or terminated.
+    Asked,
+    /// The log's store has failed.
+    Failed,
+}
+
+pub(super) async fn run(_: &Serve, context: &mut Context) -> Result<(), CliError> {
+    if context.is_exclusive || !matches!(context.log.parse(), Ok(LogUrl::Rocks(_))) {
+        let message = "only a log in a folder can be served, and not with --exclusive: other processes are to write to it";
+        return Err(CliError::new(ErrorClass::Usage, "not_served", message));
+    }
+    let mut signals = Signals::new()?;
+    let annals = context.writer()?;
+    let served = serve(&annals, &mut signals, context).await;
+    tell("STOPPING=1", context);
+    annals.close().await;
+    match served? {
+        End::Asked => report(context, "ended", &annals),
+        End::Failed => {
+            let message = format!("the store of {} has failed, and was closed", context.log);
+            let error = CliError::new(ErrorClass::Unavailable, "store_failed", message);
+            Err(error.hint("look for a full disk or a folder that was moved, and start it again"))
+        }
+    }
+}
+
+async fn serve(
+    annals: &Annals,
+    signals: &mut Signals,
+    context: &mut Context,
+) -> Result<End, CliError> {
+    if annals.owner() != Some(std::process::id()) {
+        report(context, "waiting", annals)?;
+        // Others can write to the log already, by way of its owner.
+        tell("READY=1\nSTATUS=waits for the log's owner to go", context);
+        tokio::select! {
+            () = signals.next() => return Ok(End::Asked),
+            owned = annals.own() => owned?,
+        }
+    }
+    report(context, "owner", annals)?;
+    tell("READY=1\nSTATUS=owns the log", context);
+    tokio::select! {
+        () = signals.next() => Ok(End::Asked),
+        () = annals.unshared() => Ok(End::Failed),
+    }
+}
+
+/// A line, or an object, about what this process is to the log now.
+fn report(context: &mut Context, state: &str, annals: &Annals) -> Result<(), CliError> {
+    let (owner, position) = (annals.owner(), annals.position());
+    let log = &context.log;
+    let line = match (state, owner) {
+        ("waiting", Some(owner)) => {
+            format!("waiting: process {owner} owns {log}; this one takes its place when it goes")
+        }
+        ("owner", _) => format!(
+            "serving {log}, which has {position} records: others write by way of this process; Ctrl-C ends it"
+        ),
+        _ => format!("ended: {log} has {position} records"),
+    };
+    let mut object = json!({ "state": state, "log": log, "position": position.0, "process": std::process::id() });
+    if state == "waiting" {
+        object["owner"] = json!(owner);
+    }
+    match context.output.is_json() {
+        true => context.output.json(&object)?,
+        false => context.output.line(&line)?,
+    }
+    context.output.flush()
+}
+
+/// What ends it.
+struct Signals {
+    terminated: Signal,
+    interrupted: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Signals, CliError> {
+        Ok(Signals {
+            terminated: signal(SignalKind::terminate()).map_err(CliError::signal)?,
+            interrupted: signal(SignalKind::interrupt()).map_err(CliError::signal)?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminated.recv() => {}
+            _ = self.interrupted.recv() => {}
+        }
+    }
+}
+
+/// Tells systemd, where it started this process as a service and asks for it.
+fn tell(state: &str, context: &Context) {
+    let Some(path) = std::env::var_os("NOTIFY_SOCKET") else {
+        return;
+    };
+    if let Err(error) = told(path.as_encoded_bytes(), state) {
+        let line = state.replace('\n', ", ");
+        context
+            .output
+            .warn(&format!("systemd could not be told {line}: {error}"));
+    }
+}
+
+fn told(path: &[u8], state: &str) -> io::Result<()> {
+    let address = match path.strip_prefix(b"@") {
+        Some(name) => SocketAddr::from_abstract_name(name)?,
+        None => {
+            use std::os::unix::ffi::OsStrExt as _;
+            SocketAddr::from_pathname(std::ffi::OsStr::from_bytes(path))?
+        }
+    };
+    UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address)?;
+    Ok(())
+}
