@@ -394,11 +394,7 @@ impl Draw<'_> {
             4 => {
                 let some = !self.dice.once_in(3);
                 let frames = some.then(|| self.frames(Some(pipeline.0)));
-                DropFrames {
-                    frames,
-                    ..DropFrames::new(pipeline)
-                }
-                .into()
+                DropFrames::new(pipeline).with_frames(frames).into()
             }
             3 => SetEvictionPolicy::new(pipeline, self.policy()).into(),
             1 => SetMaxFrames::new(pipeline, self.number(4)).into(),
