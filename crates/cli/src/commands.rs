@@ -70,19 +70,8 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Import(args) => import::run(args, context).await,
         Command::Record(args) => record::run(&args, context).await,
         Command::Hook(args) => hook::run(&args, context).await,
-        Command::Watch(Watch::Forge(args)) => forge::watch(&args, context).await,
-        Command::Watch(Watch::Claude(args)) => {
-            watch_agent::run(HookAgent::Claude, &args, context).await
-        }
-        Command::Watch(Watch::Codex(args)) => {
-            watch_agent::run(HookAgent::Codex, &args, context).await
-        }
-        Command::Export(Export::Forge(args)) => forge::export(&args, context).await,
-        Command::Export(Export::Annals(args)) => verbatim::export(&args, context).await,
-        Command::Export(Export::GitInternal(args)) => git_internal::export(&args, context).await,
-        Command::Export(Export::Contracts(args)) => contracts::export(&args, context).await,
-        Command::Export(Export::Atif(args)) => atif::export(&args, context).await,
-        Command::Export(Export::Raw(args)) => raw::export(&args, context).await,
+        Command::Watch(args) => watch(args, context).await,
+        Command::Export(args) => export(args, context).await,
         Command::Serve(args) => serve::run(&args, context).await,
         Command::Log(args) if args.dialect.is_some() => contracts::log(&args, context).await,
         Command::Log(args) => log::run(&args, context).await,
@@ -132,6 +121,25 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Cat(args) => cat::run(&args, context).await,
         Command::Completions(args) => shell::completions(&args, context),
         Command::Man(args) => shell::man(&args, context),
+    }
+}
+
+async fn export(args: Export, context: &mut Context) -> Result<(), CliError> {
+    match args {
+        Export::Forge(args) => forge::export(&args, context).await,
+        Export::Annals(args) => verbatim::export(&args, context).await,
+        Export::GitInternal(args) => git_internal::export(&args, context).await,
+        Export::Contracts(args) => contracts::export(&args, context).await,
+        Export::Atif(args) => atif::export(&args, context).await,
+        Export::Raw(args) => raw::export(&args, context).await,
+    }
+}
+
+async fn watch(args: Watch, context: &mut Context) -> Result<(), CliError> {
+    match args {
+        Watch::Forge(args) => forge::watch(&args, context).await,
+        Watch::Claude(args) => watch_agent::run(HookAgent::Claude, &args, context).await,
+        Watch::Codex(args) => watch_agent::run(HookAgent::Codex, &args, context).await,
     }
 }
 

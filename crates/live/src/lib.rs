@@ -5,6 +5,8 @@
 //! cannot be recorded in time lies synced in the [`Spool`] beside the log, and the next process that opens the log for
 //! writing takes it in, once ([`take_in`]).
 
+#![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
+
 pub mod expiry;
 pub mod hook;
 pub mod install;

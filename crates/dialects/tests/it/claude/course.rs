@@ -7,7 +7,7 @@ use annals::projections::{
 };
 use annals_dialects::claude::{self, ClaudeOptions};
 use annals_domain::intent::IntentStatus;
-use annals_domain::run::{Status, ToolStatus};
+use annals_domain::run::{CallStatus, Status};
 use annals_domain::{AnyEvent, snapshot};
 use annals_event_log::{Digest, limits};
 use serde_json::{Value, json};
@@ -256,7 +256,7 @@ fn a_tool_call_has_arguments_status_duration_and_footprint() {
     assert_eq!(read.run_id, claude::ids().session("s").run);
     assert_eq!(
         (read.tool_name.as_str(), read.status()),
-        (Some("Read"), ToolStatus::Ok)
+        (Some("Read"), CallStatus::Ok)
     );
     assert_eq!(read.duration_ms, Some(2_000));
     let args = serde_json::to_string(&read.args).unwrap();
@@ -268,7 +268,7 @@ fn a_tool_call_has_arguments_status_duration_and_footprint() {
     let bash = call("t2");
     assert_eq!(
         (bash.status(), bash.duration_ms),
-        (ToolStatus::Error, Some(1_234))
+        (CallStatus::Error, Some(1_234))
     );
     assert_eq!(bash.result_summary.unwrap().as_str(), Some("no"));
     assert_eq!(footprint("t2"), json!(null));
@@ -289,7 +289,7 @@ fn a_call_without_a_result_is_given_up_when_the_model_goes_on_after_another_prom
     log.grow(&story, 17);
     assert_eq!((call(&log), log.report.waiting), (None, 1));
     log.grow(&story, 18);
-    assert_eq!(call(&log), Some((ToolStatus::Error, None)));
+    assert_eq!(call(&log), Some((CallStatus::Error, None)));
     assert_eq!(log.report.waiting, 0);
     assert!(log.has_note("given up without a result"), "{}", log.report);
 }
@@ -310,7 +310,7 @@ fn a_result_after_a_queued_prompt_still_counts() {
         assert_eq!(
             log.get::<ToolInvocationView>(claude::ids().tool(id).invocation)
                 .status(),
-            ToolStatus::Ok
+            CallStatus::Ok
         );
     }
 }
@@ -345,7 +345,7 @@ fn provenance_is_the_first_real_model_once() {
     assert_eq!(log.count("run.provenance_recorded"), 1);
     let entries = log.entries();
     let id = entries.iter().find_map(|entry| match &entry.event {
-        annals_domain::AnyEvent::Run(annals_domain::run::Event::ProvenanceRecorded(event)) => {
+        AnyEvent::Run(annals_domain::run::Event::ProvenanceRecorded(event)) => {
             Some(event.provenance)
         }
         _ => None,
@@ -383,7 +383,7 @@ fn a_call_waits_as_long_as_there_is_no_other_prompt() {
         .result("t1", json!("done"), false);
     let log = Log::of(&recording);
     let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
-    assert_eq!(call.status(), ToolStatus::Ok);
+    assert_eq!(call.status(), CallStatus::Ok);
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn a_line_that_is_repeated_changes_nothing() {
     assert_eq!(log.report.already_there, 2);
     assert_eq!(log.tokens(), [3, 4, 6, 13]);
     let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
-    assert_eq!(call.status(), ToolStatus::Ok);
+    assert_eq!(call.status(), CallStatus::Ok);
     let three: IntentView = log.get(claude::ids().intent(&recording.name(9)));
     assert_eq!(three.parent, Some(claude::ids().intent("s-3")));
 }
