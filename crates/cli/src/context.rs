@@ -55,7 +55,7 @@ impl Context {
     }
 
     /// Takes in what agents told while no log could be written to. What cannot be taken in waits on.
-    fn take_in(&self, annals: &Annals) {
+    pub(crate) fn take_in(&self, annals: &Annals) {
         let Ok(spool) = Spool::of(&self.log) else {
             return;
         };
