@@ -21,6 +21,7 @@ mod retain;
 mod secrets;
 mod serve;
 mod tool_calls;
+mod tool_policy;
 mod what_if;
 mod words;
 
@@ -56,6 +57,9 @@ pub(crate) use retain::{Retain, RetainAs};
 pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
 pub(crate) use serve::Serve;
 pub(crate) use tool_calls::{Decisions, Why};
+pub(crate) use tool_policy::{
+    Otherwise, PolicyCheck, PolicyExplain, PolicySuggest, PolicyTest, ToolPolicy,
+};
 pub(crate) use what_if::{Policies, Replay};
 pub(crate) use words::Listable;
 
@@ -165,10 +169,13 @@ pub(crate) enum Command {
     Why(Why),
     /// Show what an intent refines and what refines it, the newest first
     Refinements(Refinements),
-    /// Try other eviction policies, or policy profiles, on what was recorded
+    /// Try other policies on what was recorded: of eviction, of sessions, of tool calls
     Replay(Replay),
     /// Describe the eviction policies
     Policies(Policies),
+    /// Check, test and explain policies over tool calls of agents
+    #[command(subcommand)]
+    Policy(ToolPolicy),
     /// Show what importers take out as secrets
     Secrets(Secrets),
     /// Say what kind of work a text asks for, and how risky it is, by rule

@@ -30,11 +30,13 @@ mod raw;
 mod ready;
 mod rebuild;
 mod record;
+mod recorded_calls;
 mod redact;
 mod refinements;
 mod refs;
 mod replay;
 mod replay_sessions;
+mod replay_tools;
 mod restore;
 mod retain;
 mod secrets;
@@ -43,6 +45,8 @@ mod settings;
 mod shell;
 mod show;
 mod stats;
+mod tool_policy;
+mod tool_policy_suggest;
 mod tree;
 mod verbatim;
 mod verify;
@@ -56,7 +60,7 @@ use annals::{Annals, ObjectRef, ViewError};
 use annals_live::hook::HookAgent;
 use uuid::Uuid;
 
-use crate::cli::{Command, Export, Key, Watch};
+use crate::cli::{Command, Export, Key, ToolPolicy, Watch};
 use crate::context::Context;
 use crate::error::CliError;
 
@@ -86,7 +90,15 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Replay(args) if args.sessions.is_some() => {
             replay_sessions::run(&args, context).await
         }
+        Command::Replay(args) if args.tools => replay_tools::run(&args, context).await,
         Command::Replay(args) => replay::run(&args, context).await,
+        Command::Policy(ToolPolicy::Check(args)) => tool_policy::check(&args, context),
+        Command::Policy(ToolPolicy::Test(args)) => tool_policy::test(&args, context),
+        Command::Policy(ToolPolicy::Explain(args)) => tool_policy::explain(&args, context),
+        Command::Policy(ToolPolicy::Schema(_)) => tool_policy::schema(context),
+        Command::Policy(ToolPolicy::Suggest(args)) => {
+            tool_policy_suggest::run(&args, context).await
+        }
         Command::Policies(args) => policies::run(&args, context),
         Command::Secrets(args) => secrets::run(&args, context),
         Command::Classify(args) => classify::run(&args, context),

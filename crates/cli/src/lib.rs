@@ -19,6 +19,7 @@ mod progress;
 mod proof_error;
 mod render;
 mod small_text;
+mod tool_policy_file;
 mod user;
 mod whole_file;
 

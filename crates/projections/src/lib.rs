@@ -54,6 +54,7 @@ pub mod session_replay;
 #[cfg(test)]
 mod testing;
 mod text;
+pub mod tool_calls;
 mod views;
 mod work_item;
 

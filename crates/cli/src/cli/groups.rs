@@ -35,7 +35,7 @@ pub(crate) const GROUPS: [Group; 7] = [
             "ready",
         ],
     ),
-    ("Replay", &["replay", "policies", "classify"]),
+    ("Replay", &["replay", "policies", "policy", "classify"]),
     ("Prove", &["verify", "checkpoint", "prove", "key"]),
     (
         "Keep",

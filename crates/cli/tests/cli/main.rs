@@ -45,6 +45,7 @@ mod skew;
 mod support;
 mod terminal;
 mod tool_calls;
+mod tool_policy;
 mod unfinished;
 mod what_if;
 mod who;

@@ -14,7 +14,7 @@ mod errors;
 mod ready_made;
 mod reference;
 
-use annals_tool_policy::{Call, Judgement, Policies};
+use annals_tool_policy::{Call, Policies};
 use serde_json::json;
 
 /// A call of Bash in a workspace.
@@ -31,9 +31,4 @@ fn in_workspace(call: Call) -> Call {
 
 fn policies(text: &str) -> Policies {
     Policies::parse(&[("policy.cedar", text)]).expect("the policies are valid")
-}
-
-/// The ids of the rules that decided.
-fn ids(judged: &Judgement) -> Vec<&str> {
-    judged.rules.iter().map(|rule| rule.id.as_str()).collect()
 }
