@@ -78,6 +78,15 @@ struct Around {
     is_piped: bool,
 }
 
+impl Around {
+    /// What is around a command that a program runs.
+    fn within(&self, program: &str, is_piped: bool) -> Around {
+        let mut via = self.via.clone();
+        via.insert(program.to_owned());
+        Around { via, is_piped }
+    }
+}
+
 struct Reader<'a, 'r> {
     setting: Setting<'a>,
     reading: &'r mut Reading,
@@ -420,13 +429,7 @@ impl<'a> Reader<'a, '_> {
             .map(program_of)
             .filter(|it| !it.is_empty())
         else {
-            let reason = format!(
-                "which program `{}` is, is only known at run time",
-                cut(&first.raw)
-            );
-            let resource = self.described(None, args, None, simple, around);
-            self.add(Part::new(Kind::Run, resource).unsure(reason));
-            self.mentions(&simple.words, dirs);
+            self.unknown_program(first, args, simple, dirs, around);
             return Ends::same(&Dirs::unknown());
         };
         let is_piped = around.is_piped || !matches!(simple.input, Input::Inherited);
@@ -435,11 +438,6 @@ impl<'a> Reader<'a, '_> {
             Input::Inherited | Input::File => None,
         };
         let runs = wrap::runs(&program, args, input, is_piped);
-        let inner = |via: &BTreeSet<String>| {
-            let mut via = via.clone();
-            via.insert(program.clone());
-            via
-        };
         match runs {
             Runs::Itself => self.itself(&program, args, simple, dirs, around),
             Runs::Words {
@@ -454,70 +452,83 @@ impl<'a> Reader<'a, '_> {
                 for name in sets {
                     self.set(&name, &Word::unknown(""));
                 }
-                let around = Around {
-                    via: inner(&around.via),
-                    is_piped: is_piped && program != "xargs",
-                };
-                let dirs_of_it = if elsewhere {
-                    Dirs::unknown()
-                } else {
-                    dirs.clone()
-                };
-                let input = if program == "xargs" {
-                    Input::Inherited
-                } else {
-                    simple.input.clone()
-                };
-                let command = Simple {
-                    words,
-                    sets: simple.sets.clone(),
-                    files: Vec::new(),
-                    input,
-                };
-                self.levels += 1;
-                match self.levels > MAX_LEVELS || around.via.len() > MAX_DEPTH {
-                    true => self
-                        .reading
-                        .doubt("the command is nested deeper than is read"),
-                    false => {
-                        self.run(&command, &dirs_of_it, &around);
-                    }
+                let is_fed = program == "xargs";
+                let around = around.within(&program, is_piped && !is_fed);
+                let unknown = Dirs::unknown();
+                let inner_dirs = if elsewhere { &unknown } else { dirs };
+                let mut command = simple.clone();
+                command.words = words;
+                command.files.clear();
+                if is_fed {
+                    command.input = Input::Inherited;
                 }
-                self.levels -= 1;
+                self.run_inner(&command, inner_dirs, &around);
                 Ends::same(dirs)
             }
             Runs::Script { text, with_itself } => {
                 if with_itself {
                     self.itself(&program, args, simple, dirs, around);
                 }
-                let around = Around {
-                    via: inner(&around.via),
-                    is_piped: around.is_piped,
-                };
-                let text = text.text.unwrap_or_default();
-                let after = self.script(&text, dirs, &around);
+                let around = around.within(&program, around.is_piped);
+                let after = self.script(text.shown(), dirs, &around);
                 // `eval` is in the shell itself.
-                Ends::same(&if program == "eval" {
-                    after
-                } else {
-                    dirs.clone()
-                })
+                Ends::same(if program == "eval" { &after } else { dirs })
             }
             Runs::Input => {
-                let reason =
-                    format!("{program} runs what it reads, which is only known at run time");
-                let resource = self.described(Some(&program), args, None, simple, around);
-                self.add(Part::new(Kind::Run, resource).unsure(reason));
+                let reason = "it runs what it reads";
+                self.unknown_run(&program, args, simple, around, reason);
                 Ends::same(dirs)
             }
             Runs::Unknown(reason) => {
-                let resource = self.described(Some(&program), args, None, simple, around);
-                let reason = format!("what {program} runs is not known: {reason}");
-                self.add(Part::new(Kind::Run, resource).unsure(reason));
+                self.unknown_run(&program, args, simple, around, reason);
                 self.mentions(args, dirs);
                 Ends::same(dirs)
             }
         }
+    }
+
+    /// A command that another one runs.
+    fn run_inner(&mut self, command: &Simple, dirs: &Dirs, around: &Around) {
+        self.levels += 1;
+        if self.levels > MAX_LEVELS || around.via.len() > MAX_DEPTH {
+            self.reading
+                .doubt("the command is nested deeper than is read");
+        } else {
+            self.run(command, dirs, around);
+        }
+        self.levels -= 1;
+    }
+
+    /// A command whose program is only known at run time.
+    fn unknown_program(
+        &mut self,
+        first: &Word,
+        args: &[Word],
+        simple: &Simple,
+        dirs: &Dirs,
+        around: &Around,
+    ) {
+        let reason = format!(
+            "which program `{}` is, is only known at run time",
+            cut(&first.raw)
+        );
+        let resource = self.described(None, args, None, simple, around);
+        self.add(Part::new(Kind::Run, resource).unsure(reason));
+        self.mentions(&simple.words, dirs);
+    }
+
+    /// A command that runs what is not known before.
+    fn unknown_run(
+        &mut self,
+        program: &str,
+        args: &[Word],
+        simple: &Simple,
+        around: &Around,
+        reason: &str,
+    ) {
+        let resource = self.described(Some(program), args, None, simple, around);
+        let reason = format!("what {program} runs is not known: {reason}");
+        self.add(Part::new(Kind::Run, resource).unsure(reason));
     }
 
     /// A command that is judged as itself.

@@ -208,7 +208,7 @@ fn validated(policy: &Policy, text: &str, piece: Piece<'_>) -> Vec<(usize, Strin
     let follows =
         |error: &&ValidationError| matches!(error, ValidationError::InvalidActionApplication(_));
     let errors: Vec<&ValidationError> = result.validation_errors().collect();
-    let is_alone = errors.iter().all(|error| follows(error));
+    let is_alone = errors.iter().all(&follows);
     let errors = errors
         .into_iter()
         .filter(|error| is_alone || !follows(error));

@@ -101,6 +101,13 @@ fn shape(program: &str) -> Option<Shape> {
             short: "tw",
             ..PLAIN
         },
+        _ => return privileged(program),
+    })
+}
+
+/// The same of programs that are judged, too.
+fn privileged(program: &str) -> Option<Shape> {
+    Some(match program {
         "strace" | "ltrace" => Shape {
             short: "aeEoOpPsSuXI",
             with_itself: true,
