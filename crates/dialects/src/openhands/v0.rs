@@ -491,7 +491,7 @@ fn on_observation(event: &Event<'_>, state: &mut State, name: &str, kind: &str) 
     };
     let mut items = vec![item_of(CONTENT, content, what)];
     if kind == "user_rejected" {
-        let part = serde_json::json!({ "source": "user", "reason": text });
+        let part = serde_json::json!({ "reason": text, "source": "user" });
         let summary = format!("rejected by user: {text}");
         items.push(kept(
             "content",

@@ -425,9 +425,10 @@ fn rejection(members: &Members<'_>) -> Item {
     let of = |name: &str| members.text(name);
     let source = of("rejection_source").unwrap_or_else(|| "user".to_owned());
     let reason = of("rejection_reason").unwrap_or_default();
+    // In the order of their names, which every build of serde_json keeps.
     let part = serde_json::json!({
-        "source": source, "reason": reason, "tool_name": of("tool_name"),
-        "tool_call_id": of("tool_call_id"), "action_id": of("action_id"),
+        "action_id": of("action_id"), "reason": reason, "source": source,
+        "tool_call_id": of("tool_call_id"), "tool_name": of("tool_name"),
     });
     let raw = to_raw_value(&part).ok();
     let summary = format!("rejected by {source}: {reason}");
