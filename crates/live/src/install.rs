@@ -107,6 +107,8 @@ pub struct Change {
     pub after: Option<String>,
     /// Whether what it is now is kept beside.
     keeps_copy: bool,
+    /// Whether what it is now has hooks of ours: then what it was before them is what is kept, if anything is.
+    has_hooks: bool,
 }
 
 impl Change {
@@ -149,6 +151,7 @@ impl Change {
     fn write(&self) -> io::Result<()> {
         let copy = self.copy();
         if let (true, Some(before)) = (self.keeps_copy, &self.before)
+            && !self.has_hooks
             && !copy.try_exists()?
         {
             write_whole(&copy, before, &self.path)?;
@@ -178,8 +181,13 @@ impl Change {
 pub fn install(agent: HookAgent, path: &Path, command: &str) -> Result<Change, InstallError> {
     let before = read(path)?;
     let after = with_hooks(agent, path, before.as_deref(), command)?;
+    let found = match &before {
+        Some(text) => commands(agent, path, text)?,
+        None => Vec::new(),
+    };
     Ok(Change {
         path: path.to_owned(),
+        has_hooks: !found.is_empty(),
         before,
         after: Some(after),
         keeps_copy: true,
@@ -197,6 +205,7 @@ pub fn uninstall(agent: HookAgent, path: &Path) -> Result<Change, InstallError> 
         after: before.clone(),
         before: before.clone(),
         keeps_copy: false,
+        has_hooks: true,
     };
     let Some(text) = &before else {
         return Ok(nothing);

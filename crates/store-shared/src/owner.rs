@@ -258,8 +258,10 @@ async fn serve(
         }
     }
     drop(listener);
-    let done = tokio::time::timeout(TO_END, idle.wait_for(|busy| *busy == 0)).await;
-    if done.is_err() {
+    // What it answers is a lock on the count, which is not held over what follows: a call that still comes counts, too.
+    let waited = tokio::time::timeout(TO_END, idle.wait_for(|busy| *busy == 0));
+    let is_late = waited.await.is_err();
+    if is_late {
         tracing::warn!("calls of guests are not answered: the log is closed");
     }
     // The next process that writes opens it again: here it is no use to anybody.

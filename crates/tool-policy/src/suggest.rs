@@ -97,14 +97,21 @@ struct Seen {
 pub fn suggest(decided: &[Decided], least: u64) -> Vec<Suggestion> {
     let mut seen: BTreeMap<Alike, Seen> = BTreeMap::new();
     let mut denied: BTreeSet<Alike> = BTreeSet::new();
+    // What each allowed call needs, where all of that can be said in rules.
+    let mut needed: Vec<BTreeSet<Alike>> = Vec::new();
     for Decided { call, allowed } in decided {
         let reading = read(call);
         let known = reading.unsure.is_empty();
         let parts = reading.parts.iter().filter(|part| part.needs_permission);
-        let alike: BTreeSet<Alike> = parts.filter_map(alike).collect();
+        let alike: Vec<Option<Alike>> = parts.map(alike).collect();
+        let is_sayable = alike.iter().all(Option::is_some);
+        let alike: BTreeSet<Alike> = alike.into_iter().flatten().collect();
         if !allowed {
             denied.extend(alike);
             continue;
+        }
+        if known && is_sayable {
+            needed.push(alike.clone());
         }
         for alike in alike.into_iter().filter(|_| known) {
             let seen = seen.entry(alike).or_default();
@@ -116,9 +123,24 @@ pub fn suggest(decided: &[Decided], least: u64) -> Vec<Suggestion> {
         }
     }
     let fits = |(alike, seen): &(Alike, Seen)| seen.calls >= least && !denied.contains(alike);
-    let mut found: Vec<Suggestion> = seen.into_iter().filter(fits).map(suggestion).collect();
+    let seen: BTreeMap<Alike, Seen> = seen.into_iter().filter(fits).collect();
+    let useful = useful(seen.keys().cloned().collect(), &needed);
+    let seen = seen.into_iter().filter(|(alike, _)| useful.contains(alike));
+    let mut found: Vec<Suggestion> = seen.map(suggestion).collect();
     found.sort_by(|a, b| b.calls.cmp(&a.calls).then_with(|| a.id.cmp(&b.id)));
     without_denied(found, decided)
+}
+
+/// Those that together allow a call which a person allowed: a part alone would allow what nobody was asked about.
+fn useful(mut kept: BTreeSet<Alike>, needed: &[BTreeSet<Alike>]) -> BTreeSet<Alike> {
+    loop {
+        let covered = needed.iter().filter(|call| call.is_subset(&kept));
+        let useful: BTreeSet<Alike> = covered.flatten().cloned().collect();
+        if useful.len() == kept.len() {
+            return kept;
+        }
+        kept = useful;
+    }
 }
 
 fn suggestion((alike, seen): (Alike, Seen)) -> Suggestion {

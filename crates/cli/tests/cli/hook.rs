@@ -169,13 +169,13 @@ fn without_a_log_events_wait_and_are_taken_in_once() {
     fs::write(folder.join("00000000000001-x-00000000.hook"), "nonsense").unwrap();
 
     place.run(&["init"]).ok();
-    place.run_with(&["apply"], "").ok();
+    assert_eq!(place.run_with(&["apply"], "").status, 0);
     let logged = events(&place);
     assert_eq!(count(&logged, "intent.submitted"), 1);
     assert_eq!(count(&logged, "run.evidence_recorded"), 1);
     let state = place.run(&["hook", "status", "--json"]).ok().json()["spool"]["state"].clone();
     assert_eq!((&state["waiting"], &state["bad"]), (&json!(0), &json!(1)));
-    place.run_with(&["apply"], "").ok();
+    assert_eq!(place.run_with(&["apply"], "").status, 0);
     assert_eq!(events(&place), logged);
 }
 

@@ -200,7 +200,7 @@ fn hooks_from_many_processes_are_there_once_with_owners_and_hooks_killed() {
     });
     println!("{calls} calls, {kills} owners killed");
     // The next one that writes takes in what waits.
-    place.run_with(&["apply"], "").ok();
+    assert_eq!(place.run_with(&["apply"], "").status, 0);
     let state = place.run(&["hook", "status", "--json"]).ok().json()["spool"]["state"].clone();
     assert_eq!(
         (&state["waiting"], &state["bad"], &state["lost"]),

@@ -363,7 +363,7 @@ fn older_story() -> Vec<Value> {
         json!({ "command": "ls" }),
         [10, 2, 3, 4],
     );
-    let editor = json!({ "command": "create", "path": "/w/a", "file_text": "1\n" });
+    let editor = json!({ "command": "create", "file_text": "1\n", "path": "/w/a" });
     let edit = metadata("c2", "str_replace_editor", editor, [20, 5, 0, 1]);
     let refused = metadata(
         "c3",

@@ -34,8 +34,8 @@ pub(super) fn samples() -> Vec<Emitted> {
                     last: FrameId(41),
                 },
                 StoredRange {
-                    first: FrameId(70_000),
-                    last: FrameId(70_000),
+                    first: FrameId(69_999),
+                    last: FrameId(69_999),
                 },
             ],
             all: true,

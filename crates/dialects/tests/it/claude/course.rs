@@ -151,9 +151,15 @@ fn frames_follow_the_course_of_the_session() {
     let log = Log::of(&story());
     assert_eq!(log.frames(), frames);
     let pipeline: ContextPipelineView = log.get(claude::ids().session("story").pipeline);
-    assert_eq!(pipeline.frames().len(), frames.len());
+    // The compaction dropped what came before it.
+    let window: Vec<_> = pipeline.frames().collect();
+    assert_eq!(window.len(), frames.len() - 8);
+    let before = log.before("pipeline.frames_dropped");
+    let dropped: ContextPipelineView = log.get_at(claude::ids().session("story").pipeline, before);
+    let dropped: Vec<_> = dropped.frames().collect();
+    assert_eq!(dropped.len(), 8);
     let data = |frame: usize| -> Value {
-        let frame = pipeline.frames().nth(frame).unwrap();
+        let frame = dropped.iter().chain(&window).nth(frame).unwrap();
         serde_json::to_value(frame.data.clone()).unwrap()
     };
     let read = json!({ "line": "story-7", "parent_line": "story-6", "message": "m1",
@@ -527,7 +533,7 @@ fn copies_of_files_are_a_snapshot_of_what_they_are_of() {
     let is_opened =
         |entry: &&Entry| matches!(entry.event, AnyEvent::Snapshot(snapshot::Event::Opened(_)));
     let opened = entries.iter().find(is_opened).unwrap();
-    assert_eq!(opened.occurred_at.to_string(), "2026-01-02T03:00:00.7Z");
+    assert_eq!(opened.occurred_at.to_string(), "2026-01-02T03:00:00.700Z");
     let snapshot: ContextSnapshotView = log.get(opened.stream.id.into());
     let json = serde_json::to_value(&snapshot).unwrap();
     assert_eq!(json["external_ids"], json!({ "claude.line": "s-1" }));
