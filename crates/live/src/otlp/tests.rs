@@ -1,3 +1,5 @@
+//! Telemetry, from the bytes of a request to the events of a log.
+
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::io::{Read, Write};

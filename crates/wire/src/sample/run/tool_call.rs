@@ -51,20 +51,11 @@ fn decided(pieces: &mut Pieces) -> ToolDecided {
         inferred: true,
         reason: Some(pieces.text("Builds are allowed — always.")),
         permission_mode: Some(pieces.text("acceptEdits")),
-        in_force: Some(vec![
-            StoredFileInForce {
-                path: pieces.text(".agent/paramètres.json"),
-                hash: None,
-                content: Some(
-                    pieces.attachment(b"{\"allow\":[\"shell(cargo build:*)\"]}".to_vec()),
-                ),
-            },
-            StoredFileInForce {
-                path: pieces.text("/etc/agent/policy.json"),
-                hash: Some(IntegrityHash([0x3c; 32])),
-                content: None,
-            },
-        ]),
+        in_force: Some(vec![StoredFileInForce {
+            path: pieces.text(".agent/paramètres.json"),
+            hash: Some(IntegrityHash([0x3b; 32])),
+            content: Some(pieces.attachment(b"{\"allow\":[\"shell(cargo build:*)\"]}".to_vec())),
+        }]),
     }
 }
 
