@@ -233,9 +233,9 @@ impl Count {
             count,
         };
         replayed.flips = flips.map(flip).collect();
-        replayed.flips.sort_by(|a, b| b.count.cmp(&a.count));
+        replayed.flips.sort_by_key(|flip| std::cmp::Reverse(flip.count));
         replayed.tools = self.tools.into_values().collect();
-        replayed.tools.sort_by(|a, b| b.calls.cmp(&a.calls));
+        replayed.tools.sort_by_key(|tool| std::cmp::Reverse(tool.calls));
         replayed
     }
 }
