@@ -17,6 +17,7 @@ mod recordings;
 mod redact;
 mod retain;
 mod secrets;
+mod tool_calls;
 mod what_if;
 mod words;
 
@@ -46,6 +47,7 @@ pub(crate) use recordings::{HowToImport, ImportAgent, ImportAnything, ImportReco
 pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use retain::{Retain, RetainAs};
 pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
+pub(crate) use tool_calls::{Decisions, Why};
 pub(crate) use what_if::{Policies, Replay};
 pub(crate) use words::Listable;
 
@@ -142,6 +144,10 @@ pub(crate) enum Command {
     Refs(Refs),
     /// Show an object with everything that belongs to it
     Tree(Tree),
+    /// Show what was decided on tool calls, and by what
+    Decisions(Decisions),
+    /// Show why a tool call was allowed or denied
+    Why(Why),
     /// Show what an intent refines and what refines it, the newest first
     Refinements(Refinements),
     /// Try other eviction policies, or policy profiles, on what was recorded

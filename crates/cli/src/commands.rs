@@ -8,6 +8,7 @@ mod cat;
 mod classify;
 mod commands_schema;
 mod contracts;
+mod decisions;
 mod doctor;
 mod events;
 mod follow;
@@ -42,6 +43,7 @@ mod stats;
 mod tree;
 mod verbatim;
 mod verify;
+mod why;
 mod window;
 mod work_items;
 
@@ -73,6 +75,8 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Show(args) => show::run(&args, context).await,
         Command::History(args) => history::run(&args, context).await,
         Command::List(args) => list::run(&args, context).await,
+        Command::Decisions(args) => decisions::run(&args, context).await,
+        Command::Why(args) => why::run(&args, context).await,
         Command::Refinements(args) => refinements::run(&args, context).await,
         Command::Refs(args) => refs::run(&args, context).await,
         Command::Tree(args) => tree::run(&args, context).await,

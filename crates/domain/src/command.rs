@@ -250,7 +250,11 @@ commands! {
     AttachSnapshot(run::AttachSnapshot) = "attach_snapshot", run::decide::attach_snapshot, |c| Some(c.run.0);
     StartPatching(run::StartPatching) = "start_patching", run::decide::start_patching, |c| Some(c.run.0);
     StartValidation(run::StartValidation) = "start_validation", run::decide::start_validation, |c| Some(c.run.0);
-    RecordToolInvocation(run::RecordToolInvocation) = "record_tool_invocation", run::decide::record_tool_invocation, |c| Some(c.run.0), new c.id;
+    RecordToolInvocation(run::RecordToolInvocation) = "record_tool_invocation", run::tool_decide::record_tool_invocation, |c| Some(c.run.0), new c.id;
+    RequestToolCall(run::RequestToolCall) = "request_tool_call", run::tool_decide::request_tool_call, |c| Some(c.run.0), new c.id;
+    DecideToolCall(run::DecideToolCall) = "decide_tool_call", run::tool_decide::decide_tool_call, |c| Some(c.run.0), new Some(c.tool_invocation);
+    BeginToolCall(run::BeginToolCall) = "begin_tool_call", run::tool_decide::begin_tool_call, |c| Some(c.run.0), new Some(c.tool_invocation);
+    EndToolCall(run::EndToolCall) = "end_tool_call", run::tool_decide::end_tool_call, |c| Some(c.run.0), new Some(c.tool_invocation);
     ProposePatchSet(run::ProposePatchSet) = "propose_patch_set", run::decide::propose_patch_set, |c| Some(c.run.0), new c.id;
     ApplyPatchSet(run::ApplyPatchSet) = "apply_patch_set", run::decide::apply_patch_set, |c| Some(c.patch_set.0);
     RejectPatchSet(run::RejectPatchSet) = "reject_patch_set", run::decide::reject_patch_set, |c| Some(c.patch_set.0);

@@ -65,10 +65,12 @@ impl Ahead {
             Need::NamedStream { .. } => Supplied::NotHere,
             // What the log does not say of it, `naming` does.
             Need::Naming { .. } => Supplied::NotHere,
-            Need::SecondFold { stream, .. } => match self.states.contains_key(stream) {
-                true => Supplied::Unsure,
-                false => Supplied::NotHere,
-            },
+            Need::SecondFold { stream, .. } | Need::ToolCall { stream, .. } => {
+                match self.states.contains_key(stream) {
+                    true => Supplied::Unsure,
+                    false => Supplied::NotHere,
+                }
+            }
         }
     }
 

@@ -25,6 +25,8 @@ pub(crate) const GROUPS: [Group; 7] = [
             "history",
             "tree",
             "refs",
+            "decisions",
+            "why",
             "refinements",
             "cat",
             "stats",

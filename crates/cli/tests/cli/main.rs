@@ -41,6 +41,7 @@ mod sessions;
 mod skew;
 mod support;
 mod terminal;
+mod tool_calls;
 mod unfinished;
 mod what_if;
 mod who;

@@ -2,6 +2,7 @@
 
 mod intake;
 mod session;
+mod tool_call;
 mod words;
 
 use annals_domain::metadata::Sealed;
@@ -204,6 +205,10 @@ fn run(event: &run::Event, entry: &Entry) -> String {
                 event.status
             )
         }
+        Event::ToolRequested(event) => tool_call::requested(event, entry),
+        Event::ToolDecided(event) => tool_call::decided(event, entry),
+        Event::ToolBegun(event) => tool_call::begun(event),
+        Event::ToolEnded(event) => tool_call::ended(event, entry),
         Event::PatchSetProposed(event) => proposed(event),
         Event::PatchSetApplied(event) => format!("patch set {} applied", short(event.patch_set)),
         Event::PatchSetRejected(event) => {
