@@ -299,6 +299,16 @@ impl World {
         self.calls.insert(id, call);
     }
 
+    /// The tool calls that something was decided of, each with all that is known of it then: what was known of
+    /// it before was needed to decide, unless nothing was.
+    pub fn decided_tool_calls(&self) -> impl Iterator<Item = (ToolInvocationId, ToolCall)> + '_ {
+        self.decided_calls.iter().map(|(id, decided)| {
+            let mut whole = self.calls.get(id).cloned().unwrap_or_default();
+            whole.merge(decided);
+            (*id, whole)
+        })
+    }
+
     /// Adds the objects that name one in a field, as the log has them.
     pub fn insert_naming(&mut self, field: Naming, target: Uuid, naming: Vec<Uuid>) {
         self.naming.insert((field, target), naming);

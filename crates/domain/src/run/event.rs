@@ -10,8 +10,8 @@ use super::adopted::{
     ToolInvocationAdopted,
 };
 use super::{
-    ChangeType, DecisionType, DiffFormat, EvidenceKind, ToolBegun, ToolDecided, ToolEnded,
-    ToolRequested, ToolStatus,
+    ChangeType, DecisionType, DiffFormat, EvidenceKind, StoredFootprint, ToolBegun, ToolDecided,
+    ToolEnded, ToolRequested, ToolStatus,
 };
 use crate::event::{Touched, events};
 use crate::intent::IntentStatus;
@@ -91,16 +91,6 @@ pub struct PatchingStarted {}
 /// The agent began to check its changes; the run is Validating.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ValidationStarted {}
-
-/// Files that a tool call read and wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "footprint")]
-pub struct StoredFootprint {
-    /// Files read, relative to the repository.
-    pub paths_read: Vec<Slot>,
-    /// Files written, relative to the repository.
-    pub paths_written: Vec<Slot>,
-}
 
 /// A tool was called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

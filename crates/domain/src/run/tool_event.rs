@@ -6,9 +6,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{GrantScope, StoredFootprint, ToolDecider, ToolStatus, ToolVerdict};
+use super::{GrantScope, ToolDecider, ToolStatus, ToolVerdict};
 use crate::pieces::{BytesPiece, JsonPiece, Slot};
 use crate::{IntegrityHash, StoredArtifact, ToolInvocationId};
+
+/// Files that a tool call read and wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "footprint")]
+pub struct StoredFootprint {
+    /// Files read, relative to the repository.
+    pub paths_read: Vec<Slot>,
+    /// Files written, relative to the repository.
+    pub paths_written: Vec<Slot>,
+}
 
 /// An agent asked for a tool call. It may be denied, and then it never begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
