@@ -241,6 +241,7 @@ impl Copilot {
             subtype: spoken.subtype,
             details: spoken.details,
             items: spoken.items,
+            decisions: Vec::new(),
             said,
             parent: event.parent,
             text: event.text,
@@ -489,6 +490,7 @@ impl Copilot {
                 subtype: None,
                 details: None,
                 items: Vec::new(),
+                decisions: Vec::new(),
                 said,
             })));
         }
