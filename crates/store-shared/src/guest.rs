@@ -15,7 +15,7 @@ use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::runtime::Builder;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -80,6 +80,8 @@ pub(crate) struct Connection {
     calls: Option<mpsc::UnboundedSender<Outgoing>>,
     numbers: AtomicU64,
     room: Arc<Semaphore>,
+    /// Its sender goes with the connection.
+    ended: watch::Receiver<()>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -95,6 +97,7 @@ impl Connection {
         stream.set_nonblocking(true)?;
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (calls, called) = mpsc::unbounded_channel();
+        let (ending, ended) = watch::channel(());
         let thread = std::thread::Builder::new().name("annals-guest".into());
         let thread = thread.spawn(move || {
             let talk = async {
@@ -104,6 +107,7 @@ impl Connection {
                 }
             };
             runtime.block_on(talk);
+            drop(ending);
         })?;
         Ok(Connection {
             log_id,
@@ -111,6 +115,7 @@ impl Connection {
             calls: Some(calls),
             numbers: AtomicU64::new(frame::PING + 1),
             room: Arc::new(Semaphore::new(BYTES)),
+            ended,
             thread: Some(thread),
         })
     }
@@ -123,6 +128,12 @@ impl Connection {
     /// The owner's process id.
     pub(crate) fn process(&self) -> u32 {
         self.process
+    }
+
+    /// Waits until the connection has ended.
+    pub(crate) async fn ended(&self) {
+        let mut ended = self.ended.clone();
+        while ended.changed().await.is_ok() {}
     }
 
     /// Has the owner do something. The call is on its way when this was polled once, unless much is.

@@ -16,6 +16,8 @@ mod guest;
 mod message;
 mod owner;
 mod ports;
+mod purge;
 mod shared;
+mod socket;
 
 pub use shared::{ShareError, SharedLog};

@@ -2,8 +2,7 @@
 
 use std::cell::Cell;
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -19,11 +18,14 @@ use tokio::runtime::Builder;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::LocalSet;
 
-use crate::frame::{self, Address, GREETING};
+use crate::frame::{self, GREETING};
 use crate::message::{
-    self, Answer, AppendFailure, Call, CommitFailure, Malformed, Octets, ReadFailure, RedactFailure,
+    self, Answer, AppendFailure, Call, CommitFailure, Malformed, Octets, PurgeFailure, ReadFailure,
+    RedactFailure,
 };
 use crate::ports;
+use crate::purge::purge;
+use crate::socket::Socket;
 
 /// The most guests at a time.
 const GUESTS: usize = 1_000;
@@ -45,20 +47,32 @@ const BETWEEN_WARNINGS: Duration = Duration::from_secs(60);
 const TO_ANSWER: Duration = Duration::from_secs(60);
 /// How long what was accepted has, when the owner ends.
 const TO_END: Duration = Duration::from_secs(30);
+/// How often the owner looks whether its socket is there.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 /// Whether serving goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Stop {
     No,
     Asked,
-    /// The log has failed.
-    Failed,
+    /// The log has failed, for this reason.
+    Failed(Arc<str>),
+}
+
+/// Notes that the log has failed, and why it did first.
+fn fail(stop: &watch::Sender<Stop>, reason: &str) {
+    stop.send_if_modified(|stop| {
+        let is_first = *stop == Stop::No;
+        if is_first {
+            *stop = Stop::Failed(reason.into());
+        }
+        is_first
+    });
 }
 
 /// The thread that serves guests. It ends with this.
 pub(crate) struct Serving {
-    /// The socket, and what tells it from another one in its place.
-    socket: (PathBuf, Option<(u64, u64)>),
+    socket: Arc<Socket>,
     stop: watch::Sender<Stop>,
     thread: Option<JoinHandle<()>>,
 }
@@ -66,9 +80,9 @@ pub(crate) struct Serving {
 impl Serving {
     /// Begins to listen in the folder of a log that this process has open for writing.
     pub(crate) fn start(folder: &Path, log: Arc<RocksLog>) -> io::Result<Serving> {
-        let listener = listen(folder)?;
-        let socket = folder.join(frame::NAME);
-        let identity = identity(&socket);
+        let (socket, listener) = Socket::bind(folder)?;
+        let socket = Arc::new(socket);
+        let looking = Arc::clone(&socket);
         let (stop, _) = watch::channel(Stop::No);
         let stopping = stop.clone();
         let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -77,44 +91,47 @@ impl Serving {
             let serve = async {
                 // Within the runtime: it is registered there.
                 match UnixListener::from_std(listener) {
-                    Ok(listener) => serve(listener, log, stopping).await,
+                    Ok(listener) => serve(listener, &looking, log, stopping).await,
                     Err(error) => tracing::error!(%error, "the log is not shared"),
                 }
             };
             LocalSet::new().block_on(&runtime, serve);
         })?;
         Ok(Serving {
-            socket: (socket, identity),
+            socket,
             stop,
             thread: Some(thread),
         })
     }
 
     /// The log has failed: it is closed, so that another process, or this one, can open it again.
-    pub(crate) fn failed(&self) {
-        self.remove_socket();
-        self.stop.send_replace(Stop::Failed);
+    pub(crate) fn failed(&self, reason: &str) {
+        self.socket.remove();
+        fail(&self.stop, reason);
     }
 
     /// Takes no more calls, and waits until those that were taken are answered.
     pub(crate) fn stop(&mut self) {
-        self.remove_socket();
+        self.socket.remove();
         self.stop.send_replace(Stop::Asked);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 
-    /// Whether the log has failed.
-    pub(crate) fn has_failed(&self) -> bool {
-        *self.stop.borrow() == Stop::Failed
+    /// Why the log has failed, if it has.
+    pub(crate) fn failure(&self) -> Option<Arc<str>> {
+        match &*self.stop.borrow() {
+            Stop::Failed(reason) => Some(Arc::clone(reason)),
+            Stop::No | Stop::Asked => None,
+        }
     }
 
-    fn remove_socket(&self) {
-        let (socket, known) = &self.socket;
-        // Where the folder was replaced, another log's socket may be there.
-        if known.is_some() && identity(socket) == *known {
-            let _ = std::fs::remove_file(socket);
+    /// Ends when serving does: it was stopped, or the log has failed.
+    pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut stop = self.stop.subscribe();
+        async move {
+            let _ = stop.wait_for(|stop| *stop != Stop::No).await;
         }
     }
 }
@@ -123,28 +140,6 @@ impl Drop for Serving {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-/// The device and the number of a file.
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    let found = std::fs::symlink_metadata(path).ok()?;
-    Some((found.dev(), found.ino()))
-}
-
-/// Puts a socket in the place of the one before: this process has the lock, so that nobody listens there.
-fn listen(folder: &Path) -> io::Result<std::os::unix::net::UnixListener> {
-    let own = format!("{}.{}", frame::NAME, std::process::id());
-    let address = Address::of(folder, &own)?;
-    let at: PathBuf = folder.join(&own);
-    match std::fs::remove_file(&at) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let listener = std::os::unix::net::UnixListener::bind(address.path())?;
-    std::fs::set_permissions(&at, std::fs::Permissions::from_mode(0o600))?;
-    listener.set_nonblocking(true)?;
-    std::fs::rename(&at, folder.join(frame::NAME))?;
-    Ok(listener)
 }
 
 /// What all connections share.
@@ -159,7 +154,12 @@ struct Shared {
     busy: watch::Sender<usize>,
 }
 
-async fn serve(listener: UnixListener, log: Arc<RocksLog>, stop: watch::Sender<Stop>) {
+async fn serve(
+    mut listener: UnixListener,
+    socket: &Socket,
+    log: Arc<RocksLog>,
+    stop: watch::Sender<Stop>,
+) {
     let (busy, mut idle) = watch::channel(0);
     let shared = Rc::new(Shared {
         log: Arc::clone(&log),
@@ -172,10 +172,18 @@ async fn serve(listener: UnixListener, log: Arc<RocksLog>, stop: watch::Sender<S
     });
     let room = Arc::new(Semaphore::new(guests()));
     let mut stop = stop.subscribe();
+    let mut looks = tokio::time::interval(BETWEEN_LOOKS);
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         let accepted = tokio::select! {
             _ = stop.wait_for(|stop| *stop != Stop::No) => break,
             accepted = listener.accept() => accepted,
+            _ = looks.tick() => {
+                if let Some(again) = shared.put_back(socket) {
+                    listener = again;
+                }
+                continue;
+            }
         };
         match accepted {
             Ok((stream, _)) => {
@@ -199,7 +207,8 @@ async fn serve(listener: UnixListener, log: Arc<RocksLog>, stop: watch::Sender<S
         tracing::warn!("calls of guests are not answered: the log is closed");
     }
     // The next process that writes opens it again: here it is no use to anybody.
-    if *stop.borrow() == Stop::Failed {
+    let failed = matches!(*stop.borrow(), Stop::Failed(_));
+    if failed {
         log.close().await;
     }
 }
@@ -287,6 +296,20 @@ impl Shared {
         room.await.map_err(closed)
     }
 
+    /// The socket where it was removed and is bound again.
+    fn put_back(&self, socket: &Socket) -> Option<UnixListener> {
+        let again = socket.put_back().and_then(|again| match again {
+            Some(again) => UnixListener::from_std(again).map(Some),
+            None => Ok(None),
+        });
+        again.unwrap_or_else(|error| {
+            self.warn(&format!(
+                "the log's socket is gone and cannot be put back: {error}"
+            ));
+            None
+        })
+    }
+
     /// Says what goes wrong, once a minute: standard error may be a pipe that nobody reads.
     fn warn(&self, what: &str) {
         let said = self.warned.get();
@@ -327,8 +350,8 @@ async fn read(
                 Err(error) => Err(error),
             };
             let answer = answer.unwrap_or_else(|error| Answer::Malformed(error.to_string()));
-            if answer.is_failure() {
-                shared.stop.send_replace(Stop::Failed);
+            if let Some(reason) = answer.failure() {
+                fail(&shared.stop, reason);
             }
             match framed(&answer, number) {
                 Ok(frame) => {
@@ -467,6 +490,12 @@ async fn answer(shared: &Shared, call: Call) -> Result<Answer, Malformed> {
         }
         Call::DropModel { model } => {
             Answer::Committed(log.drop_model(&model).await.map_err(CommitFailure::from))
+        }
+        Call::Purge { put_off } => {
+            let log = Arc::clone(log);
+            // It takes as long as rewriting the log's files does.
+            let done = tokio::task::spawn_blocking(move || purge(&log, put_off.map(Position)));
+            Answer::Purged(done.await?.map_err(PurgeFailure::from))
         }
     })
 }

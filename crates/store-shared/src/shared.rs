@@ -108,6 +108,11 @@ impl Visit {
     pub(crate) async fn call(&self, call: &Call) -> Result<Answer, CallError> {
         self.connection.call(call).await
     }
+
+    /// Waits until the connection ends.
+    async fn ended(&self) {
+        self.connection.ended().await;
+    }
 }
 
 impl Owned {
@@ -125,15 +130,15 @@ impl Owned {
     }
 
     /// The store has failed: it is given up here, and the next process that writes opens it again.
-    pub(crate) fn fail(&self) {
+    pub(crate) fn fail(&self, reason: &str) {
         if let Some(serving) = self.serving().as_ref() {
-            serving.failed();
+            serving.failed(reason);
         }
     }
 
-    /// Whether that was done, for an append of this process or of a guest.
-    pub(crate) fn has_failed(&self) -> bool {
-        self.serving().as_ref().is_some_and(Serving::has_failed)
+    /// Why that was done, for an append of this process or of a guest.
+    pub(crate) fn failure(&self) -> Option<Arc<str>> {
+        self.serving().as_ref().and_then(Serving::failure)
     }
 
     fn end(&self) {
@@ -231,6 +236,43 @@ impl SharedLog {
         }
     }
 
+    /// Waits until this process owns the log: at once, or as soon as the processes that own it before have gone.
+    /// An owner that is there to stay calls this, and then [`SharedLog::lost`].
+    ///
+    /// # Errors
+    /// [`ReadError`] where no owner is found and this process cannot become it; call it again then.
+    pub async fn own(&self) -> Result<(), ReadError> {
+        loop {
+            let visit = match self.inner.role() {
+                Role::Owner(_) => return Ok(()),
+                Role::Guest(visit) => visit,
+            };
+            visit.ended().await;
+            self.inner.after(&visit).await?;
+        }
+    }
+
+    /// Waits until this process, which owns the log, has closed it or given it up as its store failed; the reason
+    /// then. Ends at once for a guest, and for an owner that others cannot reach.
+    pub async fn lost(&self) -> Option<Arc<str>> {
+        let Role::Owner(owned) = self.inner.role() else {
+            return None;
+        };
+        let ended = owned.serving().as_ref().map(Serving::ended);
+        if let Some(ended) = ended {
+            ended.await;
+        }
+        owned.failure()
+    }
+
+    /// Whether other processes can reach this one, where it owns the log.
+    pub fn is_reachable(&self) -> bool {
+        match self.inner.role() {
+            Role::Owner(owned) => owned.serving().is_some(),
+            Role::Guest(_) => false,
+        }
+    }
+
     /// The embedded store through which this process reads now: the log itself where it is the owner, and a reader
     /// beside it where it is a guest.
     pub fn rocks(&self) -> Arc<RocksLog> {
@@ -304,7 +346,7 @@ impl Inner {
 }
 
 /// Does what blocks on a thread of its own, so that the caller's executor goes on.
-async fn off_thread<T: Send + 'static>(
+pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ReadError> {
     let (done, waiting) = oneshot::channel();
