@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use annals_event_log::{
-    Actor, Append, AppendError, Blob, Content, EventLog, NewEvent, Position, Query,
+    Actor, Append, AppendError, Blob, Content, EventLog, NewEvent, PiecesOf, Position, Query,
+    ReadError, Redaction,
 };
 use annals_store_rocks::RocksLog;
 use annals_store_shared::SharedLog;
@@ -422,4 +423,135 @@ fn what_is_in_the_sockets_place_keeps_nobody_from_writing() {
         block_on(guest.close());
         block_on(log.close());
     }
+}
+
+#[test]
+fn a_socket_that_was_removed_is_put_back() {
+    let (_home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    for round in 0..2 {
+        std::fs::remove_file(path.join("sock")).unwrap();
+        // Opening waits until it is there again.
+        let other = SharedLog::open(&path, &options()).unwrap();
+        assert!(!other.is_owner(), "round {round}");
+        block_on(other.append(append(Uuid::new_v4()))).unwrap();
+    }
+    // Who was there before goes on.
+    block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+    assert_eq!(owner.watermark(), Position(3));
+    block_on(owner.close());
+    assert!(!path.join("sock").exists(), "it goes with the owner");
+}
+
+#[test]
+fn a_socket_is_not_put_into_another_folder() {
+    let (home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    std::fs::rename(&path, home.path().join("elsewhere")).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    std::thread::sleep(Duration::from_millis(2_500));
+    assert!(!path.join("sock").exists());
+    drop(owner);
+}
+
+#[test]
+fn a_failed_store_says_why_to_every_later_call() {
+    let (home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let elsewhere = home.path().join("elsewhere");
+    std::fs::rename(&path, &elsewhere).unwrap();
+    let first = block_on(owner.append(append(Uuid::new_v4()))).unwrap_err();
+    std::fs::rename(&elsewhere, &path).unwrap();
+    let AppendError::Unavailable { source } = first else {
+        panic!("{first}")
+    };
+    // Until it is closed, it may still answer.
+    assert_eq!(
+        block_on(owner.lost()).as_deref(),
+        Some(&*source.to_string())
+    );
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let read = loop {
+        match block_on(owner.read(Query::all(Position(1)))) {
+            Err(error) => break error,
+            Ok(_) => assert!(Instant::now() < deadline, "it is not closed"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let appended = block_on(owner.append(append(Uuid::new_v4()))).unwrap_err();
+    for said in [read.to_string(), appended.to_string()] {
+        assert!(said.contains(&source.to_string()), "{said}");
+        assert!(!said.contains("the log is closed"), "{said}");
+    }
+    // One that is closed in order still says that.
+    let other = SharedLog::open(&path, &options()).unwrap();
+    block_on(other.close());
+    let closed = block_on(other.read(Query::all(Position(1)))).unwrap_err();
+    assert!(matches!(closed, ReadError::Closed), "{closed}");
+}
+
+#[test]
+fn who_is_to_stay_becomes_the_owner_without_writing() {
+    let (_home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    assert!(owner.is_reachable() && !guest.is_reachable());
+    let waiting = {
+        let guest = guest.clone();
+        std::thread::spawn(move || block_on(guest.own()))
+    };
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(!waiting.is_finished(), "there is an owner");
+    block_on(owner.close());
+    waiting.join().unwrap().unwrap();
+    assert!(guest.is_owner() && guest.is_reachable());
+    block_on(guest.own()).unwrap();
+}
+
+fn holds(folder: &Path, secret: &[u8]) -> bool {
+    let mut files = std::fs::read_dir(folder).unwrap();
+    files.any(|file| {
+        let file = file.unwrap();
+        let there = file.file_type().unwrap().is_file();
+        let bytes = if there {
+            std::fs::read(file.path())
+        } else {
+            Ok(Vec::new())
+        };
+        // A file may go while it is looked for.
+        let bytes = bytes.unwrap_or_default();
+        bytes.windows(secret.len()).any(|part| part == secret)
+    })
+}
+
+#[test]
+fn a_guest_has_the_owner_give_up_the_bytes_of_what_it_removed() {
+    const SECRET: &[u8] = b"correct horse battery staple";
+    let (_home, path) = home();
+    let _owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    assert!(!block_on(guest.purge()).unwrap(), "nothing was removed");
+    let content = vec![Content::Inline {
+        salt: [1; 16],
+        bytes: Bytes::from_static(SECRET),
+    }];
+    block_on(guest.append(append_of(Uuid::new_v4(), "test-1", content, Vec::new()))).unwrap();
+    let redaction = Redaction {
+        append: append(Uuid::new_v4()),
+        removed: vec![PiecesOf {
+            position: Position(1),
+            pieces: vec![0],
+        }],
+        blobs: Vec::new(),
+        seen: guest.watermark(),
+    };
+    let said = block_on(guest.redact(redaction)).unwrap().last;
+    assert!(holds(&path, SECRET), "nothing has been rewritten yet");
+    block_on(guest.put_off_purge(said)).unwrap();
+    assert!(holds(&path, SECRET), "it was put off");
+    assert!(block_on(guest.purge()).unwrap());
+    assert!(!holds(&path, SECRET));
+    assert!(!guest.rocks().needs_purge().unwrap());
+    block_on(guest.append(append(Uuid::new_v4()))).unwrap();
 }
