@@ -1,7 +1,9 @@
 //! Executing commands: load, decide, append; again on a conflict.
 
+use annals_domain::run::ToolCall;
 use annals_domain::{
-    DecideError, Dependence, Loaded, Need, Origin, SecondFold, StreamKind, StreamRef, World,
+    AnyEvent, DecideError, Dependence, Loaded, Need, Origin, SecondFold, StreamKind, StreamRef,
+    ToolInvocationId, World,
 };
 use annals_event_log::{AppendError, Appended, BatchStatus, Expectation};
 use annals_wire::stream_name;
@@ -12,7 +14,7 @@ use crate::batch::{Batch, DecidedBatch, canonical_request, locks_of, principal};
 use crate::bulk::{Ahead, Supplied};
 use crate::keyed_locks::Turn;
 use crate::own_key::{KnownBy, demand_alone, with_own_key};
-use crate::{Annals, BatchOutcome, ExecuteError, LoadError, Outcome, Request};
+use crate::{Annals, At, BatchOutcome, ExecuteError, LoadError, Outcome, Request};
 
 /// How often a command is decided again when others come first.
 const ATTEMPTS: u32 = 16;
@@ -449,6 +451,9 @@ impl Annals {
                 let stream = self.named_stream(kind, &name).await?;
                 world.insert_named_stream(kind, name, stream);
             }
+            Need::ToolCall { stream, call } => {
+                world.insert_tool_call(call, self.tool_call(stream, call, At::Now).await?);
+            }
             Need::SecondFold { stream, version } => {
                 if let Some(fold) = self.second_fold(stream, version).await? {
                     world.insert_second_fold(stream, fold);
@@ -468,6 +473,28 @@ impl Annals {
             StreamKind::Alias => self.index().alias_stream(name).await,
             _ => self.bucket_stream(name).await,
         }
+    }
+
+    /// What the log said of a tool call of a run at a moment.
+    pub(crate) async fn tool_call(
+        &self,
+        stream: StreamRef,
+        call: ToolInvocationId,
+        at: At,
+    ) -> Result<ToolCall, LoadError> {
+        let mut known = ToolCall::default();
+        for position in self.index().events_of_call(call).await? {
+            let record = self.contents().record(position).await?;
+            let record = record.filter(|record| at.has_happened(record));
+            let decoded = record.as_ref().map(annals_wire::decode).transpose()?;
+            if let Some(decoded) = decoded
+                && decoded.stream == stream
+                && let AnyEvent::Run(event) = &decoded.event
+            {
+                known.evolve(event);
+            }
+        }
+        Ok(known)
     }
 
     /// The second fold of a stream that has one, as the events up to a version left it.

@@ -5,6 +5,7 @@ mod upkeep;
 use std::collections::HashSet;
 
 use annals_domain::{IntentId, Kind, StreamRef};
+use annals_event_log::Position;
 use annals_projections::{
     CatalogueRow, Links, LinksQuery, ListQuery, Listed, Relation, Tree, TreeQuery, WorkItems,
     WorkItemsQuery, new_alias_stream,
@@ -94,6 +95,16 @@ impl Index<'_> {
         let id = id.into();
         let row = self.annals.row_if_any(id).await?;
         row.ok_or_else(|| ViewError::NotFound { id: id.to_string() })
+    }
+
+    /// Where the events on a tool call are, in their order; none where there is no such call.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn events_of_call(self, call: impl Into<Uuid>) -> Result<Vec<Position>, LoadError> {
+        self.annals.catch_up().await?;
+        let (log, call) = (self.annals.log.as_ref(), call.into());
+        Ok(self.annals.catalogue.events_of_call(log, call).await?)
     }
 
     /// Objects of one kind.

@@ -263,6 +263,7 @@ mod states;
 mod stream_events;
 mod subscribe;
 mod sync;
+mod tool_calls;
 mod window;
 mod with_rows;
 
@@ -304,6 +305,7 @@ pub use request::{BatchOutcome, DecidedOutcome, ExecuteError, LoadError, Outcome
 pub use seal::SealError;
 pub use sessions::Sessions;
 pub use state_snapshots::{StateFault, StatesReport};
+pub use tool_calls::{DecidedCall, DecidedCalls, InForce, ToldBy, ToolCalls, WhyDecided};
 pub use window::{FrameWas, SeenWindow, StepFrame};
 
 /// An open log. Cloning it is cheap and gives the same log; it can be used

@@ -42,6 +42,9 @@ impl Annals {
                 let stream = self.named_stream(kind, &name).await?;
                 world.insert_named_stream(kind, name, stream);
             }
+            Need::ToolCall { stream, call } => {
+                world.insert_tool_call(call, self.tool_call(stream, call, at).await?);
+            }
             Need::SecondFold { stream, .. } => {
                 if let Some(fold) = SecondFold::empty(stream.kind) {
                     world.insert_second_fold(stream, fold);

@@ -67,9 +67,10 @@ pub enum FrameWas {
     InWindow,
     /// Evicted before.
     Evicted {
-        /// The push that it had to make room for.
-        pushed: FrameId,
-        /// The position of that push.
+        /// The push that it had to make room for; none where the agent's program dropped it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pushed: Option<FrameId>,
+        /// The position of that push, or of what says that it was dropped.
         #[serde(serialize_with = "required_position")]
         position: Position,
     },
@@ -383,7 +384,7 @@ struct Marks {
     marked: usize,
     window: Option<Window<()>>,
     /// Frames of interest that went.
-    evicted: HashMap<FrameId, Option<(FrameId, Position)>>,
+    evicted: HashMap<FrameId, Option<(Option<FrameId>, Position)>>,
 }
 
 impl Marks {

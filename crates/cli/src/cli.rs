@@ -6,6 +6,7 @@ mod contracts;
 mod exchange;
 mod forge;
 pub(crate) mod groups;
+mod hook;
 mod intake;
 mod keeping;
 mod observations;
@@ -13,11 +14,14 @@ mod observations;
 mod page;
 mod proof;
 mod reading;
+mod record;
 mod recordings;
 mod redact;
 mod retain;
 mod secrets;
 mod serve;
+mod tool_calls;
+mod tool_policy;
 mod what_if;
 mod words;
 
@@ -30,7 +34,10 @@ pub(crate) use contracts::{ExportContracts, ImportContracts};
 pub(crate) use exchange::{
     Export, ExportAtif, ExportGitInternal, ExportRaw, Import, ImportGit, ImportGitInternal,
 };
-pub(crate) use forge::{ExportForge, ImportForge, Watch, WatchForge};
+pub(crate) use forge::{ExportForge, ImportForge, Watch, WatchAgent, WatchForge};
+pub(crate) use hook::{
+    Hook, HookAgent, HookScope, HookStatus, HowToChange, InstallHooks, RunHook, UninstallHooks,
+};
 pub(crate) use intake::{
     Analyze, Answer, Approve, Classify, Inbox, Instruct, Judge, Ready, Refinements, Reject, Rerun,
     Settings, Submit, Who,
@@ -43,11 +50,16 @@ pub(crate) use proof::{
 pub(crate) use reading::{
     Dialect, Floor, History, List, Log, Moment, ObjectHash, Refs, Show, Tree,
 };
+pub(crate) use record::Record;
 pub(crate) use recordings::{HowToImport, ImportAgent, ImportAnything, ImportRecordings};
 pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use retain::{Retain, RetainAs};
 pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
 pub(crate) use serve::Serve;
+pub(crate) use tool_calls::{Decisions, Why};
+pub(crate) use tool_policy::{
+    Otherwise, PolicyCheck, PolicyExplain, PolicySuggest, PolicyTest, ToolPolicy,
+};
 pub(crate) use what_if::{Policies, Replay};
 pub(crate) use words::Listable;
 
@@ -129,6 +141,11 @@ pub(crate) enum Command {
     /// Write the log for others
     #[command(subcommand)]
     Export(Export),
+    /// Record agents as they work: what their hooks tell
+    #[command(subcommand)]
+    Hook(Hook),
+    /// Record the telemetry of agents
+    Record(Record),
     /// Import the files of a folder as they are written
     #[command(subcommand)]
     Watch(Watch),
@@ -146,12 +163,19 @@ pub(crate) enum Command {
     Refs(Refs),
     /// Show an object with everything that belongs to it
     Tree(Tree),
+    /// Show what was decided on tool calls, and by what
+    Decisions(Decisions),
+    /// Show why a tool call was allowed or denied
+    Why(Why),
     /// Show what an intent refines and what refines it, the newest first
     Refinements(Refinements),
-    /// Try other eviction policies, or policy profiles, on what was recorded
+    /// Try other policies on what was recorded: of eviction, of sessions, of tool calls
     Replay(Replay),
     /// Describe the eviction policies
     Policies(Policies),
+    /// Check, test and explain policies over tool calls of agents
+    #[command(subcommand)]
+    Policy(ToolPolicy),
     /// Show what importers take out as secrets
     Secrets(Secrets),
     /// Say what kind of work a text asks for, and how risky it is, by rule

@@ -8,6 +8,7 @@ mod cat;
 mod classify;
 mod commands_schema;
 mod contracts;
+mod decisions;
 mod doctor;
 mod events;
 mod follow;
@@ -15,6 +16,7 @@ mod forge;
 mod gc;
 mod git_internal;
 mod history;
+mod hook;
 mod import;
 mod inbox;
 mod init;
@@ -27,11 +29,14 @@ mod proof;
 mod raw;
 mod ready;
 mod rebuild;
+mod record;
+mod recorded_calls;
 mod redact;
 mod refinements;
 mod refs;
 mod replay;
 mod replay_sessions;
+mod replay_tools;
 mod restore;
 mod retain;
 mod secrets;
@@ -40,17 +45,22 @@ mod settings;
 mod shell;
 mod show;
 mod stats;
+mod tool_policy;
+mod tool_policy_suggest;
 mod tree;
 mod verbatim;
 mod verify;
+mod watch_agent;
+mod why;
 mod window;
 mod work_items;
 
 use annals::domain::{Kind, SessionId};
 use annals::{Annals, ObjectRef, ViewError};
+use annals_live::hook::HookAgent;
 use uuid::Uuid;
 
-use crate::cli::{Command, Export, Key, Watch};
+use crate::cli::{Command, Export, Key, ToolPolicy, Watch};
 use crate::context::Context;
 use crate::error::CliError;
 
@@ -62,26 +72,33 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Commands(args) => commands_schema::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Import(args) => import::run(args, context).await,
-        Command::Watch(Watch::Forge(args)) => forge::watch(&args, context).await,
-        Command::Export(Export::Forge(args)) => forge::export(&args, context).await,
-        Command::Export(Export::Annals(args)) => verbatim::export(&args, context).await,
-        Command::Export(Export::GitInternal(args)) => git_internal::export(&args, context).await,
-        Command::Export(Export::Contracts(args)) => contracts::export(&args, context).await,
-        Command::Export(Export::Atif(args)) => atif::export(&args, context).await,
-        Command::Export(Export::Raw(args)) => raw::export(&args, context).await,
+        Command::Record(args) => record::run(&args, context).await,
+        Command::Hook(args) => hook::run(&args, context).await,
+        Command::Watch(args) => watch(args, context).await,
+        Command::Export(args) => export(args, context).await,
         Command::Serve(args) => serve::run(&args, context).await,
         Command::Log(args) if args.dialect.is_some() => contracts::log(&args, context).await,
         Command::Log(args) => log::run(&args, context).await,
         Command::Show(args) => show::run(&args, context).await,
         Command::History(args) => history::run(&args, context).await,
         Command::List(args) => list::run(&args, context).await,
+        Command::Decisions(args) => decisions::run(&args, context).await,
+        Command::Why(args) => why::run(&args, context).await,
         Command::Refinements(args) => refinements::run(&args, context).await,
         Command::Refs(args) => refs::run(&args, context).await,
         Command::Tree(args) => tree::run(&args, context).await,
         Command::Replay(args) if args.sessions.is_some() => {
             replay_sessions::run(&args, context).await
         }
+        Command::Replay(args) if args.tools => replay_tools::run(&args, context).await,
         Command::Replay(args) => replay::run(&args, context).await,
+        Command::Policy(ToolPolicy::Check(args)) => tool_policy::check(&args, context),
+        Command::Policy(ToolPolicy::Test(args)) => tool_policy::test(&args, context),
+        Command::Policy(ToolPolicy::Explain(args)) => tool_policy::explain(&args, context),
+        Command::Policy(ToolPolicy::Schema(_)) => tool_policy::schema(context),
+        Command::Policy(ToolPolicy::Suggest(args)) => {
+            tool_policy_suggest::run(&args, context).await
+        }
         Command::Policies(args) => policies::run(&args, context),
         Command::Secrets(args) => secrets::run(&args, context),
         Command::Classify(args) => classify::run(&args, context),
@@ -116,6 +133,25 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Cat(args) => cat::run(&args, context).await,
         Command::Completions(args) => shell::completions(&args, context),
         Command::Man(args) => shell::man(&args, context),
+    }
+}
+
+async fn export(args: Export, context: &mut Context) -> Result<(), CliError> {
+    match args {
+        Export::Forge(args) => forge::export(&args, context).await,
+        Export::Annals(args) => verbatim::export(&args, context).await,
+        Export::GitInternal(args) => git_internal::export(&args, context).await,
+        Export::Contracts(args) => contracts::export(&args, context).await,
+        Export::Atif(args) => atif::export(&args, context).await,
+        Export::Raw(args) => raw::export(&args, context).await,
+    }
+}
+
+async fn watch(args: Watch, context: &mut Context) -> Result<(), CliError> {
+    match args {
+        Watch::Forge(args) => forge::watch(&args, context).await,
+        Watch::Claude(args) => watch_agent::run(HookAgent::Claude, &args, context).await,
+        Watch::Codex(args) => watch_agent::run(HookAgent::Codex, &args, context).await,
     }
 }
 

@@ -2,8 +2,11 @@
 
 use std::os::unix::fs::MetadataExt as _;
 
+use annals::blocking::Wait as _;
 use annals::event_log::Position;
 use annals::{Annals, At, LogUrl, OpenOptions};
+use annals_dialects::secrets::Secrets;
+use annals_live::{Spool, take_in};
 use rustix::fs::Mode;
 
 use crate::cli::Floor;
@@ -46,7 +49,28 @@ impl Context {
     /// Opens the log for writing; other processes may have it open for that too.
     pub(crate) fn writer(&self) -> Result<Annals, CliError> {
         self.own_files();
-        self.open(OpenOptions::new())
+        let annals = self.open(OpenOptions::new())?;
+        self.take_in(&annals);
+        Ok(annals)
+    }
+
+    /// Takes in what agents told while no log could be written to. What cannot be taken in waits on.
+    pub(crate) fn take_in(&self, annals: &Annals) {
+        let Ok(spool) = Spool::of(&self.log) else {
+            return;
+        };
+        if spool.waiting().is_ok_and(|waiting| waiting.is_empty()) {
+            return;
+        }
+        // On a thread of its own: this one may run a future.
+        let taking = || take_in(annals, &spool, &Secrets::standard()).wait();
+        let taken = std::thread::scope(|scope| scope.spawn(taking).join());
+        if let Ok(Err(error)) = taken {
+            self.output.warn(&format!(
+                "what waits in {}: {error}",
+                spool.path().display()
+            ));
+        }
     }
 
     /// Opens the log for writing by this process alone: to work on its files.

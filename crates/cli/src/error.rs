@@ -240,6 +240,11 @@ impl CliError {
         self.source.downcast_ref()
     }
 
+    /// Whether the same may succeed later.
+    pub(crate) fn is_retryable(&self) -> bool {
+        self.class.is_retryable()
+    }
+
     pub(crate) fn exit_status(&self) -> u8 {
         match self.class {
             ErrorClass::Corrupt => CORRUPT,

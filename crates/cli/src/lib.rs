@@ -19,9 +19,11 @@ mod progress;
 mod proof_error;
 mod render;
 mod small_text;
+mod tool_policy_file;
 mod user;
 mod whole_file;
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -96,7 +98,26 @@ fn refuse_arguments(error: clap::Error) -> ExitCode {
     } else {
         let _ = error.print();
     }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1))
+    let status = u8::try_from(error.exit_code()).unwrap_or(1);
+    // Agents take status 2 of a hook as a refusal.
+    let is_hook = error.use_stderr() && is_hook(std::env::args_os().skip(1));
+    ExitCode::from(if is_hook { status.min(1) } else { status })
+}
+
+/// Whether arguments name the command that agents run: the first that is neither an option nor the value of one.
+fn is_hook(arguments: impl Iterator<Item = OsString>) -> bool {
+    let mut is_value = false;
+    for argument in arguments {
+        if std::mem::take(&mut is_value) {
+            continue;
+        }
+        match argument.to_str() {
+            Some("--log" | "--color") => is_value = true,
+            Some(option) if option.starts_with('-') => {}
+            command => return command == Some("hook"),
+        }
+    }
+    false
 }
 
 fn run(cli: Cli) -> Result<(), CliError> {

@@ -32,8 +32,8 @@ mod fields;
 mod line;
 mod program;
 /// Types of lines that hold nothing a log has a place for: titles, settings,
-/// backups of files, what the program shows while it works.
-const WITHOUT_PLACE: [&str; 15] = [
+/// what the program shows while it works.
+const WITHOUT_PLACE: [&str; 14] = [
     "agent-color",
     "agent-name",
     "agent-setting",
@@ -42,7 +42,6 @@ const WITHOUT_PLACE: [&str; 15] = [
     "bridge-session",
     "content-replacement",
     "custom-title",
-    "file-history-snapshot",
     "last-prompt",
     "mode",
     "speculation-accept",
@@ -84,6 +83,7 @@ fn parse(
         Some("summary") => return summary(line, secret),
         Some("progress") => return progress(read?, text.into_string(), secret),
         Some("queue-operation") => return program.queue(line, secret),
+        Some("file-history-snapshot") => return backups(line, secret),
         Some("permission-mode") => return program.aside("permission_mode", line, secret),
         Some("pr-link") => return program.aside("pr_link", line, secret),
         Some(kind) if WITHOUT_PLACE.contains(&kind) => {
@@ -193,7 +193,7 @@ pub use crate::report::{ImportReport, Progress};
 use crate::transcript::item::{Item, Read, Speaker, Summary};
 pub use crate::transcript::{ChainIds, Ids, ToolIds};
 use line::{Talk, entry, named};
-use program::{Program, agent_progress, hook};
+use program::{Program, agent_progress, backups, hook};
 use tools::AGENT;
 
 pub use tools::ids;

@@ -26,7 +26,9 @@ use crate::import::bad_line::BadLine;
 use crate::import::format::{Format, Head, Kind};
 use crate::import::members::{Members, without};
 use crate::import::redacted::RedactedText;
-use crate::transcript::item::{Course, Entry, Item, Read, Said, Setting, Speaker, Usage, What};
+use crate::transcript::item::{
+    Course, Dropped, Entry, Item, Origin, Read, Said, Setting, Speaker, Usage, What,
+};
 use line::{Line, Role, Spoken};
 use tools::AGENT;
 
@@ -273,6 +275,11 @@ impl Codex {
             None => (self.stem.clone(), Course::Main),
         };
         let is_model = spoken.speaker == Speaker::Model;
+        // A history of its own takes the place of what was before.
+        let dropped = match line.kind.as_str() {
+            "compacted" => Dropped::All,
+            _ => Dropped::Nothing,
+        };
         let said = Said::of(&[Some(&line.kind), Some(line.payload.get())], None);
         Box::new(Entry {
             text: line.text,
@@ -286,10 +293,13 @@ impl Codex {
             speaker: spoken.speaker,
             message: is_model.then(|| self.turn()),
             model: self.model.clone().filter(|_| is_model),
+            prompt: (!is_model && self.has_turn_ids).then(|| self.turn()),
             usage: None,
             subtype: None,
+            origin: Origin::default(),
             details: spoken.details,
             items: spoken.items,
+            dropped,
             said,
         })
     }

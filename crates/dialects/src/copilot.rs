@@ -23,7 +23,9 @@ use crate::import::bad_line::BadLine;
 use crate::import::format::{Format, Head, Kind};
 use crate::import::members::Members;
 use crate::import::redacted::RedactedText;
-use crate::transcript::item::{Course, Entry, Read, Said, Setting, Speaker, Usage};
+use crate::transcript::item::{
+    Course, Dropped, Entry, Origin, Read, Said, Setting, Speaker, Usage,
+};
 use line::{Event, Spoken};
 use tools::AGENT;
 
@@ -237,10 +239,13 @@ impl Copilot {
             speaker: spoken.speaker,
             message: message.filter(|_| is_model),
             model,
+            prompt: None,
             usage: None,
             subtype: spoken.subtype,
+            origin: Origin::default(),
             details: spoken.details,
             items: spoken.items,
+            dropped: Dropped::Nothing,
             said,
             parent: event.parent,
             text: event.text,
@@ -482,13 +487,16 @@ impl Copilot {
                 speaker: Speaker::Model,
                 message: None,
                 model: Some(model.clone()),
+                prompt: None,
                 usage: Some(Usage {
                     totals: tokens,
                     fields: [0; 4],
                 }),
                 subtype: None,
+                origin: Origin::default(),
                 details: None,
                 items: Vec::new(),
+                dropped: Dropped::Nothing,
                 said,
             })));
         }

@@ -30,6 +30,7 @@ use crate::transcript::importer::Importer;
 pub use error::ImportError;
 use format::Kind;
 pub use options::ImportOptions;
+pub use redacted::{NotUtf8, RedactedText};
 use source::{Found, Kept, ReadEvent, Reader};
 
 /// Imports recordings at `path`: the file, or all in that folder and below, in time order. `agent`

@@ -53,6 +53,7 @@ pub mod git;
 pub mod git_internal;
 pub mod import;
 pub mod lines;
+pub mod live;
 mod nesting;
 pub mod opencode;
 pub mod openhands;
@@ -67,6 +68,7 @@ pub mod swe_agent;
 mod tokens;
 pub mod transcript;
 pub mod verbatim;
+pub mod watch;
 
 pub use report::{
     BrokenRecord, FieldCount, ImportReport, PassedOver, Progress, TypeCount, Violations,

@@ -66,6 +66,8 @@ struct OpenHands {
     folders: Vec<String>,
     /// The conversation of the file, from its first event on.
     session: Option<String>,
+    /// The tool calls of conversations of the SDK.
+    calls: v1::Calls,
     /// What is remembered of conversations of the versions before the SDK.
     before: HashMap<String, v0::State>,
 }
@@ -140,7 +142,7 @@ impl OpenHands {
             names,
         };
         if is_new {
-            return Ok(v1::read(&event));
+            return Ok(v1::read(&event, &mut self.calls));
         }
         let state = self.before.entry(session.clone()).or_default();
         Ok(v0::read(&event, state))

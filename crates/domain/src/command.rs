@@ -250,7 +250,11 @@ commands! {
     AttachSnapshot(run::AttachSnapshot) = "attach_snapshot", run::decide::attach_snapshot, |c| Some(c.run.0);
     StartPatching(run::StartPatching) = "start_patching", run::decide::start_patching, |c| Some(c.run.0);
     StartValidation(run::StartValidation) = "start_validation", run::decide::start_validation, |c| Some(c.run.0);
-    RecordToolInvocation(run::RecordToolInvocation) = "record_tool_invocation", run::decide::record_tool_invocation, |c| Some(c.run.0), new c.id;
+    RecordToolInvocation(run::RecordToolInvocation) = "record_tool_invocation", run::tool_decide::record_tool_invocation, |c| Some(c.run.0), new c.id;
+    RequestToolCall(run::RequestToolCall) = "request_tool_call", run::tool_decide::request_tool_call, |c| Some(c.run.0), new c.id;
+    DecideToolCall(run::DecideToolCall) = "decide_tool_call", run::tool_decide::decide_tool_call, |c| Some(c.run.0), new Some(c.tool_invocation);
+    BeginToolCall(run::BeginToolCall) = "begin_tool_call", run::tool_decide::begin_tool_call, |c| Some(c.run.0), new Some(c.tool_invocation);
+    EndToolCall(run::EndToolCall) = "end_tool_call", run::tool_decide::end_tool_call, |c| Some(c.run.0), new Some(c.tool_invocation);
     ProposePatchSet(run::ProposePatchSet) = "propose_patch_set", run::decide::propose_patch_set, |c| Some(c.run.0), new c.id;
     ApplyPatchSet(run::ApplyPatchSet) = "apply_patch_set", run::decide::apply_patch_set, |c| Some(c.patch_set.0);
     RejectPatchSet(run::RejectPatchSet) = "reject_patch_set", run::decide::reject_patch_set, |c| Some(c.patch_set.0);
@@ -268,6 +272,7 @@ commands! {
     FinalizeSnapshot(snapshot::FinalizeSnapshot) = "finalize_snapshot", snapshot::decide::finalize, |c| Some(c.snapshot.0);
     CreatePipeline(pipeline::CreatePipeline) = "create_pipeline", pipeline::decide::create, |c| c.id.map(Uuid::from), new c.id;
     PushFrame(pipeline::PushFrame) = "push_frame", pipeline::decide::push_frame, |c| Some(c.pipeline.0);
+    DropFrames(pipeline::DropFrames) = "drop_frames", pipeline::decide::drop_frames, |c| Some(c.pipeline.0);
     SetMaxFrames(pipeline::SetMaxFrames) = "set_max_frames", pipeline::decide::set_max_frames, |c| Some(c.pipeline.0);
     SetEvictionPolicy(pipeline::SetEvictionPolicy) = "set_eviction_policy", pipeline::decide::set_eviction_policy, |c| Some(c.pipeline.0);
     SetGlobalSummary(pipeline::SetGlobalSummary) = "set_global_summary", pipeline::decide::set_global_summary, |c| Some(c.pipeline.0);

@@ -10,7 +10,8 @@ use crate::{
 impl AnyEvent {
     /// The object that the event creates or adopts, if it does. `stream_id` is
     /// the id of the aggregate whose stream holds the event. An object that was
-    /// adopted may be adopted again.
+    /// adopted may be adopted again, and of a tool call any event may come first: only the first in the stream
+    /// creates it.
     pub fn creates(&self, stream_id: Uuid) -> Option<(Kind, Uuid)> {
         let begins = match self.adoption() {
             Some(Adoption::Begun(_)) => true,
@@ -30,6 +31,10 @@ impl AnyEvent {
                 event,
                 RunEvent::Created(_)
                     | RunEvent::ToolInvoked(_)
+                    | RunEvent::ToolRequested(_)
+                    | RunEvent::ToolDecided(_)
+                    | RunEvent::ToolBegun(_)
+                    | RunEvent::ToolEnded(_)
                     | RunEvent::PatchSetProposed(_)
                     | RunEvent::EvidenceRecorded(_)
                     | RunEvent::ProvenanceRecorded(_)

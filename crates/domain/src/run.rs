@@ -9,6 +9,10 @@ mod event;
 mod evolve;
 mod names;
 mod shared;
+mod tool_call;
+pub(crate) mod tool_command;
+pub(crate) mod tool_decide;
+mod tool_event;
 mod verdict;
 mod words;
 
@@ -23,6 +27,9 @@ pub use command::*;
 pub use event::*;
 pub use evolve::{State, Status, evolve};
 pub(crate) use names::{each_name, may_have_names};
+pub use tool_call::{KnownDecision, KnownFields, ToolCall};
+pub use tool_command::*;
+pub use tool_event::*;
 pub use words::*;
 
 pub use crate::content::{ContentPart, Payload};

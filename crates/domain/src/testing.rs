@@ -20,10 +20,11 @@ use uuid::Uuid;
 
 use crate::naming::{Naming, named_by};
 use crate::pipeline::{Window, evolve_window};
+use crate::run::ToolCall;
 use crate::task::TaskText;
 use crate::{
     ActorRef, AnyEvent, Command, DecideError, Dependence, Emitted, Kind, Loaded, Meta, Need,
-    Origin, Refusal, SecondFold, StreamKind, StreamRef, Timestamp, World,
+    Origin, Refusal, SecondFold, StreamKind, StreamRef, Timestamp, ToolInvocationId, World,
 };
 
 /// The stream of the aggregate with this number for an id.
@@ -53,6 +54,7 @@ pub struct Given {
     naming: HashMap<(Naming, Uuid), Vec<Uuid>>,
     windows: HashMap<StreamRef, Window<()>>,
     texts: HashMap<StreamRef, TaskText>,
+    calls: HashMap<ToolInvocationId, ToolCall>,
     commands: u128,
     at: Timestamp,
     actor: Option<ActorRef>,
@@ -73,6 +75,7 @@ impl Given {
             naming: HashMap::new(),
             windows: HashMap::new(),
             texts: HashMap::new(),
+            calls: HashMap::new(),
             commands: 0,
             at: Timestamp::EPOCH,
             actor: None,
@@ -221,6 +224,10 @@ impl Given {
                 let naming = self.naming.get(&(field, target));
                 world.insert_naming(field, target, naming.cloned().unwrap_or_default());
             }
+            Need::ToolCall { call, .. } => {
+                let known = self.calls.get(&call).cloned();
+                world.insert_tool_call(call, known.unwrap_or_default());
+            }
             Need::SecondFold { stream, version } => {
                 assert_eq!(version, self.loaded(stream).version);
                 let fold = match stream.kind {
@@ -266,6 +273,11 @@ impl Given {
             let mut window = self.windows.remove(&stream);
             evolve_window(&mut window, event);
             self.windows.extend(window.map(|window| (stream, window)));
+        }
+        if let AnyEvent::Run(event) = event
+            && let Some(call) = crate::run::call_of(event)
+        {
+            self.calls.entry(call).or_default().evolve(event);
         }
         for named in named_by(event) {
             self.naming.entry(named).or_default().push(stream.id);

@@ -12,10 +12,12 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::naming::{Naming, named_by};
+use crate::run::ToolCall;
 use crate::second_fold::SecondFold;
 use crate::{
     ActorRef, AnyEvent, AnyState, IntentId, Kind, ObservationId, Origin, Pieces, PipelineId,
     PlanId, Refusal, RunId, SessionId, SnapshotId, StreamKind, StreamRef, TaskId, Timestamp,
+    ToolInvocationId,
 };
 use crate::{intent, observation, pipeline, plan, run, session, snapshot, task};
 
@@ -62,6 +64,13 @@ pub enum Need {
         kind: StreamKind,
         /// The name.
         name: String,
+    },
+    /// What this run's stream says of a tool call that is in it.
+    ToolCall {
+        /// The run's stream.
+        stream: StreamRef,
+        /// The call.
+        call: ToolInvocationId,
     },
     /// The second fold of this stream, as the events up to this version left it.
     SecondFold {
@@ -143,6 +152,10 @@ pub struct World {
     dependences: BTreeMap<StreamRef, Dependence>,
     /// Those that a decision needed; few do.
     second_folds: HashMap<StreamRef, SecondFold>,
+    /// Tool calls that a decision needed, as the log has them.
+    calls: HashMap<ToolInvocationId, ToolCall>,
+    /// What was decided since of tool calls, whether they were needed or not.
+    decided_calls: HashMap<ToolInvocationId, ToolCall>,
     /// What was decided of streams whose second folds are not here.
     unfolded: Vec<Emitted>,
 }
@@ -218,6 +231,11 @@ impl World {
                 Some(fold) => fold.apply(emitted),
                 None => self.unfolded.extend(SecondFold::part_of(emitted)),
             }
+            if let AnyEvent::Run(event) = &emitted.event
+                && let Some(call) = run::call_of(event)
+            {
+                self.decided_calls.entry(call).or_default().evolve(event);
+            }
             for named in named_by(&emitted.event) {
                 let naming = self.named.entry(named).or_default();
                 naming.push(emitted.stream.id);
@@ -274,6 +292,21 @@ impl World {
     /// Adds where an object is, or that it is nowhere.
     pub fn insert_place(&mut self, id: Uuid, place: Option<(Kind, StreamRef)>) {
         self.places.insert(id, place);
+    }
+
+    /// Adds what the log says of a tool call.
+    pub fn insert_tool_call(&mut self, id: ToolInvocationId, call: ToolCall) {
+        self.calls.insert(id, call);
+    }
+
+    /// The tool calls that something was decided of, each with all that is known of it then: what was known of
+    /// it before was needed to decide, unless nothing was.
+    pub fn decided_tool_calls(&self) -> impl Iterator<Item = (ToolInvocationId, ToolCall)> + '_ {
+        self.decided_calls.iter().map(|(id, decided)| {
+            let mut whole = self.calls.get(id).cloned().unwrap_or_default();
+            whole.merge(decided);
+            (*id, whole)
+        })
     }
 
     /// Adds the objects that name one in a field, as the log has them.
@@ -414,6 +447,26 @@ impl World {
             let name = name.to_owned();
             DecideError::Needs(vec![Need::NamedStream { kind, name }])
         })
+    }
+
+    /// What is known of a tool call that is in a run's stream, and depends on the stream's version.
+    ///
+    /// # Errors
+    /// [`DecideError::Needs`] it, and [`Refusal::NotFound`] where there is no such run.
+    pub(crate) fn tool_call(
+        &mut self,
+        stream: StreamRef,
+        call: ToolInvocationId,
+    ) -> Result<ToolCall, DecideError> {
+        self.existing(stream, Dependence::State)?;
+        let Some(known) = self.calls.get(&call) else {
+            return Err(DecideError::Needs(vec![Need::ToolCall { stream, call }]));
+        };
+        let mut known = known.clone();
+        if let Some(decided) = self.decided_calls.get(&call) {
+            known.merge(decided);
+        }
+        Ok(known)
     }
 
     /// Demands that an aggregate exists, and depends on its state.

@@ -35,6 +35,7 @@ mod state;
 mod status;
 mod step;
 mod taken;
+mod tool_calls;
 mod tree;
 mod verify;
 mod view;
@@ -68,6 +69,7 @@ pub use self::list::{ListQuery, Listed};
 pub use self::rebuild::Rebuilt;
 pub use self::relation::Relation;
 pub use self::status::Status;
+pub use self::tool_calls::{DecisionPage, DecisionPlace, DecisionsQuery, GrantUses};
 pub use self::tree::{Tree, TreeNode, TreeQuery};
 pub use self::verify::{CatalogueFault, CatalogueReport, SkewReport};
 pub use self::view::{ActorName, CatalogueRow, Tokens};
@@ -187,6 +189,53 @@ impl Catalogue {
         let id = Uuid::from_slice(&row).map_err(|_| CatalogueError::malformed(&key))?;
         let kind = StreamKind::Alias;
         Ok(Some(StreamRef { kind, id }))
+    }
+
+    /// Where the events on a tool call are, in their order, as of the last [`Catalogue::catch_up`] or later;
+    /// none where there is no such call.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn events_of_call(
+        &self,
+        log: &dyn Store,
+        call: Uuid,
+    ) -> Result<Vec<Position>, CatalogueError> {
+        self.ask(log, |view| async move {
+            tool_calls::events_of(&view, call).await
+        })
+        .await
+    }
+
+    /// Decisions on tool calls, as of the last [`Catalogue::catch_up`] or later.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn decisions(
+        &self,
+        log: &dyn Store,
+        query: &DecisionsQuery,
+    ) -> Result<DecisionPage, CatalogueError> {
+        self.ask(log, |view| async move {
+            tool_calls::decisions(&view, query).await
+        })
+        .await
+    }
+
+    /// How often a permission was used that was given with a tool call, as of the last
+    /// [`Catalogue::catch_up`] or later.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn uses_of_grant(
+        &self,
+        log: &dyn Store,
+        grant: Uuid,
+    ) -> Result<GrantUses, CatalogueError> {
+        self.ask(log, |view| async move {
+            tool_calls::uses_of(&view, grant).await
+        })
+        .await
     }
 
     /// Objects whose ids end with these hex digits, at most `limit`. Hyphens

@@ -43,6 +43,13 @@ pub(crate) fn position<S: Serializer>(
     serializer.serialize_u64(position.0)
 }
 
+pub(crate) fn optional_position<S: Serializer>(
+    position: &Option<Position>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    position.map(|position| position.0).serialize(serializer)
+}
+
 fn version<S: Serializer>(version: &Version, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(version.0)
 }

@@ -2,7 +2,7 @@
 
 use annals_domain::part_name;
 
-use crate::{ArtifactView, ObjectView, PieceValue, Text};
+use crate::{ArtifactView, CallLifeView, ObjectView, PieceValue, Text};
 
 /// Content that an object has in this log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,11 @@ impl ObjectView {
         match self {
             ObjectView::PatchSet(of) => parts(of.artifact.iter(), "diff"),
             ObjectView::Evidence(of) => parts(of.report_artifacts.iter(), "report"),
-            ObjectView::ToolInvocation(of) => parts(of.artifacts.iter(), "output"),
+            ObjectView::ToolInvocation(of) => {
+                let mut kept = parts(of.artifacts.iter(), "output");
+                kept.extend(files_in_force(&of.life));
+                kept
+            }
             ObjectView::ContextSnapshot(of) => {
                 let kept = of.items.iter().filter_map(|item| {
                     Some(KeptContent {
@@ -67,6 +71,26 @@ impl ObjectView {
             | ObjectView::Observation(_) => Vec::new(),
         }
     }
+}
+
+/// The settings and policy files that the decisions on a call state, each of them once.
+fn files_in_force(life: &CallLifeView) -> Vec<KeptContent<'_>> {
+    let files = life.decisions.iter().filter_map(|it| it.in_force.as_ref());
+    let mut kept: Vec<KeptContent<'_>> = Vec::new();
+    for file in files.flatten() {
+        let Some(content) = &file.content else {
+            continue;
+        };
+        let found = KeptContent {
+            name: file.path.to_string(),
+            item: None,
+            content,
+        };
+        if !kept.contains(&found) {
+            kept.push(found);
+        }
+    }
+    kept
 }
 
 fn parts<'a>(

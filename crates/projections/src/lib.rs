@@ -54,15 +54,16 @@ pub mod session_replay;
 #[cfg(test)]
 mod testing;
 mod text;
+pub mod tool_calls;
 mod views;
 mod work_item;
 
 pub use adoption::adopted_view;
 pub use catalogue::{
-    ActorName, Catalogue, CatalogueError, CatalogueFault, CatalogueReport, CatalogueRow, Going,
-    InboxEntry, InboxPage, InboxQuery, InboxReason, IntentFilter, LinkRow, Links, LinksQuery,
-    ListQuery, Listed, Rebuilt, Relation, SkewReport, Status, Tokens, Tree, TreeNode, TreeQuery,
-    WorkItems, WorkItemsQuery,
+    ActorName, Catalogue, CatalogueError, CatalogueFault, CatalogueReport, CatalogueRow,
+    DecisionPage, DecisionPlace, DecisionsQuery, Going, GrantUses, InboxEntry, InboxPage,
+    InboxQuery, InboxReason, IntentFilter, LinkRow, Links, LinksQuery, ListQuery, Listed, Rebuilt,
+    Relation, SkewReport, Status, Tokens, Tree, TreeNode, TreeQuery, WorkItems, WorkItemsQuery,
 };
 pub use entry::{Entry, EntryError, PieceValue};
 pub use fold::{Fold, is_about};

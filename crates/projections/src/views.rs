@@ -56,6 +56,9 @@ pub use session::{
     SessionPlanView, SessionView, WorkItemRefView,
 };
 pub use task::TaskView;
-pub use tool_invocation::{IoFootprintView, ToolInvocationView};
+pub use tool_invocation::{
+    CallLifeView, CallMoment, FileInForceView, IoFootprintView, ToolDecisionView,
+    ToolInvocationView,
+};
 
 use crate::{Entry, HeaderView};

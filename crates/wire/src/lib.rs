@@ -26,6 +26,7 @@ mod record;
 mod row;
 mod salt;
 pub mod sample;
+mod sorted;
 mod structure;
 pub mod upcast;
 mod value;
@@ -37,6 +38,7 @@ pub use event_docs::markdown::events_markdown;
 pub use record::{Decoded, decode, decode_event_of, names_of, stream_name};
 pub use row::{decode_row, encode_row, encode_row_into};
 pub use salt::random_salt;
+pub use sorted::sorted;
 pub use structure::{
     StructureJson, decode_event, decode_structure, encode_event, encode_structure,
 };

@@ -154,6 +154,7 @@ fn check_coverage(answers: &Answers) {
         let may_be_nothing = [
             "add_dependency",
             "attach_run",
+            "drop_frames",
             "expire_approvals",
             "link_step_frames",
             "select_plan",

@@ -3,7 +3,10 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use annals_domain::{Emitted, Kind, Loaded, Naming, Need, StreamRef, World, named_by};
+use annals_domain::run::ToolCall;
+use annals_domain::{
+    Emitted, Kind, Loaded, Naming, Need, StreamRef, ToolInvocationId, World, named_by,
+};
 use uuid::Uuid;
 
 use crate::batch::Batch;
@@ -14,6 +17,9 @@ use crate::batch::Batch;
 pub(crate) struct Ahead {
     states: HashMap<StreamRef, Written>,
     places: HashMap<Uuid, Placed>,
+    /// The tool calls that a batch on its way is about, with the number of the last one and all that is known of
+    /// them after it.
+    calls: HashMap<ToolInvocationId, (u64, ToolCall)>,
     /// Which objects come to name one in a field, each with the number of the batch that says so.
     naming: HashMap<(Naming, Uuid), Vec<(u64, Uuid)>>,
 }
@@ -65,6 +71,14 @@ impl Ahead {
             Need::NamedStream { .. } => Supplied::NotHere,
             // What the log does not say of it, `naming` does.
             Need::Naming { .. } => Supplied::NotHere,
+            Need::ToolCall { call, .. } => match self.calls.get(call) {
+                Some((_, known)) => {
+                    world.insert_tool_call(*call, known.clone());
+                    Supplied::Yes
+                }
+                // Nothing on its way is about it.
+                None => Supplied::NotHere,
+            },
             Need::SecondFold { stream, .. } => match self.states.contains_key(stream) {
                 true => Supplied::Unsure,
                 false => Supplied::NotHere,
@@ -116,6 +130,8 @@ impl Ahead {
     ) -> (Touched, Vec<(StreamRef, Loaded)>) {
         let emitted = || events.iter().flatten();
         let streams: HashSet<StreamRef> = emitted().map(|emitted| emitted.stream).collect();
+        let calls = world.decided_tool_calls();
+        self.calls.extend(calls.map(|(id, call)| (id, (by, call))));
         let mut unchanged = Vec::new();
         for stream in &streams {
             self.states.insert(*stream, Written { by, state: None });
@@ -163,6 +179,10 @@ impl Ahead {
             }
         }
         for id in &touched.objects {
+            let call = ToolInvocationId(*id);
+            if self.calls.get(&call).is_some_and(|(last, _)| *last == by) {
+                self.calls.remove(&call);
+            }
             if self.places.get(id).is_some_and(|last| last.by == by) {
                 self.places.remove(id);
             }
@@ -182,6 +202,7 @@ impl Ahead {
     pub(crate) fn forget(&mut self) {
         self.states.clear();
         self.places.clear();
+        self.calls.clear();
         self.naming.clear();
     }
 }

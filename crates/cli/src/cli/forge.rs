@@ -61,6 +61,32 @@ pub(crate) struct ExportForge {
 pub(crate) enum Watch {
     /// Take the drafts and intents of a .forge folder as people and agents write them
     Forge(WatchForge),
+    /// Import the transcripts of Claude Code as they grow
+    Claude(WatchAgent),
+    /// Import the transcripts of Codex as they grow
+    Codex(WatchAgent),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each transcript in DIR and below is imported, and again when it has grown, until interrupted: what is new
+is added. What hooks and telemetry told of the same session meets it by the ids of its calls and prompts,
+and nothing stands twice. The log is open only while something is imported.
+
+Examples:
+  annals watch claude                    ~/.claude/projects
+  annals watch codex                     ~/.codex/sessions
+  annals watch claude DIR --json         a line for each transcript that brought something
+  annals watch claude DIR --once         what is there now, and then it ends")]
+pub(crate) struct WatchAgent {
+    /// A folder of transcripts; left out, the agent's own
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// End when everything that is there is imported
+    #[arg(long)]
+    pub(crate) once: bool,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
 }
 
 #[derive(Debug, Args)]

@@ -25,6 +25,8 @@ pub(crate) const GROUPS: [Group; 7] = [
             "history",
             "tree",
             "refs",
+            "decisions",
+            "why",
             "refinements",
             "cat",
             "stats",
@@ -33,7 +35,7 @@ pub(crate) const GROUPS: [Group; 7] = [
             "ready",
         ],
     ),
-    ("Replay", &["replay", "policies", "classify"]),
+    ("Replay", &["replay", "policies", "policy", "classify"]),
     ("Prove", &["verify", "checkpoint", "prove", "key"]),
     (
         "Keep",
@@ -41,7 +43,10 @@ pub(crate) const GROUPS: [Group; 7] = [
             "backup", "restore", "doctor", "rebuild", "redact", "gc", "retain",
         ],
     ),
-    ("Exchange", &["import", "export", "watch", "secrets"]),
+    (
+        "Exchange",
+        &["import", "export", "watch", "hook", "record", "secrets"],
+    ),
     ("Describe", &["commands", "events", "completions", "man"]),
 ];
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use annals::At;
 use clap::Args;
 
 use super::Floor;
@@ -23,6 +24,12 @@ which approvals would have been requested or saved, and, for each command whose 
 its session and the session's runs recorded afterwards. What people and adapters did is taken as it was recorded. What cannot be judged is
 counted as unknown.
 
+With --tools it is recorded tool calls that are judged again, under policies over tool calls (Cedar;
+`annals policy` checks and tests them, docs/tool-policy.md): how many verdicts flip, from what to what,
+by which rule, and of which tool. What ran counts as allowed, unless it is recorded that a person was
+asked. Calls whose directory is not known are as if they were made in --workspace, or else their
+relative paths are not known, and asked about.
+
 A policy file is TOML or JSON; `annals policies` describes them. For example, lru.toml:
 
   [least_recently_used]
@@ -34,15 +41,17 @@ Examples:
   annals replay 1a2b3c4d --policy lru.toml --windows
   annals replay --all --policy lru.toml --json
   annals replay --sessions --profile strict.json
-  annals replay --sessions 5e6f7a8b 9c0d1e2f --profile strict.json --json")]
+  annals replay --sessions 5e6f7a8b 9c0d1e2f --profile strict.json --json
+  annals replay --tools --policy no-secrets.cedar --policy allow-the-rest.cedar
+  annals replay --tools --policy new.cedar --since 2026-11-01T00:00:00Z --json")]
 pub(crate) struct Replay {
     /// The pipeline
-    #[arg(value_name = "PIPELINE", required_unless_present_any = ["all", "sessions", "profile"])]
+    #[arg(value_name = "PIPELINE", required_unless_present_any = ["all", "sessions", "profile", "tools"])]
     pub(crate) pipeline: Option<String>,
     /// Every pipeline of the log: the largest windows, the sum of what was evicted and missed
     #[arg(long, conflicts_with = "pipeline")]
     pub(crate) all: bool,
-    /// A policy to try: a TOML or JSON file; give it again for more
+    /// A policy to try: a TOML or JSON file, with --tools a Cedar file; give it again for more
     #[arg(long = "policy", value_name = "FILE")]
     pub(crate) policies: Vec<PathBuf>,
     /// Also compute the fewest misses that each budget allows
@@ -58,13 +67,24 @@ pub(crate) struct Replay {
     /// With --sessions: the policy profile, a JSON file
     #[arg(long, value_name = "FILE", requires = "sessions", conflicts_with_all = ["pipeline", "all"])]
     pub(crate) profile: Option<PathBuf>,
-    /// With --sessions: list at most N commands whose verdict flips
+    /// Judge the recorded tool calls again, under policies over tool calls
+    #[arg(long, requires = "policies",
+          conflicts_with_all = ["pipeline", "all", "optimum", "windows", "sessions", "profile"])]
+    pub(crate) tools: bool,
+    /// With --tools: only calls from this position on, or from this time on (RFC 3339, by the log's
+    /// clock; occurred:TIME by the callers' clocks)
+    #[arg(long, value_name = "POSITION|TIME", requires = "tools")]
+    pub(crate) since: Option<At>,
+    /// With --tools: the directory that agents worked on; left out, that of each call's run
+    #[arg(long, value_name = "DIR", requires = "tools")]
+    pub(crate) workspace: Option<String>,
+    /// With --sessions or --tools: list at most N verdicts that flip
     #[arg(
         short = 'n',
         long,
         value_name = "N",
         default_value_t = 20,
-        requires = "sessions"
+        conflicts_with_all = ["pipeline", "all"]
     )]
     pub(crate) limit: usize,
     /// Only what was recorded up to this position

@@ -33,10 +33,11 @@ pub(crate) fn run(args: &Commands, context: &mut Context) -> Result<(), CliError
 
 /// Prints a schema: for people indented.
 pub(super) fn print(output: &mut Output, schema: &Value) -> Result<(), CliError> {
+    let schema = annals::wire::sorted(schema.clone());
     if output.is_json() {
-        return output.json(schema);
+        return output.json(&schema);
     }
-    let text = serde_json::to_string_pretty(schema).map_err(CliError::json)?;
+    let text = serde_json::to_string_pretty(&schema).map_err(CliError::json)?;
     output.lines(&text)
 }
 

@@ -1,6 +1,7 @@
 //! `annals doctor`: what is wrong with a log, and what to do about it.
 
 mod files;
+mod histories;
 mod opened;
 
 use std::path::Path;
@@ -99,6 +100,7 @@ pub(crate) async fn run(args: &Doctor, context: &mut Context) -> Result<(), CliE
         let is_damaged = checks.iter().any(|check| check.state == State::Corrupt);
         checks.extend(opened::checks(context, args.deep, is_damaged).await);
     }
+    checks.extend(histories::checks());
     print(&checks, &mut context.output)?;
     let problems = checks.iter().filter(|check| check.state.is_problem());
     match problems.count() as u64 {

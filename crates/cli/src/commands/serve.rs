@@ -3,6 +3,7 @@
 use std::io;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::time::Duration;
 
 use annals::{Annals, LogUrl};
 use serde_json::json;
@@ -11,6 +12,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::cli::Serve;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
+
+/// How often it looks for what hooks could not give it in time, and put beside the log.
+const TO_LOOK: Duration = Duration::from_secs(5);
 
 /// Why it goes on no longer.
 enum End {
@@ -56,9 +60,13 @@ async fn serve(
     }
     report(context, "owner", annals)?;
     tell("READY=1\nSTATUS=owns the log", context);
-    tokio::select! {
-        () = signals.next() => Ok(End::Asked),
-        () = annals.unshared() => Ok(End::Failed),
+    let mut looks = tokio::time::interval(TO_LOOK);
+    loop {
+        tokio::select! {
+            () = signals.next() => return Ok(End::Asked),
+            () = annals.unshared() => return Ok(End::Failed),
+            _ = looks.tick() => context.take_in(annals),
+        }
     }
 }
 

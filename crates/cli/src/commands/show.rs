@@ -5,14 +5,15 @@ use annals::domain::run::ApplyStatus;
 use annals::domain::{IntentId, Kind, PlanId, TaskId, Timestamp};
 use annals::event_log::{Digest, ReadError};
 use annals::projections::{
-    ClockSkew, ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue, SealCheck,
-    check_seal,
+    CallMoment, ClockSkew, ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue,
+    SealCheck, ToolInvocationView, check_seal,
 };
 use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::{Dialect, Show};
+use crate::commands::decisions::{by, verdict};
 use crate::commands::{contracts, git_internal, window};
 use crate::context::{Context, reached};
 use crate::error::{CliError, ErrorClass};
@@ -99,7 +100,32 @@ fn notes(view: &ObjectView, seal: SealCheck, expired: &[Expired]) -> Vec<String>
     lines.extend(sealed(seal).map(str::to_owned));
     lines.extend(view.header().skew.as_ref().map(skewed));
     lines.extend(expired.iter().map(expired_line));
+    if let ObjectView::ToolInvocation(call) = view {
+        lines.extend(life(call));
+    }
     lines.extend(view.kept_content().iter().map(kept_line));
+    lines
+}
+
+/// What is known of a tool call's life beyond what git-internal has of it.
+fn life(call: &ToolInvocationView) -> Vec<String> {
+    let life = &call.life;
+    let line = |word: &str, moment: &CallMoment| {
+        let at = when(moment.at);
+        format!("  {word} on {at} (event {})", moment.position)
+    };
+    let mut lines = Vec::new();
+    lines.extend(life.requested.as_ref().map(|it| line("requested", it)));
+    lines.extend(life.decisions.iter().map(|decision| {
+        let what = format!("{} by {}", verdict(decision), by(decision));
+        line(&what, &decision.moment)
+    }));
+    lines.extend(life.begun.as_ref().map(|it| line("begun", it)));
+    lines.extend(life.ended.as_ref().map(|it| line("ended", it)));
+    lines.extend(life.failure.as_ref().map(|it| format!("  failed: {it}")));
+    if !life.decisions.is_empty() {
+        lines.push(format!("  why: annals why {}", call.header.object_id));
+    }
     lines
 }
 
@@ -157,7 +183,7 @@ fn kept_line(kept: &KeptContent<'_>) -> String {
 }
 
 /// The JSON of an object that lost content, whose seal or times cannot be relied on, or whose artifacts
-/// have expired, says so in fields more.
+/// have expired, says so in fields more; that of a tool call says what is known of its life.
 fn with_more(
     json: String,
     view: &ObjectView,
@@ -183,6 +209,12 @@ fn with_more(
     if !expired.is_empty() {
         let expired = serde_json::to_string(expired).map_err(CliError::json)?;
         more.push_str(&format!(",\"expired\":{expired}"));
+    }
+    if let ObjectView::ToolInvocation(call) = view
+        && call.life.is_told()
+    {
+        let life = serde_json::to_string(&call.life).map_err(CliError::json)?;
+        more.push_str(&format!(",\"life\":{life}"));
     }
     more.push('}');
     Ok(more)

@@ -177,7 +177,8 @@ fn evicted(output: &mut Output, evicted: &[EvictedFrame]) -> Result<(), CliError
             gone.frame.to_string(),
             gone.kind.label(),
             tokens.unwrap_or_default(),
-            gone.pushed.to_string(),
+            gone.pushed
+                .map_or_else(|| "dropped".to_owned(), |pushed| pushed.to_string()),
             gone.position.to_string(),
         ]
     };
@@ -194,7 +195,14 @@ pub(crate) fn step_frame(frame: &StepFrame) -> String {
     let inferred = if frame.inferred { " (inferred)" } else { "" };
     let was = match frame.was {
         FrameWas::InWindow => "in the window".to_owned(),
-        FrameWas::Evicted { pushed, position } => {
+        FrameWas::Evicted {
+            pushed: None,
+            position,
+        } => format!("dropped before by the agent's program (event {position})"),
+        FrameWas::Evicted {
+            pushed: Some(pushed),
+            position,
+        } => {
             format!("evicted before, by the push of frame {pushed} (event {position})")
         }
         FrameWas::Unknown => "not in the window".to_owned(),

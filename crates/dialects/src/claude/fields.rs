@@ -19,6 +19,7 @@ pub(super) const TALK: Table = &[
     ("parentUuid", Kept),
     ("sessionId", Kept),
     ("agentId", Kept),
+    ("promptId", Inferred),
     ("timestamp", Kept),
     ("isSidechain", Kept),
     ("isMeta", Kept),
@@ -31,15 +32,27 @@ pub(super) const TALK: Table = &[
     ("content", Kept),
     ("compactMetadata", Kept),
     ("attachment", Kept),
+    ("requestId", Kept),
     ("message.role", Kept),
     ("message.id", Kept),
     ("message.model", Kept),
+    ("message.stop_reason", Kept),
     (TOKENS[0], Apart),
     (TOKENS[1], Apart),
     (TOKENS[2], Apart),
     (TOKENS[3], Apart),
     ("message.content", Apart),
     ("toolUseResult", Apart),
+];
+
+/// What the program has copies of.
+pub(super) const BACKUPS: Table = &[
+    ("type", Kept),
+    ("messageId", Kept),
+    ("snapshot.messageId", Inferred),
+    ("snapshot.timestamp", Kept),
+    ("snapshot.trackedFileBackups", Kept),
+    ("isSnapshotUpdate", Inferred),
 ];
 
 /// The line of a summary.

@@ -12,7 +12,8 @@ use crate::import::fields::{NOTHING, Table};
 use crate::import::format::time;
 use crate::transcript::item;
 use crate::transcript::item::{
-    Course, Details, Entry, Evidence, Item, Read, Said, Setting, Source, Speaker, What,
+    Course, Details, Dropped, Entry, Evidence, Item, Origin, Read, Said, Setting, Source, Speaker,
+    What,
 };
 use crate::transcript::texts;
 
@@ -35,6 +36,11 @@ pub(super) struct Talk {
     pub(super) agent_id: Option<String>,
     #[serde(default)]
     timestamp: Option<String>,
+    /// The prompt that the line is of.
+    #[serde(default)]
+    prompt_id: Option<String>,
+    #[serde(default)]
+    request_id: Option<Box<RawValue>>,
     #[serde(default)]
     is_sidechain: Option<bool>,
     #[serde(default)]
@@ -82,6 +88,7 @@ impl Talk {
         self.is_sidechain = Some(true);
         self.parent_uuid = None;
         self.timestamp = self.timestamp.take().or(outer.timestamp);
+        self.request_id = self.request_id.take().or(outer.request_id);
         self.cwd = outer.cwd;
         self.git_branch = outer.git_branch;
         self.version = outer.version;
@@ -107,6 +114,8 @@ struct RawMessage {
     content: Option<Box<RawValue>>,
     #[serde(default)]
     usage: Option<Usage>,
+    #[serde(default)]
+    stop_reason: Option<Box<RawValue>>,
 }
 
 /// The tokens of a message so far. What is null is there, and counts nothing.
@@ -235,10 +244,16 @@ pub(super) fn entry(text: String, talk: Talk, blocks: Vec<Block>, speaker: Speak
         };
         return Read::Skipped { kind, text };
     }
+    let dropped = dropped(&talk);
     let course = talk.course();
     let at = talk.at();
     let message = talk.message.as_ref();
     let has_text = |text: &String| !text.trim().is_empty();
+    let origin = Origin {
+        request: own_text(talk.request_id.as_deref()),
+        stop_reason: own_text(message.and_then(|message| message.stop_reason.as_deref())),
+        git_branch: talk.git_branch.clone().filter(has_text),
+    };
     Read::Entry(Box::new(Entry {
         text,
         table: fields::TALK,
@@ -257,12 +272,41 @@ pub(super) fn entry(text: String, talk: Talk, blocks: Vec<Block>, speaker: Speak
             .and_then(|message| message.id.clone())
             .filter(has_text),
         model: message.and_then(|message| message.model.clone()),
+        prompt: talk.prompt_id.filter(has_text),
         usage: message.and_then(|message| message.usage).map(Into::into),
         subtype: talk.subtype,
+        origin,
         details: talk.tool_use_result.map(details),
         items,
+        dropped,
         said,
     }))
+}
+
+/// A compaction takes all that was before out of the context. One that says which messages it kept
+/// drops a part that it does not name.
+fn dropped(talk: &Talk) -> Dropped {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Metadata {
+        #[serde(default)]
+        preserved_segment: Option<serde::de::IgnoredAny>,
+    }
+    let is_boundary = talk.kind.as_deref() == Some("system")
+        && talk.subtype.as_deref() == Some("compact_boundary");
+    let metadata = talk.compact_metadata.as_deref();
+    let metadata = metadata.and_then(|raw| serde_json::from_str::<Metadata>(raw.get()).ok());
+    let keeps = metadata.is_some_and(|metadata| metadata.preserved_segment.is_some());
+    match is_boundary && !keeps {
+        true => Dropped::All,
+        false => Dropped::Nothing,
+    }
+}
+
+/// A text that is not blank. What is none must not make its line unreadable.
+fn own_text(raw: Option<&RawValue>) -> Option<String> {
+    let text: Option<String> = serde_json::from_str(raw?.get()).ok()?;
+    text.filter(|text| !text.trim().is_empty())
 }
 
 fn said(talk: &Talk, blocks: &[Block]) -> Said {

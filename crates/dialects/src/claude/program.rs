@@ -6,10 +6,12 @@
 //! | `progress` with `agent_progress` | a line of a sub-agent's side chain |
 //! | `progress` with `hook_progress`, `system` with `stop_hook_summary` | evidence of kind `hook` |
 //! | `queue-operation` | a prompt, when it is given to the model while that works (`remove`); one that is taken out for the next turn (`dequeue`) follows as a line of its own, and one that the person takes back (`popAll`) is not recorded as a prompt |
+//! | `file-history-snapshot` | a context snapshot of the files that it names, if it names any |
 //! | `permission-mode`, `pr-link`, `system` with `api_error` or `turn_duration` | evidence of that kind |
 
 use std::collections::{HashMap, VecDeque};
 
+use annals_domain::Pairs;
 use annals_event_log::IdSecret;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -17,8 +19,10 @@ use serde_json::value::RawValue;
 use super::line::{self, Talk, evidence, kept};
 use super::{fields, ids, written};
 use crate::import::bad_line::BadLine;
+use crate::import::fields::count;
 use crate::import::format::time;
-use crate::transcript::item::{Entry, Evidence, Item, Read, Said, Speaker, What};
+use crate::report::Fields;
+use crate::transcript::item::{Backup, Backups, Entry, Evidence, Item, Read, Said, Speaker, What};
 use crate::transcript::texts;
 
 /// Prompts of a session that wait, at most. A person types few.
@@ -26,6 +30,9 @@ const QUEUED: usize = 1_000;
 
 /// Sessions of which something waits or is remembered, at most.
 const SESSIONS: usize = 10_000;
+
+/// Files of one line whose copies are recorded, at most.
+const FILES: usize = 10_000;
 
 /// What is remembered from line to line.
 #[derive(Debug, Default)]
@@ -210,6 +217,78 @@ fn prompt(aside: &Aside, queued: Queued, text: &str) -> Read {
         },
     )];
     Read::Entry(Box::new(entry))
+}
+
+/// Which files the program had copies of, unless there is none. The line names no session, but a prompt.
+pub(super) fn backups(text: &str, secret: Option<&IdSecret>) -> Result<Read, BadLine> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line {
+        #[serde(default)]
+        message_id: Option<String>,
+        snapshot: Snapshot,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Snapshot {
+        #[serde(default)]
+        timestamp: Option<String>,
+        tracked_file_backups: Pairs<RawBackup>,
+    }
+    let line = serde_json::from_str::<Line>(text).ok();
+    let named = line.filter(|line| {
+        let files = &line.snapshot.tracked_file_backups.0;
+        (1..=FILES).contains(&files.len()) && files.iter().all(|(path, _)| !path.trim().is_empty())
+    });
+    let Some(line) = named else {
+        return Ok(Read::Skipped {
+            kind: "file-history-snapshot".to_owned(),
+            text: text.to_owned(),
+        });
+    };
+    let files = line.snapshot.tracked_file_backups.0;
+    // A line that says of more files than the one before has its time.
+    let copied = files.iter().map(|(_, copy)| &copy.backup_time);
+    let times = copied.chain([&line.snapshot.timestamp]);
+    let at = times.filter_map(|at| time(at.as_deref()?)).max();
+    let mut counted = Fields::default();
+    count(text, "", fields::BACKUPS, &[], &mut counted);
+    Ok(Read::Backups(Backups {
+        name: ids().anonymous(text.as_bytes(), secret),
+        prompt: line.message_id,
+        at,
+        files: files
+            .into_iter()
+            .map(|(path, copy)| Backup {
+                path,
+                copy: copy.for_people(),
+            })
+            .collect(),
+        fields: counted,
+    }))
+}
+
+/// What a line says of the copy of one file.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawBackup {
+    /// None where the file was not there.
+    #[serde(default)]
+    backup_file_name: Option<String>,
+    #[serde(default)]
+    version: Option<u64>,
+    #[serde(default)]
+    backup_time: Option<String>,
+}
+
+impl RawBackup {
+    fn for_people(&self) -> String {
+        let name = self.backup_file_name.as_deref();
+        let mut parts = vec![name.unwrap_or("no copy: the file was not there").to_owned()];
+        parts.extend(self.version.map(|version| format!("version {version}")));
+        parts.extend(self.backup_time.as_deref().map(|at| format!("at {at}")));
+        parts.join(", ")
+    }
 }
 
 /// A hook that runs.

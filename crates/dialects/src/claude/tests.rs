@@ -231,7 +231,8 @@ fn a_prompt_that_was_recorded_with_what_stood_beside_it_is_known() {
             refines: None,
             text: logged,
             session: "s",
-            line: "l",
+            line: Some("l"),
+            prompt: None,
         };
         let requests = commands::prompt(&AGENT, &asked, Timestamp::EPOCH);
         let key = ids().prompt_batch("l");

@@ -116,6 +116,10 @@ fn losses(view: &ObjectView) -> Vec<String> {
                 of.max_frames()
             )]
         }
+        ObjectView::ToolInvocation(of) if !of.life.decisions.is_empty() => {
+            let reason = "the decisions on it: git-internal has no place for them";
+            vec![reason.to_owned()]
+        }
         _ => Vec::new(),
     }
 }
@@ -242,6 +246,14 @@ pub async fn each_object(
     Ok(())
 }
 
+/// Whether git-internal has objects like it: of tool calls those that ended.
+fn has_ended(view: &ObjectView) -> bool {
+    match view {
+        ObjectView::ToolInvocation(call) => call.status().ended().is_some(),
+        _ => true,
+    }
+}
+
 /// Where later events on a run's objects are: few objects have any, and to look
 /// for them in their run's stream would take as long as the run is.
 #[derive(Debug, Default)]
@@ -276,7 +288,17 @@ impl Later {
             self.usage.entry(run).or_default().push(position);
             return;
         }
-        if decoded.event.creates(run).is_some() && decoded.event.adoption().is_none() {
+        let call = match &decoded.event {
+            AnyEvent::Run(event) => run::call_of(event),
+            _ => None,
+        };
+        // Any event on a tool call may be the first; most calls have one that tells of all.
+        let is_later = match call {
+            Some(call) if is_told_at_once(&decoded.event) => self.events.contains_key(&call.0),
+            Some(_) => true,
+            None => decoded.event.creates(run).is_none(),
+        };
+        if !is_later && decoded.event.adoption().is_none() {
             return;
         }
         for (kind, id) in decoded.event.touches(run) {
@@ -287,11 +309,16 @@ impl Later {
     }
 }
 
+/// Whether an event tells of a tool call as one that is over.
+fn is_told_at_once(event: &AnyEvent) -> bool {
+    matches!(event, AnyEvent::Run(run::Event::ToolInvoked(_)))
+}
+
 struct Walk<'a> {
     annals: &'a Annals,
     end: Position,
     later: Later,
-    /// Objects that were adopted, and may be again.
+    /// Objects of which a later event may look like the first: those that were adopted, and tool calls.
     seen: HashSet<Uuid>,
 }
 
@@ -307,8 +334,17 @@ impl Walk<'_> {
         if !kind.is_git_internal() {
             return Ok(None);
         }
-        if decoded.event.adoption().is_some() && !self.seen.insert(id) {
+        let is_seen = match kind {
+            Kind::ToolInvocation => self.seen.contains(&id),
+            _ => decoded.event.adoption().is_some() && !self.seen.insert(id),
+        };
+        if is_seen {
             return Ok(None);
+        }
+        if kind == Kind::ToolInvocation
+            && (decoded.event.adoption().is_some() || self.later.events.contains_key(&id))
+        {
+            self.seen.insert(id);
         }
         if decoded.stream.kind.kind() == Some(kind) {
             let view = self.annals.view_at(id, At::Position(self.end)).await?;
@@ -327,7 +363,7 @@ impl Walk<'_> {
         for position in positions {
             fold.apply(&self.entry(position).await?);
         }
-        Ok(fold.view())
+        Ok(fold.view().filter(has_ended))
     }
 
     async fn entry(&self, position: Position) -> Result<Entry, GitInternalExportError> {

@@ -6,22 +6,22 @@ use crate::secrets::{Hit, KeyLines, Redacted, Secrets};
 
 /// Text that was looked through for secrets before anything else read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RedactedText(String);
+pub struct RedactedText(String);
 
 /// Bytes that are not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("it is not UTF-8 from byte {byte} on")]
-pub(crate) struct NotUtf8 {
+pub struct NotUtf8 {
     /// The first byte that is not, from 1.
     byte: usize,
 }
 
 impl RedactedText {
     /// JSON without its secrets, and the secrets that it had.
-    pub(crate) fn json(
-        bytes: Vec<u8>,
-        secrets: &Secrets,
-    ) -> Result<(RedactedText, Vec<Hit>), NotUtf8> {
+    ///
+    /// # Errors
+    /// [`NotUtf8`].
+    pub fn json(bytes: Vec<u8>, secrets: &Secrets) -> Result<(RedactedText, Vec<Hit>), NotUtf8> {
         let text = String::from_utf8(bytes).map_err(|error| NotUtf8 {
             byte: error.utf8_error().valid_up_to() + 1,
         })?;
@@ -34,7 +34,7 @@ impl RedactedText {
     }
 
     /// Plain text without its secrets, and the secrets that it had.
-    pub(crate) fn plain(text: &str, secrets: &Secrets) -> (RedactedText, Vec<Hit>) {
+    pub fn plain(text: &str, secrets: &Secrets) -> (RedactedText, Vec<Hit>) {
         let Redacted { content, hits } = secrets.redact(text);
         (RedactedText(content.into_owned()), hits)
     }
@@ -66,21 +66,23 @@ impl RedactedText {
     }
 
     /// Whether it is one JSON value.
-    pub(crate) fn is_json(&self) -> bool {
+    pub fn is_json(&self) -> bool {
         serde_json::from_str::<serde::de::IgnoredAny>(&self.0).is_ok()
     }
 
-    pub(crate) fn as_str(&self) -> &str {
+    /// The text.
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    pub(crate) fn into_string(self) -> String {
+    /// The text.
+    pub fn into_string(self) -> String {
         self.0
     }
 
     /// A JSON text with U+FFFD for every half of a surrogate pair. JavaScript
     /// writes such halves where it cuts a text within a character.
-    pub(crate) fn whole_characters(self) -> RedactedText {
+    pub fn whole_characters(self) -> RedactedText {
         RedactedText(whole_characters(self.0))
     }
 

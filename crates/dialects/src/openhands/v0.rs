@@ -11,7 +11,9 @@ use super::v1::{kept, kept_of, said, usage};
 use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
 use crate::import::members::{Members, json_text, owned};
-use crate::transcript::item::{Course, Details, Entry, Item, Read, Speaker, Usage, What};
+use crate::transcript::item::{
+    Course, Details, Dropped, DroppedLine, Entry, Item, Read, Speaker, Usage, What,
+};
 use crate::transcript::response_usage;
 
 /// A table with what all events have.
@@ -263,11 +265,13 @@ fn on_action(event: &Event<'_>, state: &mut State, name: &str, action: &str) -> 
                 text: summary.unwrap_or_else(|| "condensation: events forgotten".to_owned()),
                 compaction: members.raw("args").map(owned),
             };
-            return Some(entry(
+            let mut entry = entry(
                 Speaker::Program,
                 CONDENSATION,
                 vec![item("args.summary", what)],
-            ));
+            );
+            entry.dropped = forgotten(event, &args);
+            return Some(entry);
         }
         _ if PROGRAM.contains(&action) => {
             let state = args.text("agent_state").or_else(|| args.text("query"));
@@ -319,6 +323,32 @@ fn message(event: &Event<'_>, state: &mut State, name: &str, source: &str) -> En
         tokens(event, state, &mut entry);
     }
     entry
+}
+
+/// The events that a condensation forgets: by their numbers, or from one to another.
+fn forgotten(event: &Event<'_>, args: &Members<'_>) -> Dropped {
+    /// More than a conversation has.
+    const MOST: u64 = 1_000_000;
+    let ids = args.list("forgotten_event_ids");
+    let ids = ids.iter().filter_map(|id| id.get().parse::<u64>().ok());
+    let mut ids: Vec<u64> = ids.collect();
+    let of = |name: &str| args.get::<u64>(name);
+    if let (Some(first), Some(last)) = (
+        of("forgotten_events_start_id"),
+        of("forgotten_events_end_id"),
+    ) && last.saturating_sub(first) < MOST
+    {
+        ids.extend(first..=last);
+    }
+    let line = |id: u64| {
+        let name = event.own(&id.to_string());
+        DroppedLine {
+            // A call has the name of its action.
+            call: Some(name.clone()),
+            name,
+        }
+    };
+    Dropped::Lines(ids.into_iter().map(line).collect())
 }
 
 /// A call of a tool. The end of the work is one, too, and gets no answer.
@@ -461,7 +491,7 @@ fn on_observation(event: &Event<'_>, state: &mut State, name: &str, kind: &str) 
     };
     let mut items = vec![item_of(CONTENT, content, what)];
     if kind == "user_rejected" {
-        let part = serde_json::json!({ "source": "user", "reason": text });
+        let part = serde_json::json!({ "reason": text, "source": "user" });
         let summary = format!("rejected by user: {text}");
         items.push(kept(
             "content",

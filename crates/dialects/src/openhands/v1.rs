@@ -1,5 +1,7 @@
 //! One event of OpenHands' SDK, and what it says.
 
+use std::collections::HashMap;
+
 use annals_domain::pipeline::FrameKind;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -7,7 +9,9 @@ use super::event::{Event, item, item_of, joined};
 use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
 use crate::import::members::{Members, json_text, owned, texts};
-use crate::transcript::item::{Course, Details, Item, Read, Speaker, Usage, What};
+use crate::transcript::item::{
+    Course, Details, Dropped, DroppedLine, Entry, Item, Read, Speaker, Usage, What,
+};
 use crate::transcript::texts::{beginning, part};
 
 /// What an event has that is kept as it is: counted as one field.
@@ -151,16 +155,22 @@ const EDIT_RESULT: Table = &[
     ("observation.new_content", Inferred),
 ];
 
+/// The tool calls that events are parts of, by the events' names.
+pub(super) type Calls = HashMap<String, String>;
+
 /// What an event says: one entry, but for what the model's tokens are counted by.
-pub(super) fn read(event: &Event<'_>) -> Vec<Read> {
+pub(super) fn read(event: &Event<'_>, calls: &mut Calls) -> Vec<Read> {
     let members = &event.members;
     let kind = members.text("kind").unwrap_or_default();
+    if let Some(call) = members.text("tool_call_id") {
+        calls.insert(name(event), event.own(&call));
+    }
     let read = match kind.as_str() {
         "SystemPromptEvent" => system(event),
         "MessageEvent" => message(event),
         "ActionEvent" => action(event),
         "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation" => answer(event, &kind),
-        "Condensation" => Some(condensation(event)),
+        "Condensation" => Some(condensation(event, calls)),
         "ACPToolCallEvent" => acp(event),
         "ConversationStateUpdateEvent" if members.text("key").as_deref() == Some("stats") => {
             let reads = stats(event);
@@ -181,10 +191,14 @@ fn name(event: &Event<'_>) -> String {
 }
 
 fn made(event: &Event<'_>, speaker: Speaker, table: Table, items: Vec<Item>) -> Read {
+    Read::Entry(Box::new(entry(event, speaker, table, items)))
+}
+
+fn entry(event: &Event<'_>, speaker: Speaker, table: Table, items: Vec<Item>) -> Entry {
     let mut entry = event.entry(name(event), speaker, table, items);
     let response = event.members.text("llm_response_id");
     entry.message = response.map(|id| event.own(&id));
-    Read::Entry(Box::new(entry))
+    entry
 }
 
 /// An event that has no place of its own.
@@ -411,9 +425,10 @@ fn rejection(members: &Members<'_>) -> Item {
     let of = |name: &str| members.text(name);
     let source = of("rejection_source").unwrap_or_else(|| "user".to_owned());
     let reason = of("rejection_reason").unwrap_or_default();
+    // In the order of their names, which every build of serde_json keeps.
     let part = serde_json::json!({
-        "source": source, "reason": reason, "tool_name": of("tool_name"),
-        "tool_call_id": of("tool_call_id"), "action_id": of("action_id"),
+        "action_id": of("action_id"), "reason": reason, "source": source,
+        "tool_call_id": of("tool_call_id"), "tool_name": of("tool_name"),
     });
     let raw = to_raw_value(&part).ok();
     let summary = format!("rejected by {source}: {reason}");
@@ -444,9 +459,10 @@ fn is_error(observation: &Members<'_>) -> bool {
     says_so || code.is_some_and(|code| ![0, -1].contains(&code))
 }
 
-fn condensation(event: &Event<'_>) -> Read {
+fn condensation(event: &Event<'_>, calls: &Calls) -> Read {
     let members = &event.members;
-    let forgotten = members.list("forgotten_event_ids").len();
+    let ids = members.list("forgotten_event_ids");
+    let forgotten = ids.len();
     let summary = members.text("summary");
     // What was forgotten is the point of it: all but the summary.
     let own = ["forgotten_event_ids", "summary_offset", "llm_response_id"];
@@ -459,12 +475,15 @@ fn condensation(event: &Event<'_>) -> Read {
         text: summary.unwrap_or_else(|| format!("condensation: {forgotten} events forgotten")),
         compaction: to_raw_value(&part).ok(),
     };
-    made(
-        event,
-        Speaker::Program,
-        CONDENSATION,
-        vec![item("summary", what)],
-    )
+    let items = vec![item("summary", what)];
+    let mut entry = entry(event, Speaker::Program, CONDENSATION, items);
+    let lines = ids.into_iter().filter_map(|id| {
+        let name: String = serde_json::from_str(id.get()).ok()?;
+        let call = calls.get(&name).cloned();
+        Some(DroppedLine { name, call })
+    });
+    entry.dropped = Dropped::Lines(lines.collect());
+    Read::Entry(Box::new(entry))
 }
 
 /// A call of an agent behind OpenHands, once it has ended: each event of it has all that is known.

@@ -206,9 +206,9 @@ fn of_steps(steps: &[Step<'_>]) -> Vec<Message> {
     }
     for step in steps {
         let observation = Members::of(Some(step.raw)).get::<String>("observation");
-        let said = serde_json::json!({ "role": "assistant", "content": step.response, "action": step.action });
+        let said = serde_json::json!({ "action": step.action, "content": step.response, "role": "assistant" });
         let seen =
-            serde_json::json!({ "role": "user", "content": observation.unwrap_or_default() });
+            serde_json::json!({ "content": observation.unwrap_or_default(), "role": "user" });
         let made = [said, seen]
             .into_iter()
             .filter_map(|value| to_raw_value(&value).ok());

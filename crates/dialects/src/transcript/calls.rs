@@ -51,6 +51,7 @@ impl Importer<'_> {
                 .setting
                 .as_ref()
                 .and_then(|setting| setting.cwd.clone()),
+            origin: entry.origin.clone(),
             chain: spoken.chain.clone(),
             doubted: false,
             line: spoken.line,
@@ -221,20 +222,24 @@ impl Importer<'_> {
         }
         self.settle().await?;
         let failed = |error| ImportError::View(Box::new(error));
-        let first = match self.annals.index().row(ids.invocation).await {
-            Ok(row) if row.status == Some(Status::Error) => row.first_position,
+        match self.annals.index().row(ids.invocation).await {
+            Ok(row) if row.status == Some(Status::Error) => {}
             Ok(_) | Err(ViewError::NotFound { .. }) => return Ok(false),
             Err(error) => return Err(failed(error)),
-        };
-        let Some(record) = self.annals.contents().record(first).await? else {
-            return Ok(false);
-        };
-        let entry = self.annals.contents().entry(&record).await;
-        let entry = entry.map_err(|error| failed(error.into()))?;
-        let AnyEvent::Run(run::Event::ToolInvoked(event)) = &entry.event else {
-            return Ok(false);
-        };
-        let summary = event.result_summary.map(|slot| entry.text(slot));
-        Ok(summary.is_some_and(|text| text.as_str() == Some(texts::NO_RESULT)))
+        }
+        // A hook may have told of the call before.
+        let events = self.annals.index().events_of_call(ids.invocation).await;
+        for position in events.map_err(|error| failed(error.into()))? {
+            let Some(record) = self.annals.contents().record(position).await? else {
+                continue;
+            };
+            let entry = self.annals.contents().entry(&record).await;
+            let entry = entry.map_err(|error| failed(error.into()))?;
+            if let AnyEvent::Run(run::Event::ToolInvoked(event)) = &entry.event {
+                let summary = event.result_summary.map(|slot| entry.text(slot));
+                return Ok(summary.is_some_and(|text| text.as_str() == Some(texts::NO_RESULT)));
+            }
+        }
+        Ok(false)
     }
 }

@@ -12,7 +12,8 @@
 //! | an edit of a file that an earlier result of the chain is about | add_step, link_step_frames (inferred), set_step_status | |
 //! | a message's tokens | record_usage | |
 //! | the first model of a run | record_provenance | |
-//! | a compaction and its summary | | `checkpoint` |
+//! | a compaction and its summary | drop_frames, where the program says what it dropped | `checkpoint` |
+//! | which files the program had copies of | open_snapshot, set_metadata | |
 //! | what the program says or adds, also in a user's line | | `system_state` |
 //! | a part of another type | | by that type's name |
 //!
@@ -43,7 +44,7 @@ use uuid::Uuid;
 use super::agent::Agent;
 use super::batch::Frame;
 use super::ids::ChainIds;
-use super::item::{Evidence, Setting};
+use super::item::{Evidence, Origin, Setting};
 use super::texts::{SUMMARY, beginning, bounded};
 use crate::tokens;
 
@@ -70,7 +71,7 @@ impl Agent {
     }
 
     /// The name of an external id.
-    fn external(&self, what: &str) -> String {
+    pub(super) fn external(&self, what: &str) -> String {
         format!("{}.{what}", self.key)
     }
 }
@@ -183,17 +184,17 @@ pub(crate) struct Asked<'a> {
     pub(crate) refines: Option<IntentId>,
     pub(crate) text: &'a str,
     pub(crate) session: &'a str,
-    pub(crate) line: &'a str,
+    /// The line that it is on; none where the agent's program told of it as it was given.
+    pub(crate) line: Option<&'a str>,
+    /// What the program calls it, where it has a name of its own.
+    pub(crate) prompt: Option<&'a str>,
 }
 
 /// A prompt as an Active intent. What it asks for is all that is known of its
 /// interpretation.
 pub(crate) fn prompt(agent: &Agent, asked: &Asked<'_>, at: Timestamp) -> Vec<Request> {
     let intent = asked.intent;
-    let external = vec![
-        (agent.external("session"), asked.session.to_owned()),
-        (agent.external("line"), asked.line.to_owned()),
-    ];
+    let external = prompt_names(agent, asked.session, asked.line, asked.prompt);
     let text = bounded(asked.text);
     let create = CreateIntent::new(text)
         .with_id(intent)
@@ -203,10 +204,32 @@ pub(crate) fn prompt(agent: &Agent, asked: &Asked<'_>, at: Timestamp) -> Vec<Req
     let by = |actor| By { actor, at };
     vec![
         by(person()).request(create),
-        by(agent.agent()).request(external_ids(intent.0, external)),
+        by(agent.agent()).request(named(intent, external)),
         by(agent.agent()).request(analyze),
         by(agent.agent()).request(activate),
     ]
+}
+
+/// What a recording or a program calls a prompt.
+pub(super) fn prompt_names(
+    agent: &Agent,
+    session: &str,
+    line: Option<&str>,
+    prompt: Option<&str>,
+) -> Vec<(String, String)> {
+    let names = [
+        ("session", Some(session)),
+        ("line", line),
+        ("prompt", prompt),
+    ];
+    let names = names.into_iter();
+    let name = |(what, name): (&str, Option<&str>)| Some((agent.external(what), name?.to_owned()));
+    names.filter_map(name).collect()
+}
+
+/// An intent's names elsewhere.
+pub(super) fn named(intent: IntentId, names: Vec<(String, String)>) -> Command {
+    external_ids(intent.0, names)
 }
 
 /// What a frame keeps for machines in addition to its content; what is `None` is left out.
@@ -224,6 +247,9 @@ pub(super) struct FrameData<'a> {
     pub(super) tool_use_line: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) subtype: Option<&'a str>,
+    /// Where its line comes from; of a tool call, the line of the call.
+    #[serde(flatten)]
+    pub(super) origin: Option<&'a Origin>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) compaction: Option<Json>,
     /// What a part has that is not in its content.

@@ -83,6 +83,17 @@ impl Ids {
         self.id("prompt", &[line])
     }
 
+    /// The intent that a prompt becomes whose name its agent's program told before there was a line
+    /// of it.
+    pub fn prompted(&self, prompt: &str) -> IntentId {
+        IntentId(self.id("prompted", &[prompt]))
+    }
+
+    /// The batch that records it.
+    pub(crate) fn prompted_batch(&self, prompt: &str) -> Uuid {
+        self.id("prompted_batch", &[prompt])
+    }
+
     /// The batch that pushes the frame for a part of a line.
     pub(super) fn frame_batch(&self, line: &str, part: usize) -> Uuid {
         self.id("frame", &[line, &part.to_string()])
@@ -114,6 +125,11 @@ impl Ids {
     /// The ids for a recording that is kept, by its name and its text.
     pub(super) fn raw_file(&self, name: &str, sha256: &str) -> RawIds {
         self.raw("raw_file", &[name, sha256])
+    }
+
+    /// The ids for what the program says of its copies of files, by the name of its line.
+    pub(super) fn backups(&self, line: &str) -> RawIds {
+        self.raw("backups", &[line])
     }
 
     fn raw(&self, what: &str, parts: &[&str]) -> RawIds {
@@ -158,10 +174,10 @@ impl ChainIds {
     }
 }
 
-/// The ids of text that is kept.
+/// The ids of a snapshot of text that is kept, or of what a recording names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RawIds {
-    /// The snapshot that has it.
+    /// The snapshot.
     pub(super) snapshot: SnapshotId,
     /// The batch that records it.
     pub(super) batch: Uuid,
@@ -222,6 +238,11 @@ mod tests {
             (
                 ids.frame_batch("u", 0),
                 "0f2145a0-56c9-5e4a-aad8-e538bf6a829e",
+            ),
+            (ids.prompted("p").0, "baf50704-014d-5387-94b7-dab40369d3a3"),
+            (
+                ids.prompted_batch("p"),
+                "72c9ac0f-ae31-5fc7-be9b-d476c1acf58c",
             ),
             (ids.tool("t").batch, "6dc0ac32-25a3-5db1-84a0-cf9ecbf4f8e0"),
             (ids.tool("t").uses(), "46f451e5-e0d5-5e5f-980a-1a1a853d59df"),

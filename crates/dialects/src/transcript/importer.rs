@@ -161,6 +161,7 @@ impl<'a> Importer<'a> {
                 self.summaries.push((summary, number));
             }
             Read::Summary(summary) => self.summary_left_out(summary, number),
+            Read::Backups(backups) => return self.backups(backups, number).await,
             Read::Skipped { kind, text } => {
                 self.skipped.add(&kind);
                 fields::count(&text, "", fields::NOTHING, &[], &mut self.fields);

@@ -7,6 +7,7 @@
 use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
 use annals_event_log::Digest;
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::agent::Agent;
@@ -22,6 +23,8 @@ pub(crate) enum Read {
     Entry(Box<Entry>),
     /// A summary of an earlier conversation, which names no session.
     Summary(Summary),
+    /// Which files the program had copies of, to take back what the model did.
+    Backups(Backups),
     /// A known type without anything that a log has a place for.
     Skipped { kind: String, text: String },
     /// A type that is not known.
@@ -71,13 +74,19 @@ pub(crate) struct Entry {
     /// The message that it is a part of, if that has a name of its own.
     pub(crate) message: Option<String>,
     pub(crate) model: Option<String>,
+    /// What the agent's program calls the prompt that the line is of, in what it tells as it works, too.
+    pub(crate) prompt: Option<String>,
     pub(crate) usage: Option<Usage>,
     /// What the format calls this kind of line in addition to its type.
     pub(crate) subtype: Option<String>,
+    /// Where the line comes from; its frames keep it.
+    pub(crate) origin: Origin,
     /// What the recording has of tool results in addition to what the model saw.
     pub(crate) details: Option<Details>,
     /// In the order in which they are recorded.
     pub(crate) items: Vec<Item>,
+    /// What the program dropped of the context that it says this in place of.
+    pub(crate) dropped: Dropped,
     pub(crate) said: Said,
 }
 
@@ -102,10 +111,13 @@ impl Entry {
             speaker,
             message: None,
             model: None,
+            prompt: None,
             usage: None,
             subtype: None,
+            origin: Origin::default(),
             details: None,
             items: Vec::new(),
+            dropped: Dropped::Nothing,
             said,
         }
     }
@@ -278,6 +290,26 @@ pub(crate) struct Evidence {
     pub(crate) report: Option<Part>,
 }
 
+/// What a compaction or a condensation takes out of the model's context. It goes before the first
+/// checkpoint of the entry.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Dropped {
+    #[default]
+    Nothing,
+    /// All that was before.
+    All,
+    /// What some lines said.
+    Lines(Vec<DroppedLine>),
+}
+
+/// A line that the model does not see any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DroppedLine {
+    pub(crate) name: String,
+    /// The tool call that it is a part of; a call and its result have one frame.
+    pub(crate) call: Option<String>,
+}
+
 /// The line of a summary.
 #[derive(Debug)]
 pub(crate) struct Summary {
@@ -286,6 +318,41 @@ pub(crate) struct Summary {
     /// The line that it sums up to.
     pub(crate) leaf: Option<String>,
     pub(crate) fields: Fields,
+}
+
+/// Copies of files that the program made before the model changed them.
+#[derive(Debug)]
+pub(crate) struct Backups {
+    pub(crate) name: String,
+    /// The line of the prompt that they belong to.
+    pub(crate) prompt: Option<String>,
+    pub(crate) at: Option<Timestamp>,
+    /// In the order of their lines' members.
+    pub(crate) files: Vec<Backup>,
+    pub(crate) fields: Fields,
+}
+
+/// A file that the program had a copy of.
+#[derive(Debug)]
+pub(crate) struct Backup {
+    /// Its path, not blank.
+    pub(crate) path: String,
+    /// Which copy it is, for people.
+    pub(crate) copy: String,
+}
+
+/// Where a line comes from, as it says itself: it may differ from one line to the next.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Origin {
+    /// The provider's name for the request that the message answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) request: Option<String>,
+    /// Why the model stopped there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stop_reason: Option<String>,
+    /// The branch that was checked out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) git_branch: Option<String>,
 }
 
 /// Where work was begun.

@@ -1,21 +1,26 @@
-//! Keeping the text of recordings: each part once, as a snapshot of one item, and for each recording a
-//! snapshot that says which parts it has.
+//! What becomes a context snapshot: the text of recordings, each part once, as a snapshot of one item, and for
+//! each recording one that says which parts it has; and the files that a recording says the program had copies of.
 
 use annals::Request;
 use annals_domain::metadata::SetMetadata;
 use annals_domain::snapshot::{
     ContextItemKind, FinalizeSnapshot, NewItem, OpenSnapshot, SelectionStrategy,
 };
-use annals_domain::{Ordered, Payload, SnapshotId};
+use annals_domain::{Command, Ordered, Payload, SnapshotId};
 use uuid::Uuid;
 
-use super::batch::Load;
+use super::batch::{ImportBatch, Load};
 use super::importer::{Done, Importer};
+use super::item::{Backup, Backups};
 use super::record::{Appended, Recorded};
 use super::remark::Remark;
+use super::texts;
 use crate::import::error::ImportError;
 use crate::import::raw::{RawFile, RawPart};
 use crate::raw::{Contents, EXTERNAL_ID};
+
+/// The most characters of a file's path, which systems limit to about as many bytes.
+const PATH: usize = 4_096;
 
 impl Importer<'_> {
     /// Keeps a part of a recording's text, unless the log has it.
@@ -59,6 +64,46 @@ impl Importer<'_> {
             self.report.kept_raw += 1;
         }
         Ok(())
+    }
+
+    /// Records which files the program had copies of, each as an item. The snapshot stays open: the copies are
+    /// not in the recording.
+    pub(super) async fn backups(&mut self, backups: Backups, line: u64) -> Done {
+        let ids = self.ids.backups(&backups.name);
+        let item = |file: Backup| {
+            let path = texts::beginning(&file.path, PATH);
+            NewItem::new(ContextItemKind::File, path).with_preview(file.copy)
+        };
+        let open = OpenSnapshot::new(SelectionStrategy::Heuristic)
+            .with_id(ids.snapshot)
+            .with_items(backups.files.into_iter().map(item).collect::<Vec<_>>());
+        let mut commands: Vec<Command> = vec![open.into()];
+        if let Some(prompt) = backups.prompt {
+            let prompt = vec![(self.agent.external("line"), prompt)];
+            let name = SetMetadata::new(ids.snapshot.0).with_external_ids(Ordered(prompt));
+            commands.push(name.into());
+        }
+        let program = self.agent.program();
+        let request = |command: Command| {
+            let request = Request::new(program.clone(), command);
+            match backups.at {
+                Some(at) => request.at(at),
+                None => request,
+            }
+        };
+        let requests = commands.into_iter().map(request).collect();
+        let load = Load {
+            fields: backups.fields,
+            ..Load::line()
+        };
+        self.once(ImportBatch::new(
+            ids.batch,
+            backups.name,
+            requests,
+            load,
+            line,
+        ))
+        .await
     }
 
     /// Says that a file is a database, whose text is not kept.

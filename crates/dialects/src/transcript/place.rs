@@ -78,6 +78,11 @@ impl Importer<'_> {
             }
             None => Vec::new(),
         };
+        if entry.origin.git_branch.is_some() {
+            // Its frames say it.
+            let [_, branch, _] = self.agent.setting_paths;
+            lost.retain(|path| *path != branch);
+        }
         if entry.at.is_none() {
             lost.push(self.agent.time_path);
         }
@@ -179,6 +184,7 @@ impl Spoken<'_> {
             parent_line: entry.parent.as_deref(),
             message: Some(entry.message()).filter(|id| *id != entry.name),
             subtype: entry.subtype.as_deref(),
+            origin: Some(&entry.origin),
             ..FrameData::default()
         }
     }

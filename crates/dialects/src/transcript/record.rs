@@ -287,6 +287,16 @@ impl Importer<'_> {
         Ok(())
     }
 
+    /// Whether the log has an intent.
+    pub(super) async fn is_there(&mut self, intent: IntentId) -> Result<bool, ImportError> {
+        self.settle().await?;
+        let stream = StreamRef {
+            kind: StreamKind::Intent,
+            id: intent.0,
+        };
+        Ok(self.annals.log().head(&stream_name(stream)).await? > Version(0))
+    }
+
     /// Whether the log has a chain with frames. Without any, its beginning may be all that an import could record
     /// before it was interrupted, and what is held comes behind the work that it began with.
     async fn has_frames(&mut self, ids: &ChainIds) -> Result<bool, ImportError> {
@@ -314,7 +324,13 @@ impl Importer<'_> {
     }
 
     /// Makes sure that a chain's task, run, plan and pipeline are there.
-    async fn begin(&mut self, session: &str, name: &str, at: Timestamp, line: u64) -> Done {
+    pub(super) async fn begin(
+        &mut self,
+        session: &str,
+        name: &str,
+        at: Timestamp,
+        line: u64,
+    ) -> Done {
         let agent = self.agent;
         let own = self.session(session);
         let (intent, task) = (own.first_intent, own.chain(MAIN).ids.task);
@@ -396,7 +412,10 @@ impl Importer<'_> {
         self.recorded_once(batch).await.map(|_| ())
     }
 
-    async fn recorded_once(&mut self, batch: ImportBatch) -> Result<Recorded, ImportError> {
+    pub(super) async fn recorded_once(
+        &mut self,
+        batch: ImportBatch,
+    ) -> Result<Recorded, ImportError> {
         if let Some(logged) = self.known(batch.key).await? {
             self.again(&batch, logged).await?;
             return Ok(Recorded::Before);

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::batch::{ImportBatch, Load};
 use super::claim::Call;
 use super::ids::{ChainIds, Ids};
-use super::item::Setting;
+use super::item::{Origin, Setting};
 
 /// A session: its own course and its side chains.
 #[derive(Debug)]
@@ -174,6 +174,7 @@ pub(super) struct PendingToolCall {
     pub(super) model: Option<String>,
     pub(super) at: Option<Timestamp>,
     pub(super) cwd: Option<String>,
+    pub(super) origin: Origin,
     /// The chain that it belongs to.
     pub(super) chain: String,
     pub(super) doubted: bool,

@@ -1,9 +1,12 @@
 //! What was said: prompts, the model's texts and thoughts, what the program
 //! adds.
 
+use annals_domain::IntentId;
 use annals_domain::pipeline::FrameKind;
+use uuid::Uuid;
 
-use super::batch::ImportBatch;
+use super::batch::{ImportBatch, Load};
+use super::claim::Claim;
 use super::commands::{self, FrameData};
 use super::importer::{Done, Importer};
 use super::item::{Entry, Evidence, Item, Speaker, What};
@@ -11,6 +14,7 @@ use super::place::Spoken;
 use super::remark::Remark;
 use super::session::MAIN;
 use super::texts::{self, Part};
+use crate::import::error::ImportError;
 use crate::import::fields;
 
 /// A text in a user's line.
@@ -88,7 +92,10 @@ impl Importer<'_> {
                     ..spoken.data()
                 };
                 let frame = commands::text_frame(spoken.pipeline, kind.clone(), text, data);
-                let batch = spoken.batch(self.agent.program(), frame, item);
+                let mut batch = spoken.batch(self.agent.program(), frame, item);
+                if *kind == FrameKind::Checkpoint {
+                    self.drop_before(spoken, &mut batch).await?;
+                }
                 self.context(&spoken.session, &spoken.chain, batch).await
             }
             What::Evidence(evidence) => self.evidence(spoken, item, evidence).await,
@@ -146,7 +153,7 @@ impl Importer<'_> {
         asked: &str,
     ) -> Done {
         let line = &spoken.entry.name;
-        let intent = self.ids.intent(line);
+        let (intent, key) = self.prompt_ids(spoken.entry, asked).await?;
         let place = (spoken.at, spoken.line);
         let refines = self.refined(&spoken.session, intent, place).await?;
         let session = self.session(&spoken.session);
@@ -166,19 +173,70 @@ impl Importer<'_> {
             refines,
             text: asked,
             session: &spoken.session,
-            line,
+            line: Some(line),
+            prompt: None,
         };
         let batch = ImportBatch::new(
-            self.ids.prompt_batch(line),
+            key,
             line.clone(),
             commands::prompt(self.agent, &asked, spoken.at),
             load,
             spoken.line,
         );
         self.once(batch).await?;
+        self.name_prompt(spoken, intent).await?;
         let kind = FrameKind::IntentAnalysis;
         let frame = spoken.text_batch(kind, text, commands::person(), item);
         self.work(&spoken.session, MAIN, frame).await
+    }
+
+    /// The intent that a prompt becomes, and its batch. Where the agent's program told of the prompt before there
+    /// was a line, the log has it by its own name. That another line of it says something else makes it another
+    /// intent.
+    async fn prompt_ids(
+        &mut self,
+        entry: &Entry,
+        asked: &str,
+    ) -> Result<(IntentId, Uuid), ImportError> {
+        let by_line = (
+            self.ids.intent(&entry.name),
+            self.ids.prompt_batch(&entry.name),
+        );
+        let Some(prompt) = &entry.prompt else {
+            return Ok(by_line);
+        };
+        if self.is_known(by_line.1).await? {
+            return Ok(by_line);
+        }
+        let told = (self.ids.prompted(prompt), self.ids.prompted_batch(prompt));
+        let Some(batch) = self.known(told.1).await? else {
+            return Ok(by_line);
+        };
+        let claims = [Claim::Prompt(texts::bounded(asked))];
+        let is_told = self.is_there(told.0).await? && self.holds(&claims, batch).await?;
+        Ok(if is_told { told } else { by_line })
+    }
+
+    /// Says what a prompt is called that is recorded by its line, so that what the agent's program tells of it
+    /// later makes no second intent.
+    async fn name_prompt(&mut self, spoken: &Spoken<'_>, intent: IntentId) -> Done {
+        let line = &spoken.entry.name;
+        let Some(prompt) = &spoken.entry.prompt else {
+            return Ok(());
+        };
+        if intent != self.ids.intent(line) {
+            return Ok(());
+        }
+        let names = commands::prompt_names(self.agent, &spoken.session, Some(line), Some(prompt));
+        let named = commands::named(intent, names);
+        let batch = ImportBatch::new(
+            self.ids.prompted_batch(prompt),
+            line.clone(),
+            vec![spoken.by(self.agent.agent()).request(named)],
+            Load::default(),
+            spoken.line,
+        );
+        self.once(batch).await
     }
 
     /// A text or a thought.

@@ -289,6 +289,7 @@ impl Call<'_> {
             message: Some(&self.waiting.message),
             tool_use: Some(&self.waiting.id),
             tool_use_line: Some(&self.waiting.line_name),
+            origin: Some(&self.waiting.origin),
             left_out: is_left_out.then_some(commands::LEFT_OUT),
             ..FrameData::default()
         };

@@ -16,7 +16,8 @@ use annals::{LoadError, Request, ViewError};
 use annals_domain::pipeline::Event;
 use annals_domain::plan::{self, AddStep, LinkStepFrames, NewStep, SetStepStatus, StepStatus};
 use annals_domain::{AnyEvent, FrameId, PipelineId, PlanId, StreamKind, StreamRef};
-use annals_event_log::{Query, Record, Version};
+use annals_event_log::{Position, Query, Record, Version};
+use uuid::Uuid;
 
 use super::batch::{ImportBatch, Load};
 use super::edit::Access;
@@ -153,9 +154,20 @@ impl Importer<'_> {
             Err(ViewError::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
+        self.frame_in(first, result.call.batch, pipeline).await
+    }
+
+    /// The frame that a batch of the log pushed, which begins at `first`, if it is in this pipeline.
+    pub(super) async fn frame_in(
+        &self,
+        first: Position,
+        batch: Uuid,
+        pipeline: PipelineId,
+    ) -> Result<Option<FrameId>, ImportError> {
+        let failed = |error| ImportError::View(Box::new(error));
         let page = self.annals.log().read(Query::all(first).limit(EVENTS));
         for record in page.await?.records {
-            if record.batch_id() != result.call.batch {
+            if record.batch_id() != batch {
                 break;
             }
             let decoded = annals_wire::decode(&record);

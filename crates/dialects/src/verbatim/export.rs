@@ -227,6 +227,7 @@ fn readable(record: &Record) -> Readable {
     // An event of a newer version has no JSON here; its record is whole.
     let event = annals_wire::decode(record).ok();
     let event = event.and_then(|decoded| serde_json::to_value(StructureJson(&decoded.event)).ok());
+    let event = event.map(annals_wire::sorted);
     Readable {
         version: record.version().0,
         event_id: record.event_id(),
@@ -235,10 +236,10 @@ fn readable(record: &Record) -> Readable {
         occurred_at: record.occurred_at().into(),
         recorded_at: record.recorded_at().into(),
         actor: json!({
-            "kind": actor.kind,
-            "id": actor.id,
-            "display_name_piece": actor.display_name,
             "auth_context_piece": actor.auth_context,
+            "display_name_piece": actor.display_name,
+            "id": actor.id,
+            "kind": actor.kind,
         }),
         correlation: record.correlation(),
         causation: record.causation(),
@@ -248,11 +249,11 @@ fn readable(record: &Record) -> Readable {
 }
 
 fn piece(piece: &Content) -> Value {
-    let reference = |kind: &str, digest: &Digest, size: u64| json!({ "kind": kind, "digest": digest.to_string(), "size": size });
+    let reference = |kind: &str, digest: &Digest, size: u64| json!({ "digest": digest.to_string(), "kind": kind, "size": size });
     match piece {
         Content::Inline { bytes, .. } => match std::str::from_utf8(bytes) {
             Ok(text) => json!({ "kind": "inline", "text": text }),
-            Err(_) => json!({ "kind": "inline", "base64": STANDARD.encode(bytes) }),
+            Err(_) => json!({ "base64": STANDARD.encode(bytes), "kind": "inline" }),
         },
         Content::Blob { digest, size, .. } => reference("blob", digest, *size),
         Content::Attachment { digest, size, .. } => reference("attachment", digest, *size),

@@ -1,12 +1,13 @@
 //! Logs into which recordings of any agent are imported, and what is in them, for people.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use annals::projections::{Entry, PatchSetView};
 use annals_dialects::ImportReport;
 use annals_dialects::import::{self, ImportOptions};
 use annals_domain::run::Event as RunEvent;
-use annals_domain::{AnyEvent, intent};
+use annals_domain::{AnyEvent, intent, pipeline};
 use annals_event_log::Digest;
 use futures::executor::block_on;
 
@@ -107,6 +108,29 @@ impl AgentLog {
             )
         };
         edits.into_iter().map(shown).collect()
+    }
+
+    /// What the frames say that an agent's program dropped, in the order in which they went.
+    pub(crate) fn dropped(&self) -> Vec<String> {
+        let mut pushed = BTreeMap::new();
+        let mut gone = Vec::new();
+        for entry in self.0.entries() {
+            let of = entry.stream.id;
+            match &entry.event {
+                AnyEvent::Pipeline(pipeline::Event::FramePushed(event)) => {
+                    let summary = entry.text(event.summary).to_string();
+                    pushed.insert((of, event.frame_id), summary);
+                }
+                AnyEvent::Pipeline(pipeline::Event::FramesDropped(event)) => {
+                    for range in &event.frames {
+                        let range = (of, range.first)..=(of, range.last);
+                        gone.extend(pushed.range(range).map(|(_, summary)| summary.clone()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        gone
     }
 
     /// What happened, without its place in the log, and without the tokens, whose places may differ.

@@ -195,7 +195,7 @@ fn cut_anywhere_and_then_whole_it_is_the_same() {
     for id in ["session_id", "trajectory_id"] {
         unnamed.as_object_mut().unwrap().remove(id);
     }
-    let unnamed = unnamed.to_string();
+    let unnamed = annals_wire::sorted(unnamed).to_string();
     let rest = &unnamed[1..unnamed.len() - 1];
     let names = r#""session_id":"run-1","trajectory_id":"t-1""#;
     let texts = [format!("{{{names},{rest}}}"), format!("{{{rest},{names}}}")];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use annals::projections::{RunView, TaskView};
+use annals::projections::{ContextPipelineView, RunView, TaskView};
 use annals_dialects::codex;
 use annals_event_log::store_support::referenced_blobs;
 use annals_event_log::{Position, Query};
@@ -467,4 +467,18 @@ fn a_rollout_without_its_first_line_is_of_the_thread_that_its_name_has() {
     let log = log_of_lines(NAME, whole.get(1..).unwrap());
     let task: TaskView = log.get(codex::ids().session(THREAD).task);
     assert_eq!(task.title.as_str(), Some("Fix a.rs"));
+}
+
+#[test]
+fn a_compaction_takes_what_was_before_out_of_the_window() {
+    let log = log_of_lines(NAME, &session().0);
+    let pipeline: ContextPipelineView = log.get(codex::ids().session(THREAD).pipeline);
+    let dropped = pipeline.evicted.iter().filter(|gone| gone.pushed.is_none());
+    let frames: Vec<&str> = pipeline
+        .frames()
+        .filter_map(|frame| frame.summary.as_str())
+        .collect();
+    assert_eq!(frames.first(), Some(&"What was before."), "{frames:?}");
+    assert_eq!(dropped.count(), pipeline.evicted.len());
+    assert_eq!(log.count("pipeline.frames_dropped"), 1);
 }

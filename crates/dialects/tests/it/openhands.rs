@@ -258,6 +258,20 @@ fn what_is_not_work_is_a_frame() {
     assert_eq!(thoughts, 5);
 }
 
+/// A call and its result have one frame.
+#[test]
+fn a_condensation_drops_the_frames_of_what_it_forgets() {
+    let log = AgentLog::of("events.jsonl", &lines(&story()));
+    let dropped = log.dropped();
+    let [.., call] = dropped.as_slice() else {
+        panic!("{dropped:?}");
+    };
+    assert!(call.starts_with("terminal: a\nb\nc"), "{dropped:?}");
+    assert_eq!(&dropped[..dropped.len() - 1], ["Hm.", "I use terminal."]);
+    let older = AgentLog::of("trajectory.json", &list(&older_story()));
+    assert_eq!(older.dropped(), ["I look.", "execute_bash: no"]);
+}
+
 /// What a result has in addition to its content is counted by itself, also where the call was not read.
 #[test]
 fn the_report_says_what_became_of_results() {
@@ -349,7 +363,7 @@ fn older_story() -> Vec<Value> {
         json!({ "command": "ls" }),
         [10, 2, 3, 4],
     );
-    let editor = json!({ "command": "create", "path": "/w/a", "file_text": "1\n" });
+    let editor = json!({ "command": "create", "file_text": "1\n", "path": "/w/a" });
     let edit = metadata("c2", "str_replace_editor", editor, [20, 5, 0, 1]);
     let refused = metadata(
         "c3",

@@ -13,8 +13,8 @@ use crate::intent::*;
 use crate::metadata::{Seal, SetMetadata};
 use crate::observation::{ObservationKind, ProcessObservation, RecordObservation};
 use crate::pipeline::{
-    CreatePipeline, EvictionPolicy, FrameKind, PushFrame, SetEvictionPolicy, SetGlobalSummary,
-    SetMaxFrames,
+    CreatePipeline, DropFrames, EvictionPolicy, FrameKind, PushFrame, SetEvictionPolicy,
+    SetGlobalSummary, SetMaxFrames,
 };
 use crate::plan::*;
 use crate::run::*;
@@ -98,6 +98,10 @@ fn of_runs() -> Vec<Command> {
         StartPatching::new(run).into(),
         StartValidation::new(run).into(),
         RecordToolInvocation::new(run, "sh", ToolStatus::Ok).into(),
+        RequestToolCall::new(run, "sh").into(),
+        DecideToolCall::new(run, ID.into(), ToolVerdict::Deny, ToolDecider::Rule).into(),
+        BeginToolCall::new(run, ID.into()).into(),
+        EndToolCall::new(run, ID.into(), ToolStatus::Ok).into(),
         ProposePatchSet::new(run, DiffFormat::Unified).into(),
         ApplyPatchSet::new(patch_set).into(),
         RejectPatchSet::new(patch_set).into(),
@@ -122,6 +126,7 @@ fn of_others() -> Vec<Command> {
         FinalizeSnapshot::new(snapshot).into(),
         CreatePipeline::new().into(),
         PushFrame::new(pipeline, FrameKind::ToolCall, "so").into(),
+        DropFrames::new(pipeline).into(),
         SetMaxFrames::new(pipeline, 1).into(),
         SetEvictionPolicy::new(pipeline, EvictionPolicy::default()).into(),
         SetGlobalSummary::new(pipeline).into(),

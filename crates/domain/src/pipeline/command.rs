@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{EvictionPolicy, FrameKind};
-use crate::{Json, PipelineId};
+use crate::{FrameId, Json, PipelineId};
 
 /// Creates a pipeline without frames. Its first frame is usually the
 /// interpretation of an intent.
@@ -65,6 +65,24 @@ pub struct PushFrame {
     #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_estimate: Option<u64>,
+}
+
+/// Takes frames out of the window at once, as an agent's program does that compacts or condenses its
+/// model's context by itself. They go whatever the policy, also those of protected kinds, and do not
+/// come back. What takes their place, such as a summary, is pushed as a frame afterwards.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
+#[setters(prefix = "with_", into)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct DropFrames {
+    /// The pipeline.
+    #[setters(skip)]
+    pub pipeline: PipelineId,
+    /// The frames, in any order, which may have left the window before; left out, all that were
+    /// pushed so far.
+    #[new(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<Vec<FrameId>>,
 }
 
 /// Sets how many frames the window may hold. It evicts nothing until the next

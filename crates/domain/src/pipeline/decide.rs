@@ -1,9 +1,9 @@
 //! What is accepted of a context pipeline, and what happens then.
 
 use super::{
-    CONTENT, CreatePipeline, Created, Event, EvictionPolicy, EvictionPolicySet, FramePushed,
-    FramesUsed, GlobalSummarySet, MaxFramesSet, Open, PushFrame, SetEvictionPolicy,
-    SetGlobalSummary, SetMaxFrames, State,
+    CONTENT, CreatePipeline, Created, DropFrames, Event, EvictionPolicy, EvictionPolicySet,
+    FramePushed, FrameRanges, FramesDropped, FramesUsed, GlobalSummarySet, MaxFramesSet, Open,
+    PushFrame, SetEvictionPolicy, SetGlobalSummary, SetMaxFrames, State,
 };
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
@@ -118,6 +118,35 @@ fn takes_content(data: &Json) -> Result<(), Refusal> {
         None => "content becomes a member of it, so it must be an object that can be read",
     };
     Err(Refusal::invalid("data", reason))
+}
+
+pub(crate) fn drop_frames(world: &mut World, command: &DropFrames, _: &Meta) -> Decided {
+    let next = open(world, command.pipeline)?.next_frame_id;
+    let frames = match &command.frames {
+        None => FrameRanges::below(next),
+        Some(frames) => pushed(frames, next)?,
+    };
+    if frames.is_empty() {
+        return Ok(Vec::new());
+    }
+    let event = FramesDropped::new(&frames, next);
+    Ok(vec![emit(command.pipeline, event, Pieces::new())])
+}
+
+/// Frames that were pushed, in ascending order.
+fn pushed(frames: &[FrameId], next: FrameId) -> Result<FrameRanges, Refusal> {
+    let mut frames = frames.to_vec();
+    frames.sort_unstable();
+    frames.dedup();
+    match frames.last() {
+        Some(last) if *last >= next => {
+            let reason = format!(
+                "frame {last} was not pushed; expected numbers below {next}, which the next frame gets"
+            );
+            Err(Refusal::invalid("frames", reason))
+        }
+        _ => Ok(frames.into_iter().collect()),
+    }
 }
 
 pub(crate) fn set_max_frames(world: &mut World, command: &SetMaxFrames, _: &Meta) -> Decided {

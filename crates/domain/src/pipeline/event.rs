@@ -1,7 +1,8 @@
 //! What happens to a context pipeline.
 //!
 //! Evictions are not events: the window is a pure function of the frames that
-//! were pushed and the limit in force ([`super::Window`]).
+//! were pushed and the limit in force ([`super::Window`]). What a program took out
+//! of its model's context by itself follows from no policy, and is one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ events! {
         Created = "pipeline.created" v 1,
         FramePushed = "pipeline.frame_pushed" v 2,
         FramesUsed = "pipeline.frames_used" v 2,
+        FramesDropped = "pipeline.frames_dropped" v 1,
         MaxFramesSet = "pipeline.max_frames_set" v 1,
         EvictionPolicySet = "pipeline.eviction_policy_set" v 1,
         GlobalSummarySet = "pipeline.global_summary_set" v 1,
@@ -72,6 +74,27 @@ pub struct FramesUsed {
     pub frames: Vec<FrameId>,
     /// Whether it was not stated, but inferred from something else.
     pub inferred: bool,
+}
+
+/// The agent's program took frames out of the model's context by itself, as it compacted or
+/// condensed it. They leave the window at once, whatever the policy, and those that are
+/// protected, too. None of them comes back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FramesDropped {
+    /// Their numbers, ascending. Some may have left the window before.
+    pub frames: Vec<StoredRange>,
+    /// Whether they are all that had been pushed: the window is empty afterwards.
+    pub all: bool,
+}
+
+/// Consecutive frame numbers, inside an event's structure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "range")]
+pub struct StoredRange {
+    /// The first of them.
+    pub first: FrameId,
+    /// The last of them.
+    pub last: FrameId,
 }
 
 /// The limit was set. It evicts nothing until the next push.
@@ -171,6 +194,7 @@ fn touches(event: &Event, id: Uuid) -> Touched {
         Event::FramesUsed(_) => Touched::new(),
         Event::Created(_)
         | Event::FramePushed(_)
+        | Event::FramesDropped(_)
         | Event::MaxFramesSet(_)
         | Event::EvictionPolicySet(_)
         | Event::GlobalSummarySet(_)

@@ -125,6 +125,13 @@ pub trait Evictor {
     /// The frame that [`Evictor::next`] named has left the window.
     fn evicted(&mut self, frame: &FrameFacts);
 
+    /// A frame has left the window that the agent's program dropped. Unless a policy says otherwise
+    /// it is like one that was evicted; one that relies on it that [`Evictor::next`] named the
+    /// frame has to say so.
+    fn dropped(&mut self, frame: &FrameFacts) {
+        self.evicted(frame);
+    }
+
     /// By how much a window that holds this is over the limit, if it is.
     fn excess(&self, held: Totals) -> Option<Excess>;
 
@@ -155,6 +162,10 @@ impl<E: Evictor + ?Sized> Evictor for Box<E> {
 
     fn evicted(&mut self, frame: &FrameFacts) {
         (**self).evicted(frame);
+    }
+
+    fn dropped(&mut self, frame: &FrameFacts) {
+        (**self).dropped(frame);
     }
 
     fn excess(&self, held: Totals) -> Option<Excess> {

@@ -75,6 +75,11 @@ pub fn evolve(state: &mut State, event: &Event) {
                 open.tally.push(&event.kind);
             }
         }
+        Event::FramesDropped(event) => {
+            if let State::Open(open) = state {
+                open.tally.drop_frames(event.all);
+            }
+        }
         Event::MaxFramesSet(event) => {
             if let State::Open(open) = state {
                 open.tally.set_max_frames(event.max_frames);
@@ -102,11 +107,11 @@ pub fn evolve_window(window: &mut Option<Window<()>>, event: &Event) {
 }
 
 /// The same, giving each frame that goes to `evicted`, behind the number of the
-/// frame whose push it had to make room for.
+/// frame whose push it had to make room for; none where it was dropped.
 pub fn evolve_window_with(
     window: &mut Option<Window<()>>,
     event: &Event,
-    mut evicted: impl FnMut(FrameId, FrameFacts),
+    mut evicted: impl FnMut(Option<FrameId>, FrameFacts),
 ) {
     match (event, window) {
         (Event::Created(event), window) => *window = Some(Window::new(event.max_frames)),
@@ -124,7 +129,7 @@ pub fn evolve_window_with(
         (Event::FramePushed(event), Some(window)) => {
             window.skip_to(event.frame_id);
             window.push_with(&event.kind, event.token_estimate, (), |facts, ()| {
-                evicted(event.frame_id, facts);
+                evicted(Some(event.frame_id), facts);
             });
         }
         (Event::FramesUsed(event), Some(window)) => {
@@ -132,11 +137,15 @@ pub fn evolve_window_with(
                 window.touch(*frame);
             }
         }
+        (Event::FramesDropped(event), Some(window)) => {
+            window.drop_frames(event, |facts, ()| evicted(None, facts));
+        }
         (Event::MaxFramesSet(event), Some(window)) => window.set_max_frames(event.max_frames),
         (Event::EvictionPolicySet(event), Some(window)) => window.set_policy(event.policy()),
         (
             Event::FramePushed(_)
             | Event::FramesUsed(_)
+            | Event::FramesDropped(_)
             | Event::MaxFramesSet(_)
             | Event::EvictionPolicySet(_),
             None,

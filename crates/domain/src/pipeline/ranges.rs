@@ -22,6 +22,12 @@ use crate::FrameId;
 pub struct FrameRanges(Vec<(FrameId, FrameId)>);
 
 impl FrameRanges {
+    /// All numbers below one.
+    pub fn below(next: FrameId) -> FrameRanges {
+        let last = next.0.checked_sub(1).map(FrameId);
+        FrameRanges(last.map(|last| (FrameId(0), last)).into_iter().collect())
+    }
+
     /// Adds a number; where it follows the last one, to its range.
     pub fn push(&mut self, id: FrameId) {
         match self.0.last_mut() {

@@ -1,9 +1,27 @@
-//! Policies as events store them: plain data without variants.
+//! Policies and numbers as events store them: plain data without variants.
 
 use super::{
-    EvictionPolicy, EvictionPolicySet, KindQuota, KindQuotas, LeastRecentlyUsed, MaxFrames,
-    PolicyRule, RollingSummary, StoredQuota, TokenBudget, Unlimited,
+    EvictionPolicy, EvictionPolicySet, FrameRanges, FramesDropped, KindQuota, KindQuotas,
+    LeastRecentlyUsed, MaxFrames, PolicyRule, RollingSummary, StoredQuota, StoredRange,
+    TokenBudget, Unlimited,
 };
+use crate::FrameId;
+
+impl FramesDropped {
+    /// The event that these frames were dropped, of a pipeline whose next frame gets the number
+    /// `next`.
+    pub fn new(frames: &FrameRanges, next: FrameId) -> FramesDropped {
+        let stored = |(first, last): &(FrameId, FrameId)| StoredRange {
+            first: *first,
+            last: *last,
+        };
+        FramesDropped {
+            frames: frames.as_slice().iter().map(stored).collect(),
+            // The last number of all is that of no frame of ours, but may be an adopted one's.
+            all: next.0 < u64::MAX && *frames == FrameRanges::below(next),
+        }
+    }
+}
 
 impl EvictionPolicySet {
     /// The event that a policy was set.

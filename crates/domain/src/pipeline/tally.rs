@@ -10,8 +10,8 @@ use crate::{DecideError, PipelineId, SecondFold, World};
 /// and a list need to know of a window, whose frames they do not hold.
 ///
 /// Which frames go does not change how many do, as long as a policy only counts
-/// frames and protects the usual kinds. Once another one is in force the number
-/// is unknown here, and stays so: what is in the window then has to be looked
+/// frames and protects the usual kinds. Once another one is in force, or some
+/// frames were dropped by their numbers, the number is unknown here, and stays so: what is in the window then has to be looked
 /// up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
@@ -98,6 +98,15 @@ impl Tally {
             self.protected += 1;
         } else {
             self.evictable += 1;
+        }
+    }
+
+    /// Frames were dropped: all of them, or some, of which counting cannot know whether they were
+    /// still there.
+    pub fn drop_frames(&mut self, all: bool) {
+        match all {
+            true => (self.protected, self.evictable) = (0, 0),
+            false => self.limit = Limit::Unknown,
         }
     }
 

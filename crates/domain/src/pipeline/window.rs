@@ -9,6 +9,7 @@
 //!   the next push, which then evicts as many as it takes.
 //! - IntentAnalysis and Checkpoint frames are protected. If only those are left
 //!   the window stays over its limit.
+//! - What the agent's program dropped by itself goes at once, protected or not.
 //! - The pushed frame may itself be the one that goes. It has its number all
 //!   the same, and no number is used twice.
 
@@ -16,7 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::line::Line;
-use super::{EvictionPolicy, Evictor, Excess, FrameFacts, FrameKind, RolledUp, Rules, Totals};
+use super::{
+    EvictionPolicy, Evictor, Excess, FrameFacts, FrameKind, FramesDropped, RolledUp, Rules, Totals,
+};
 use crate::FrameId;
 
 /// A frame with such a number is not given a place after it, so that there is
@@ -246,7 +249,31 @@ impl<T, E: Evictor> Window<T, E> {
         renumbered.unwrap_or(FrameId(place))
     }
 
+    /// Takes frames out by their numbers, whatever the policy says of them, and gives each to
+    /// `dropped`, in chronological order.
+    pub fn drop_frames(&mut self, event: &FramesDropped, mut dropped: impl FnMut(FrameFacts, T)) {
+        let is_named = |id: FrameId| {
+            let after = event.frames.partition_point(|range| range.first <= id);
+            let range = after.checked_sub(1).and_then(|at| event.frames.get(at));
+            range.is_some_and(|range| id <= range.last)
+        };
+        let places = self.held.iter().map(|(place, _)| place);
+        let places: Vec<u64> = places.filter(|it| is_named(self.id_at(*it))).collect();
+        for place in places {
+            if let Some((facts, frame)) = self.take(place) {
+                self.evictor.dropped(&facts);
+                dropped(facts, frame);
+            }
+        }
+    }
+
     fn remove(&mut self, place: u64) -> Option<(FrameFacts, T)> {
+        let (facts, frame) = self.take(place)?;
+        self.evictor.evicted(&facts);
+        Some((facts, frame))
+    }
+
+    fn take(&mut self, place: u64) -> Option<(FrameFacts, T)> {
         let held = self.held.remove(place)?;
         let facts = facts_of(place, self.id_at(place), &held);
         self.tokens -= u128::from(held.tokens);
@@ -257,7 +284,6 @@ impl<T, E: Evictor> Window<T, E> {
                 self.displaced.remove(&facts.id);
             }
         }
-        self.evictor.evicted(&facts);
         Some((facts, held.frame))
     }
 

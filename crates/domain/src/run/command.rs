@@ -95,7 +95,8 @@ pub struct IoFootprint {
     pub paths_written: Vec<String>,
 }
 
-/// Records one tool call of a run that is neither Completed nor Failed.
+/// Records one tool call that is over, once, of a run that is neither Completed nor Failed; of any run
+/// where something of the call's life is known already.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema, new, Setters)]
 #[setters(prefix = "with_", into)]
 #[serde(deny_unknown_fields)]

@@ -1,5 +1,6 @@
 //! What is accepted of a run and its objects, and what happens then. The
-//! decision, which spans aggregates, has a file of its own: `verdict.rs`.
+//! decision, which spans aggregates, has a file of its own: `verdict.rs`; so have tool calls:
+//! `tool_decide.rs`.
 
 use std::sync::Arc;
 
@@ -11,10 +12,9 @@ use super::{
     ApplyPatchSet, ApplyStatus, AttachSnapshot, CreateRun, Created, EvidenceRecorded, FailRun,
     Failed, IoFootprint, MetricsRecorded, OverrideRationale, PatchSetApplied, PatchSetProposed,
     PatchSetRejected, PatchingStarted, ProposePatchSet, ProvenanceRecorded, RationaleOverridden,
-    RecordEvidence, RecordMetrics, RecordProvenance, RecordToolInvocation, RecordUsage,
-    RejectPatchSet, SnapshotAttached, StartPatching, StartValidation, State, Status,
-    StoredFootprint, StoredTokens, StoredTouchedFile, TokenUsage, ToolInvoked, UsageRecorded,
-    ValidationStarted,
+    RecordEvidence, RecordMetrics, RecordProvenance, RecordUsage, RejectPatchSet, SnapshotAttached,
+    StartPatching, StartValidation, State, Status, StoredFootprint, StoredTokens,
+    StoredTouchedFile, TokenUsage, UsageRecorded, ValidationStarted,
 };
 use crate::content::check_parts;
 use crate::pieces::Pieces;
@@ -107,7 +107,7 @@ fn check_revertible(
     )
 }
 
-fn require_unfinished(
+pub(super) fn require_unfinished(
     world: &mut World,
     run: RunId,
     asked: &'static str,
@@ -177,46 +177,15 @@ pub(crate) fn fail(world: &mut World, command: &FailRun, _: &Meta) -> Decided {
     Ok(events)
 }
 
-fn check_artifacts(artifacts: &[ArtifactRef]) -> Result<(), Refusal> {
+pub(super) fn check_artifacts(artifacts: &[ArtifactRef]) -> Result<(), Refusal> {
     artifacts.iter().try_for_each(ArtifactRef::check)
 }
 
-fn store_footprint(footprint: &IoFootprint, pieces: &mut Pieces) -> StoredFootprint {
+pub(super) fn store_footprint(footprint: &IoFootprint, pieces: &mut Pieces) -> StoredFootprint {
     StoredFootprint {
         paths_read: pieces.texts(&footprint.paths_read),
         paths_written: pieces.texts(&footprint.paths_written),
     }
-}
-
-pub(crate) fn record_tool_invocation(
-    world: &mut World,
-    command: &RecordToolInvocation,
-    meta: &Meta,
-) -> Decided {
-    not_blank("tool_name", &command.tool_name)?;
-    check_artifacts(&command.artifacts)?;
-    check_parts("output", &command.output)?;
-    require_unfinished(world, command.run, "record_tool_invocation")?;
-    let tool_invocation = fresh_id(world, command.id, meta)?;
-    let mut pieces = Pieces::new();
-    let event = ToolInvoked {
-        tool_invocation,
-        tool_name: pieces.text(command.tool_name.as_str()),
-        io_footprint: command
-            .io_footprint
-            .as_ref()
-            .map(|io| store_footprint(io, &mut pieces)),
-        args: pieces.optional_json(command.args.as_ref()),
-        status: command.status,
-        duration_ms: command.duration_ms,
-        result_summary: pieces.optional_text(command.result_summary.as_deref()),
-        artifacts: StoredArtifact::store_with_parts(
-            &command.artifacts,
-            &command.output,
-            &mut pieces,
-        ),
-    };
-    Ok(vec![emit(command.run, event, pieces)])
 }
 
 pub(crate) fn propose_patch_set(

@@ -9,7 +9,10 @@ use super::adopted::{
     Adopted, DecisionAdopted, EvidenceAdopted, PatchSetAdopted, ProvenanceAdopted,
     ToolInvocationAdopted,
 };
-use super::{ChangeType, DecisionType, DiffFormat, EvidenceKind, ToolStatus};
+use super::{
+    ChangeType, DecisionType, DiffFormat, EvidenceKind, StoredFootprint, ToolBegun, ToolDecided,
+    ToolEnded, ToolRequested, ToolStatus,
+};
 use crate::event::{Touched, events};
 use crate::intent::IntentStatus;
 use crate::metadata::{MetadataSet, Sealed, subject};
@@ -49,6 +52,10 @@ events! {
         ToolInvocationAdopted = "run.tool_invocation_adopted" v 1,
         ResultCommitRecorded = "run.result_commit_recorded" v 1,
         EndedAfterIntent = "run.ended_after_intent" v 1,
+        ToolRequested = "run.tool_requested" v 1,
+        ToolDecided = "run.tool_decided" v 1,
+        ToolBegun = "run.tool_begun" v 1,
+        ToolEnded = "run.tool_ended" v 1,
         Redacted = "run.redacted" v 1,
     }
 }
@@ -84,16 +91,6 @@ pub struct PatchingStarted {}
 /// The agent began to check its changes; the run is Validating.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ValidationStarted {}
-
-/// Files that a tool call read and wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(title = "footprint")]
-pub struct StoredFootprint {
-    /// Files read, relative to the repository.
-    pub paths_read: Vec<Slot>,
-    /// Files written, relative to the repository.
-    pub paths_written: Vec<Slot>,
-}
 
 /// A tool was called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -317,6 +314,43 @@ pub struct Failed {
     pub error: Slot,
 }
 
+/// The tool call that an event of a run is about, if it is about one.
+pub fn call_of(event: &Event) -> Option<ToolInvocationId> {
+    match event {
+        Event::ToolRequested(event) => Some(event.tool_invocation),
+        Event::ToolDecided(event) => Some(event.tool_invocation),
+        Event::ToolBegun(event) => Some(event.tool_invocation),
+        Event::ToolEnded(event) => Some(event.tool_invocation),
+        Event::ToolInvoked(event) => Some(event.tool_invocation),
+        Event::ToolInvocationAdopted(event) => Some(event.invocation.tool_invocation),
+        Event::Created(_)
+        | Event::SnapshotAttached(_)
+        | Event::PatchingStarted(_)
+        | Event::ValidationStarted(_)
+        | Event::PatchSetProposed(_)
+        | Event::PatchSetApplied(_)
+        | Event::PatchSetRejected(_)
+        | Event::PatchSetReverted(_)
+        | Event::RationaleOverridden(_)
+        | Event::EvidenceRecorded(_)
+        | Event::ProvenanceRecorded(_)
+        | Event::UsageRecorded(_)
+        | Event::MetricsRecorded(_)
+        | Event::DecisionMade(_)
+        | Event::Failed(_)
+        | Event::MetadataSet(_)
+        | Event::Sealed(_)
+        | Event::Adopted(_)
+        | Event::PatchSetAdopted(_)
+        | Event::EvidenceAdopted(_)
+        | Event::DecisionAdopted(_)
+        | Event::ProvenanceAdopted(_)
+        | Event::ResultCommitRecorded(_)
+        | Event::EndedAfterIntent(_)
+        | Event::Redacted(_) => None,
+    }
+}
+
 fn touches(event: &Event, id: Uuid) -> Touched {
     let run = (Kind::Run, id);
     let patch_set = |id: PatchSetId| (Kind::PatchSet, id.0);
@@ -334,10 +368,15 @@ fn touches(event: &Event, id: Uuid) -> Touched {
         Event::EvidenceAdopted(event) => smallvec![(Kind::Evidence, event.evidence.evidence.0)],
         Event::DecisionAdopted(event) => smallvec![(Kind::Decision, event.decision.decision.0)],
         Event::ProvenanceAdopted(event) => smallvec![(Kind::Provenance, event.provenance.0)],
-        Event::ToolInvocationAdopted(event) => {
-            smallvec![(Kind::ToolInvocation, event.invocation.tool_invocation.0)]
+        Event::ToolInvocationAdopted(_)
+        | Event::ToolInvoked(_)
+        | Event::ToolRequested(_)
+        | Event::ToolDecided(_)
+        | Event::ToolBegun(_)
+        | Event::ToolEnded(_) => {
+            let call = call_of(event).map(|call| (Kind::ToolInvocation, call.0));
+            call.into_iter().collect()
         }
-        Event::ToolInvoked(event) => smallvec![(Kind::ToolInvocation, event.tool_invocation.0)],
         Event::PatchSetProposed(event) => smallvec![patch_set(event.patch_set), run],
         Event::PatchSetApplied(event) => smallvec![patch_set(event.patch_set)],
         Event::PatchSetRejected(event) => smallvec![patch_set(event.patch_set)],

@@ -10,12 +10,18 @@ pub(crate) fn may_have_names(event: &Event) -> bool {
             | Event::EvidenceAdopted(_)
             | Event::DecisionMade(_)
             | Event::DecisionAdopted(_)
+            | Event::ToolDecided(_)
     )
 }
 
 /// Gives each name of an event to `each`: kinds of evidence and types of decisions that no list
-/// has.
+/// has; and what decided on a tool call, and its file.
 pub(crate) fn each_name(event: &mut Event, each: &mut dyn FnMut(&mut String)) {
+    if let Event::ToolDecided(event) = event {
+        let names = [&mut event.by_name, &mut event.source];
+        names.into_iter().flatten().for_each(each);
+        return;
+    }
     let own = match event {
         Event::EvidenceRecorded(event) => EvidenceKind::own_word(&mut event.kind),
         Event::EvidenceAdopted(event) => EvidenceKind::own_word(&mut event.evidence.kind),

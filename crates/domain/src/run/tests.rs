@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod records;
+mod tool_calls;
 mod verdicts;
 
 use uuid::Uuid;
@@ -182,6 +183,10 @@ fn all_commands() -> Vec<Command> {
         records::usage().into(),
         records::metrics().into(),
         records::provenance().into(),
+        tool_calls::request().into(),
+        tool_calls::decide(ToolVerdict::Deny, ToolDecider::Person).into(),
+        tool_calls::begin().into(),
+        tool_calls::end(ToolStatus::Ok).into(),
     ]
 }
 
@@ -190,7 +195,7 @@ const PATCHING: Status = Status::Patching;
 const VALIDATING: Status = Status::Validating;
 
 /// What is accepted while a run goes on: the command, the status before and
-/// the status after. Provenance, usage and metrics are taken in every state.
+/// the status after. Provenance, usage, metrics and what becomes of a tool call are taken in every state.
 const ACCEPTED: &[(&str, Status, Status)] = &[
     ("start_patching", CREATED, PATCHING),
     ("start_validation", PATCHING, VALIDATING),
@@ -203,13 +208,23 @@ const ACCEPTED: &[(&str, Status, Status)] = &[
     ("record_tool_invocation", CREATED, CREATED),
     ("record_tool_invocation", PATCHING, PATCHING),
     ("record_tool_invocation", VALIDATING, VALIDATING),
+    ("request_tool_call", CREATED, CREATED),
+    ("request_tool_call", PATCHING, PATCHING),
+    ("request_tool_call", VALIDATING, VALIDATING),
     ("record_evidence", CREATED, CREATED),
     ("record_evidence", PATCHING, PATCHING),
     ("record_evidence", VALIDATING, VALIDATING),
     ("propose_patch_set", PATCHING, PATCHING),
     ("propose_patch_set", VALIDATING, VALIDATING),
 ];
-const ALWAYS: &[&str] = &["record_usage", "record_metrics", "record_provenance"];
+const ALWAYS: &[&str] = &[
+    "record_usage",
+    "record_metrics",
+    "record_provenance",
+    "decide_tool_call",
+    "begin_tool_call",
+    "end_tool_call",
+];
 
 #[test]
 fn transitions_are_accepted_along_the_matrix_and_refused_elsewhere() {

@@ -82,3 +82,57 @@ open_enum! {
         Rollback = 5 => "rollback",
     }
 }
+
+coded_enum! {
+    /// What was decided on a tool call that was requested.
+    pub enum ToolVerdict {
+        /// The call may be made.
+        Allow = 1 => "allow",
+        /// The call must not be made.
+        Deny = 2 => "deny",
+        /// Somebody else must decide, mostly a person.
+        Ask = 3 => "ask",
+    }
+}
+
+coded_enum! {
+    /// What decided on a tool call.
+    pub enum ToolDecider {
+        /// A rule, mostly one of a settings or policy file.
+        Rule = 1 => "rule",
+        /// A program that the agent runs before its tools.
+        Hook = 2 => "hook",
+        /// A person who was asked.
+        Person = 3 => "person",
+        /// A model that judges calls.
+        Classifier = 4 => "classifier",
+        /// The mode that the agent was in, such as one that allows all edits.
+        Mode = 5 => "mode",
+    }
+}
+
+coded_enum! {
+    /// How long a decision on a tool call holds.
+    pub enum GrantScope {
+        /// For this call alone.
+        Once = 1 => "once",
+        /// For calls like it until the agent's session ends.
+        Session = 2 => "session",
+    }
+}
+
+coded_enum! {
+    /// Where a tool call is in its life.
+    pub enum CallStatus {
+        /// The agent asked for it, and it has not begun.
+        Requested = 1 => "requested",
+        /// It was denied, and has not begun.
+        Denied = 2 => "denied",
+        /// It has begun, and has not ended.
+        Running = 3 => "running",
+        /// It ended, and worked.
+        Ok = 4 => "ok",
+        /// It ended, and did not work.
+        Error = 5 => "error",
+    }
+}

@@ -97,7 +97,8 @@ fn invoke(
         (Some(code), Some(message)) => Some(format!("{code}: {message}")),
         (code, message) => code.as_ref().or(message.as_ref()).cloned(),
     };
-    let args = serde_json::json!({ "session": command.session, "command": command.id });
+    // In the order of their names, which every build of serde_json keeps.
+    let args = serde_json::json!({ "command": command.id, "session": command.session });
     let took = (at.to_utc() - open.at.to_utc()).num_milliseconds();
     let event = ToolInvoked {
         tool_invocation: invocation_of(command.session, command.id),

@@ -13,6 +13,7 @@ mod observation;
 mod plan_steps;
 mod run_children;
 mod session;
+mod tool_call;
 mod work_items;
 
 use annals_domain::intent::Stage;
@@ -362,7 +363,11 @@ impl Fold<'_> {
             }
             Event::PatchingStarted(_) => self.set_status(Kind::Run, id, Status::Patching),
             Event::ValidationStarted(_) => self.set_status(Kind::Run, id, Status::Validating),
-            Event::ToolInvoked(event) => self.tool_invoked(event),
+            Event::ToolInvoked(_)
+            | Event::ToolRequested(_)
+            | Event::ToolDecided(_)
+            | Event::ToolBegun(_)
+            | Event::ToolEnded(_) => self.tool_call(event),
             Event::PatchSetProposed(event) => self.patch_set_proposed(event),
             Event::PatchSetApplied(event) => set(self, event.patch_set.0, Status::Applied),
             Event::PatchSetRejected(event) => set(self, event.patch_set.0, Status::Rejected),
@@ -426,6 +431,13 @@ impl Fold<'_> {
                     in_window(&mut row.counts, |frames, window| {
                         *frames += 1;
                         window.push(&event.kind);
+                    });
+                }
+            }
+            Event::FramesDropped(event) => {
+                if let Some(row) = self.row(Kind::ContextPipeline, id) {
+                    in_window(&mut row.counts, |_, window| {
+                        window.drop_frames(event.all);
                     });
                 }
             }

@@ -19,6 +19,11 @@
 //! "i", position, number (u32)                            the ticket that was new there
 //! "q", what it waits for (u8), position                  id of an intent in the inbox
 //! "c", facet (u8), word (16), position                   id of an intent
+//! "h", tool call (16), position                          nothing: a later event on the call
+//! "d", verdict (u8), by (u8), position                   tool call that was decided on there
+//! "r", run (16), position                                tool call that was decided on there
+//! "g", position                                          tool call that was decided on for a session
+//! "y", tool call (16), position                          tool call that used a permission given with it
 //! ```
 //!
 //! A block is 256 positions. "a" says that among the objects that began within
@@ -34,6 +39,7 @@
 //! first half of the SHA-256 of its id, which is also what stands for a ticket.
 
 use annals_domain::Kind;
+use annals_domain::run::{ToolDecider, ToolVerdict};
 use annals_event_log::Digest;
 use bytes::Bytes;
 use uuid::Uuid;
@@ -70,6 +76,11 @@ const WORK_ITEM: u8 = b'w';
 const WORK_ITEM_PLACE: u8 = b'i';
 const WAITING: u8 = b'q';
 const FACET: u8 = b'c';
+const LATER_OF_CALL: u8 = b'h';
+const DECIDED: u8 = b'd';
+const DECIDED_IN: u8 = b'r';
+const GRANTED: u8 = b'g';
+const USING: u8 = b'y';
 
 fn key(table: u8, parts: &[&[u8]]) -> Bytes {
     let length = 1 + parts.iter().map(|part| part.len()).sum::<usize>();
@@ -358,6 +369,38 @@ pub(super) fn waiting(waits: Waits, first: u64) -> [u8; 2 + POSITION] {
     fixed(&[&[WAITING, waits.code()], &first.to_be_bytes()])
 }
 
+/// The prefix of the later events on a tool call.
+pub(super) fn later_events_of(call: Uuid) -> Bytes {
+    key(LATER_OF_CALL, &[call.as_bytes()])
+}
+
+/// An event on a tool call that was not the first.
+pub(super) fn later_of_call(call: Uuid, position: u64) -> Bytes {
+    listed(&later_events_of(call), position)
+}
+
+/// The prefix of the decisions on tool calls with this verdict by this.
+pub(super) fn decided(verdict: ToolVerdict, by: ToolDecider) -> Bytes {
+    // Their numbers are small; a test says so.
+    let code = |code: u16| u8::try_from(code).unwrap_or(u8::MAX);
+    key(DECIDED, &[&[code(verdict.code()), code(by.code())]])
+}
+
+/// The prefix of the decisions on tool calls of a run.
+pub(super) fn decided_in(run: Uuid) -> Bytes {
+    key(DECIDED_IN, &[run.as_bytes()])
+}
+
+/// The prefix of the decisions on tool calls that hold for a session.
+pub(super) fn granted() -> Bytes {
+    key(GRANTED, &[])
+}
+
+/// The prefix of the decisions that rest on a permission that was given with a tool call.
+pub(super) fn using(grant: Uuid) -> Bytes {
+    key(USING, &[grant.as_bytes()])
+}
+
 /// A row's key for people: its table, and the rest as hex digits or, of an object, its id.
 pub(super) fn words(key: &[u8]) -> String {
     if let Some(id) = object_id(key) {
@@ -404,7 +447,7 @@ pub(super) fn depends(key: &[u8]) -> Depends {
         Some(&ALIAS) => Depends::OnAliases,
         Some(&(WORK_ITEM | WORK_ITEM_PLACE)) => Depends::OnSessions,
         Some(&(FORWARD | BACKWARD)) => relation(),
-        // Kinds, actors, steps and what waits.
+        // Kinds, actors, steps, what waits, and decisions on tool calls.
         _ => Depends::No,
     }
 }

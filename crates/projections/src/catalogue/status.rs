@@ -4,7 +4,7 @@
 use annals_domain::Kind;
 use annals_domain::intent::IntentStatus;
 use annals_domain::plan::StepStatus;
-use annals_domain::run::{ApplyStatus, RunStatus, ToolStatus};
+use annals_domain::run::{ApplyStatus, CallStatus, RunStatus, ToolStatus};
 use annals_domain::session::SessionStatus;
 use annals_domain::task::TaskStatus;
 
@@ -55,6 +55,8 @@ statuses! {
     NeedsApproval = 20, "needs_approval";
     Unknown = 21, "unknown";
     Processed = 22, "processed";
+    Requested = 23, "requested";
+    Denied = 24, "denied";
 }
 
 impl Status {
@@ -88,7 +90,13 @@ impl Status {
                 Status::Rejected,
                 Status::Reverted,
             ],
-            Kind::ToolInvocation => &[Status::Ok, Status::Error],
+            Kind::ToolInvocation => &[
+                Status::Requested,
+                Status::Denied,
+                Status::Running,
+                Status::Ok,
+                Status::Error,
+            ],
             Kind::ContextSnapshot => &[Status::Open, Status::Finalized],
             Kind::Observation => &[Status::Open, Status::Processed],
             Kind::Session => &[
@@ -105,6 +113,12 @@ impl Status {
             | Kind::Provenance
             | Kind::ContextPipeline => &[],
         }
+    }
+
+    /// The status as that of a tool call, if it is one.
+    pub(super) fn of_call(self) -> Option<CallStatus> {
+        let mut all = CallStatus::ALL.iter().copied();
+        all.find(|status| Status::from(*status) == self)
     }
 
     pub(super) fn from_code(code: u8) -> Option<Status> {
@@ -166,6 +180,18 @@ impl From<ToolStatus> for Status {
         match status {
             ToolStatus::Ok => Status::Ok,
             ToolStatus::Error => Status::Error,
+        }
+    }
+}
+
+impl From<CallStatus> for Status {
+    fn from(status: CallStatus) -> Status {
+        match status {
+            CallStatus::Requested => Status::Requested,
+            CallStatus::Denied => Status::Denied,
+            CallStatus::Running => Status::Running,
+            CallStatus::Ok => Status::Ok,
+            CallStatus::Error => Status::Error,
         }
     }
 }

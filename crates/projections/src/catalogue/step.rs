@@ -375,6 +375,10 @@ fn run_title(event: &run::Event) -> Option<Slot> {
     use run::Event;
     match event {
         Event::ToolInvoked(event) => Some(event.tool_name),
+        Event::ToolRequested(event) => Some(event.tool_name),
+        Event::ToolDecided(event) => event.tool_name,
+        Event::ToolBegun(event) => event.tool_name,
+        Event::ToolEnded(event) => event.tool_name,
         Event::PatchSetProposed(event) => event.rationale,
         Event::RationaleOverridden(event) => event.rationale,
         Event::EvidenceRecorded(event) => Some(event.tool),
@@ -426,6 +430,7 @@ fn pipeline_title(event: &pipeline::Event) -> Option<Slot> {
         Event::Created(_)
         | Event::FramePushed(_)
         | Event::FramesUsed(_)
+        | Event::FramesDropped(_)
         | Event::MaxFramesSet(_)
         | Event::EvictionPolicySet(_)
         | Event::MetadataSet(_)

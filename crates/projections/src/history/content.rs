@@ -12,7 +12,8 @@ use crate::{Entry, PieceValue, Text};
 /// The event of an entry.
 pub(super) fn event(entry: &Entry) -> Value {
     // A structure is a struct of plain values, which JSON can always hold.
-    let mut event = serde_json::to_value(StructureJson(&entry.event)).unwrap_or_default();
+    let event = serde_json::to_value(StructureJson(&entry.event)).unwrap_or_default();
+    let mut event = annals_wire::sorted(event);
     let event_type = entry.event.event_type();
     let documented = event_docs::events(entry.stream.kind).iter();
     if let Some(doc) = documented

@@ -2,6 +2,7 @@
 
 mod intake;
 mod session;
+mod tool_call;
 mod words;
 
 use annals_domain::metadata::Sealed;
@@ -204,6 +205,10 @@ fn run(event: &run::Event, entry: &Entry) -> String {
                 event.status
             )
         }
+        Event::ToolRequested(event) => tool_call::requested(event, entry),
+        Event::ToolDecided(event) => tool_call::decided(event, entry),
+        Event::ToolBegun(event) => tool_call::begun(event),
+        Event::ToolEnded(event) => tool_call::ended(event, entry),
         Event::PatchSetProposed(event) => proposed(event),
         Event::PatchSetApplied(event) => format!("patch set {} applied", short(event.patch_set)),
         Event::PatchSetRejected(event) => {
@@ -332,6 +337,18 @@ fn pipeline(event: &pipeline::Event, entry: &Entry) -> String {
                 event.step,
                 short(event.plan),
                 inferred(event.inferred)
+            )
+        }
+        Event::FramesDropped(event) => {
+            let ranges = event.frames.iter();
+            let ranges = ranges.map(|it| match it.first == it.last {
+                true => it.first.to_string(),
+                false => format!("{}-{}", it.first, it.last),
+            });
+            let ranges: Vec<String> = ranges.collect();
+            format!(
+                "frames {} dropped by the agent's program",
+                ranges.join(", ")
             )
         }
         Event::MaxFramesSet(event) => format!("changed to {}", limit(event.max_frames)),

@@ -109,7 +109,7 @@ impl InForce {
                 None => self.at_pushes = Some(self.now.clone()),
                 Some(before) => self.changed |= *before != self.now,
             },
-            Step::Adopted(_) | Step::Used { .. } | Step::Limit(_) => {}
+            Step::Adopted(_) | Step::Used { .. } | Step::Dropped(_) | Step::Limit(_) => {}
         }
     }
 

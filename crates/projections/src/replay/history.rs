@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use annals_domain::pipeline::{Event, EvictionPolicy, FrameKind};
+use annals_domain::pipeline::{Event, EvictionPolicy, FrameKind, FramesDropped};
 use annals_domain::{AnyEvent, FrameId, PlanId};
 use annals_event_log::Position;
 
@@ -26,6 +26,9 @@ pub(super) enum Step<'a> {
         frames: &'a [FrameId],
         inferred: bool,
     },
+    /// The agent's program dropped frames. Only the recorded window loses them: what another
+    /// policy would have kept is what is asked of it.
+    Dropped(&'a FramesDropped),
     /// The pipeline's own limit was set.
     Limit(u32),
     /// The policy was set.
@@ -122,6 +125,7 @@ impl History {
                     inferred: event.inferred,
                 });
             }
+            Event::FramesDropped(event) => each(Step::Dropped(event)),
             Event::MaxFramesSet(event) => each(Step::Limit(event.max_frames)),
             Event::EvictionPolicySet(event) => each(Step::Policy(&event.policy())),
             Event::GlobalSummarySet(_)

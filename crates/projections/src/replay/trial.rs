@@ -62,6 +62,12 @@ impl<'a> Trials<'a> {
                 let window = Window::new(*max_frames);
                 self.recorded.begin(window, *next_frame_id);
             }
+            Step::Dropped(event) => {
+                let evictions = &mut self.recorded.evictions;
+                self.recorded
+                    .window
+                    .drop_frames(event, |_, ()| *evictions += 1);
+            }
             Step::Limit(max_frames) => self.recorded.window.set_max_frames(*max_frames),
             Step::Policy(policy) => self.recorded.window.set_policy((*policy).clone()),
             Step::Adopted(_) | Step::Pushed(_) | Step::Used { .. } => self.recorded.fold(step),
@@ -153,7 +159,7 @@ impl AtWork<'_> {
         let limit = match step {
             Step::Limit(max_frames) | Step::Begun { max_frames, .. } => Some(*max_frames),
             Step::Policy(policy) => policy.own_max_frames(),
-            Step::Adopted(_) | Step::Pushed(_) | Step::Used { .. } => None,
+            Step::Adopted(_) | Step::Pushed(_) | Step::Used { .. } | Step::Dropped(_) => None,
         };
         match self {
             AtWork::Policy { policy, trial } => {
@@ -263,7 +269,7 @@ impl<E: Evictor> Trial<E> {
                     }
                 }
             }
-            Step::Begun { .. } | Step::Limit(_) | Step::Policy(_) => {}
+            Step::Begun { .. } | Step::Dropped(_) | Step::Limit(_) | Step::Policy(_) => {}
         }
     }
 

@@ -29,7 +29,11 @@ impl Now {
         match step {
             Step::Begun { .. } => self.begun += 1,
             Step::Pushed(_) => self.pushes += 1,
-            Step::Adopted(_) | Step::Used { .. } | Step::Limit(_) | Step::Policy(_) => {}
+            Step::Adopted(_)
+            | Step::Used { .. }
+            | Step::Dropped(_)
+            | Step::Limit(_)
+            | Step::Policy(_) => {}
         }
     }
 
@@ -231,7 +235,11 @@ fn lifetime<'a>(step: &Step<'a>, now: Now, uses: &Uses) -> Option<(Frame<'a>, Li
     let (frame, arrival) = match step {
         Step::Pushed(frame) => (*frame, now.pushes),
         Step::Adopted(frame) => (*frame, now.pushes + 1),
-        Step::Begun { .. } | Step::Used { .. } | Step::Limit(_) | Step::Policy(_) => return None,
+        Step::Begun { .. }
+        | Step::Used { .. }
+        | Step::Dropped(_)
+        | Step::Limit(_)
+        | Step::Policy(_) => return None,
     };
     let uses = uses.by_frame.get(&now.key(frame.id))?.clone();
     Some((frame, Lifetime { arrival, uses }))
@@ -263,7 +271,7 @@ fn greedy_step(
                 greedy.touch(now.key(*frame));
             }
         }
-        Step::Limit(_) | Step::Policy(_) => {}
+        Step::Dropped(_) | Step::Limit(_) | Step::Policy(_) => {}
     }
 }
 
@@ -333,7 +341,7 @@ impl FrameMeter {
             Step::Policy(policy) => {
                 self.recorded = policy.own_max_frames().unwrap_or(self.recorded);
             }
-            Step::Used { .. } => {}
+            Step::Used { .. } | Step::Dropped(_) => {}
             Step::Adopted(frame) | Step::Pushed(frame) => {
                 let is_protected = self.protected.contains(frame.kind);
                 self.held += u64::from(is_protected);

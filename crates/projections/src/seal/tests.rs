@@ -144,6 +144,8 @@ fn check_touched(happens: &Emitted, is_touched: impl Fn(Kind) -> bool) {
 /// What an event touches, where it is not just the object that its stream is of.
 fn touches_others(event_type: &str) -> Option<&'static [Kind]> {
     let kinds: &'static [Kind] = match event_type {
+        // Of another call than the one that is sealed.
+        "run.tool_requested" | "run.tool_decided" | "run.tool_begun" | "run.tool_ended" => &[],
         "intent.task_added"
         | "plan.revised"
         | "plan.assigned"

@@ -9,7 +9,7 @@ mod seen;
 
 use annals_domain::pipeline::{
     Adopted, AdoptedFrame, CONTENT, Event, EvictionPolicy, EvictionPolicySet, FrameKind,
-    FramePushed, FramesUsed, Window,
+    FramePushed, FramesDropped, FramesUsed, Window,
 };
 use annals_domain::{AnyEvent, FrameId, Json, Ordered, PlanId};
 use annals_event_log::Position;
@@ -58,9 +58,11 @@ pub struct EvictedFrame {
     /// How many tokens it took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_estimate: Option<u64>,
-    /// The push that it had to make room for, which may be its own.
-    pub pushed: FrameId,
-    /// The position of that push in the log.
+    /// The push that it had to make room for, which may be its own; none where the agent's program
+    /// dropped it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pushed: Option<FrameId>,
+    /// The position in the log of that push, or of what says that it was dropped.
     #[serde(serialize_with = "crate::history::position")]
     pub position: Position,
 }
@@ -147,10 +149,23 @@ impl ContextPipelineView {
                     frame: facts.id,
                     kind: FrameKind::clone(&facts.kind),
                     token_estimate: held.frame.token_estimate,
-                    pushed: event.frame_id,
+                    pushed: Some(event.frame_id),
                     position: entry.position,
                 });
             });
+    }
+
+    fn drop_frames(&mut self, event: &FramesDropped, entry: &Entry) {
+        let evicted = &mut self.evicted;
+        self.window.drop_frames(event, |facts, held| {
+            evicted.push(EvictedFrame {
+                frame: facts.id,
+                kind: FrameKind::clone(&facts.kind),
+                token_estimate: held.frame.token_estimate,
+                pushed: None,
+                position: entry.position,
+            });
+        });
     }
 
     fn use_frames(&mut self, event: &FramesUsed, entry: &Entry) {
@@ -288,6 +303,7 @@ impl Project for ContextPipelineView {
             Event::Adopted(event) => self.adopt_frames(&event.frames, entry),
             Event::FramePushed(event) => self.push(event, entry),
             Event::FramesUsed(event) => self.use_frames(event, entry),
+            Event::FramesDropped(event) => self.drop_frames(event, entry),
             Event::MaxFramesSet(event) => self.window.set_max_frames(event.max_frames),
             Event::EvictionPolicySet(event) => self.set_policy(event),
             Event::GlobalSummarySet(event) => {

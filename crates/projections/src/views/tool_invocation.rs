@@ -1,11 +1,15 @@
 //! The view of a tool invocation (docs/spec/git-internal.md, ToolInvocation).
 
-use annals_domain::run::{Event, StoredFootprint, ToolStatus};
-use annals_domain::{AnyEvent, RunId};
+mod life;
+
+use annals_domain::run::{CallStatus, Event, StoredFootprint, ToolEnded, ToolInvoked};
+use annals_domain::{AnyEvent, RunId, Slot};
 use serde::Serialize;
 
 use crate::views::Project;
 use crate::{ArtifactView, Entry, HeaderView, JsonText, Text};
+
+pub use life::{CallLifeView, CallMoment, FileInForceView, ToolDecisionView};
 
 /// Files that a tool call read and wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -42,7 +46,7 @@ pub struct ToolInvocationView {
     pub io_footprint: Option<IoFootprintView>,
     /// Arguments; null when there are none.
     pub args: Option<JsonText>,
-    status: ToolStatus,
+    status: CallStatus,
     /// How long it took, in milliseconds; not part of the JSON.
     #[serde(skip)]
     pub duration_ms: Option<u64>,
@@ -52,36 +56,117 @@ pub struct ToolInvocationView {
     /// Full output files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<ArtifactView>,
+    /// When it was requested, decided on, begun and ended, as far as that is known; not part of the JSON.
+    #[serde(skip)]
+    pub life: CallLifeView,
 }
 
 impl ToolInvocationView {
-    /// How it ended.
-    pub fn status(&self) -> ToolStatus {
+    /// Where it is in its life. What git-internal knows are calls that ended: [`CallStatus::ended`].
+    pub fn status(&self) -> CallStatus {
         self.status
+    }
+
+    /// A call of which only the tool's name is known.
+    fn new(header: HeaderView, entry: &Entry, tool_name: Slot, status: CallStatus) -> Self {
+        ToolInvocationView {
+            header,
+            run_id: RunId(entry.stream.id),
+            tool_name: entry.text(tool_name),
+            io_footprint: None,
+            args: None,
+            status,
+            duration_ms: None,
+            result_summary: None,
+            artifacts: Vec::new(),
+            life: CallLifeView::default(),
+        }
+    }
+
+    /// Adds what is not known yet.
+    fn add(&mut self, event: &Event, entry: &Entry) {
+        self.status = CallStatus::after(Some(self.status), event).unwrap_or(self.status);
+        match event {
+            Event::ToolRequested(event) => {
+                self.learn_request(event.args, event.io_footprint.as_ref(), entry);
+            }
+            Event::ToolEnded(event) => self.learn_end(event, entry),
+            Event::ToolInvoked(event) => self.learn_all(event, entry),
+            _ => {}
+        }
+        self.life.add(event, entry);
+    }
+
+    fn learn_request(
+        &mut self,
+        args: Option<Slot>,
+        footprint: Option<&StoredFootprint>,
+        entry: &Entry,
+    ) {
+        if self.args.is_none() {
+            self.args = entry.optional_json(args);
+        }
+        if self.io_footprint.is_none() {
+            self.io_footprint = footprint.map(|stored| IoFootprintView::read(stored, entry));
+        }
+    }
+
+    fn learn_end(&mut self, event: &ToolEnded, entry: &Entry) {
+        self.duration_ms = self.duration_ms.or(event.duration_ms);
+        if self.result_summary.is_none() {
+            self.result_summary = entry.optional_text(event.result_summary);
+        }
+        if self.artifacts.is_empty() {
+            self.artifacts = ArtifactView::read_all(&event.artifacts, entry);
+        }
+    }
+
+    /// What tells of the call as a whole knows best what it was; only what it does not say stays.
+    fn learn_all(&mut self, event: &ToolInvoked, entry: &Entry) {
+        if let Some(args) = event.args {
+            self.args = Some(entry.json(args));
+        }
+        if let Some(footprint) = &event.io_footprint {
+            self.io_footprint = Some(IoFootprintView::read(footprint, entry));
+        }
+        if event.duration_ms.is_some() {
+            self.duration_ms = event.duration_ms;
+        }
+        if let Some(summary) = event.result_summary {
+            self.result_summary = Some(entry.text(summary));
+        }
+        if !event.artifacts.is_empty() {
+            self.artifacts = ArtifactView::read_all(&event.artifacts, entry);
+        }
     }
 }
 
 impl Project for ToolInvocationView {
     fn create(header: HeaderView, entry: &Entry) -> Option<ToolInvocationView> {
-        let event = match &entry.event {
-            AnyEvent::Run(Event::ToolInvoked(event)) => event,
-            AnyEvent::Run(Event::ToolInvocationAdopted(event)) => &event.invocation,
+        let AnyEvent::Run(event) = &entry.event else {
+            return None;
+        };
+        let tool_name = match event {
+            Event::ToolInvoked(event) => Some(event.tool_name),
+            Event::ToolInvocationAdopted(event) => Some(event.invocation.tool_name),
+            Event::ToolRequested(event) => Some(event.tool_name),
+            Event::ToolDecided(event) => event.tool_name,
+            Event::ToolBegun(event) => event.tool_name,
+            Event::ToolEnded(event) => event.tool_name,
             _ => return None,
         };
-        let footprint = event.io_footprint.as_ref();
-        Some(ToolInvocationView {
-            header,
-            run_id: RunId(entry.stream.id),
-            tool_name: entry.text(event.tool_name),
-            io_footprint: footprint.map(|stored| IoFootprintView::read(stored, entry)),
-            args: entry.optional_json(event.args),
-            status: event.status,
-            duration_ms: event.duration_ms,
-            result_summary: entry.optional_text(event.result_summary),
-            artifacts: ArtifactView::read_all(&event.artifacts, entry),
-        })
+        let status = CallStatus::after(None, event)?;
+        let mut view = ToolInvocationView::new(header, entry, tool_name?, status);
+        match event {
+            Event::ToolInvocationAdopted(event) => view.learn_all(&event.invocation, entry),
+            event => view.add(event, entry),
+        }
+        Some(view)
     }
 
-    /// A tool invocation never changes; only its header does.
-    fn evolve(&mut self, _: &Entry) {}
+    fn evolve(&mut self, entry: &Entry) {
+        if let AnyEvent::Run(event) = &entry.event {
+            self.add(event, entry);
+        }
+    }
 }

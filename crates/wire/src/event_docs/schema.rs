@@ -7,6 +7,8 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
+use crate::sorted;
+
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 /// What a reference to a definition begins with.
 const DEFINITIONS: &str = "#/$defs/";
@@ -48,7 +50,7 @@ impl Schemas {
             .collect();
         let mut schemas = Schemas {
             events,
-            definitions: generator.take_definitions(true),
+            definitions: members(sorted(generator.take_definitions(true).into())),
         };
         schemas.drop_unused();
         schemas
@@ -86,8 +88,15 @@ fn fields(
     let schema = AnyEvent::schema(stream, event_type, generator).map(Value::from);
     let named = schema.as_ref().and_then(definition_name);
     let definition = named.and_then(|name| generator.definitions().get(name).cloned());
-    match definition.or(schema) {
-        Some(Value::Object(schema)) => schema,
+    definition
+        .or(schema)
+        .map(sorted)
+        .map_or_else(Map::new, members)
+}
+
+fn members(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(members) => members,
         _ => Map::new(),
     }
 }
@@ -120,7 +129,7 @@ pub fn schema_of(event_type: &str) -> Option<Value> {
     let mut schema = titled(events.first()?);
     schema.insert("$schema".into(), DIALECT.into());
     schema.insert("$defs".into(), definitions.into());
-    Some(schema.into())
+    Some(sorted(schema.into()))
 }
 
 /// The JSON Schemas of all events in one document, by their names.
@@ -132,11 +141,11 @@ pub fn all_schemas() -> Value {
     let named = events
         .iter()
         .map(|event| (event.event_type.to_owned(), titled(event).into()));
-    json!({
+    sorted(json!({
         "$schema": DIALECT,
         "title": "Annals events",
         "description": "The member `event` of what `annals history --json` prints, by event type.",
         "events": named.collect::<Map<String, Value>>(),
         "$defs": definitions,
-    })
+    }))
 }

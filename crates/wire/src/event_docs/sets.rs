@@ -161,6 +161,9 @@ const TOOL_INVOCATION: &[&str] = &[
     "artifacts",
 ];
 
+/// What an event on a tool call sets, where it is the first.
+const CALL: &[&str] = &["run_id", "tool_name", "status"];
+
 const PATCH_SET: &[&str] = &[
     "run",
     "commit",
@@ -205,6 +208,21 @@ const PROVENANCE: &[&str] = &[
 fn run_object(event: &str) -> Option<Sets> {
     Some(match event {
         "tool_invoked" | "tool_invocation_adopted" => &[(Kind::ToolInvocation, TOOL_INVOCATION)],
+        "tool_requested" => &[(
+            Kind::ToolInvocation,
+            &["run_id", "tool_name", "io_footprint", "args", "status"],
+        )],
+        "tool_decided" | "tool_begun" => &[(Kind::ToolInvocation, CALL)],
+        "tool_ended" => &[(
+            Kind::ToolInvocation,
+            &[
+                "run_id",
+                "tool_name",
+                "status",
+                "result_summary",
+                "artifacts",
+            ],
+        )],
         "patch_set_proposed" => &[(Kind::PatchSet, PATCH_SET), (Kind::Run, &["patchsets"])],
         "patch_set_adopted" => &[(Kind::PatchSet, PATCH_SET)],
         "patch_set_applied" | "patch_set_rejected" | "patch_set_reverted" => {

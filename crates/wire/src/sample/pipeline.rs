@@ -2,7 +2,8 @@
 
 use annals_domain::pipeline::{
     Adopted, AdoptedFrame, AdoptedPipeline, Created, Event, EvictionPolicySet, FrameKind,
-    FramePushed, FramesUsed, GlobalSummarySet, MaxFramesSet, PolicyRule, StoredQuota,
+    FramePushed, FramesDropped, FramesUsed, GlobalSummarySet, MaxFramesSet, PolicyRule,
+    StoredQuota, StoredRange,
 };
 use annals_domain::{AnyEvent, Emitted, FrameId, Kind, Pieces, PlanId, StreamKind};
 use serde_json::json;
@@ -25,6 +26,19 @@ pub(super) fn samples() -> Vec<Emitted> {
             step: 2,
             frames: vec![FrameId(0), FrameId(70_000)],
             inferred: true,
+        }),
+        sample(|_| FramesDropped {
+            frames: vec![
+                StoredRange {
+                    first: FrameId(0),
+                    last: FrameId(41),
+                },
+                StoredRange {
+                    first: FrameId(69_999),
+                    last: FrameId(69_999),
+                },
+            ],
+            all: true,
         }),
         sample(|_| MaxFramesSet { max_frames: 0 }),
         sample(|_| EvictionPolicySet {

@@ -2,6 +2,7 @@
 
 mod adopted;
 mod shared;
+mod tool_call;
 
 use annals_domain::intent::IntentStatus;
 use annals_domain::run::{
@@ -55,6 +56,7 @@ pub(super) fn samples() -> Vec<Emitted> {
             status: IntentStatus::Cancelled,
         }),
     ]);
+    all.extend(tool_call::samples());
     all
 }
 

@@ -46,7 +46,7 @@ pub(super) fn time() -> Timestamp {
 }
 
 pub(super) fn json(value: &serde_json::Value, pieces: &mut Pieces) -> annals_domain::Slot {
-    pieces.text(value.to_string())
+    pieces.text(crate::sorted(value.clone()).to_string())
 }
 
 pub(super) fn actor(pieces: &mut Pieces) -> StoredActor {

@@ -41,6 +41,13 @@ fn text(path: &str) -> String {
     let path = root().join(path);
     let read = |path: &PathBuf| std::fs::read_to_string(path).expect("a text");
     let mut files = Vec::new();
+    // Decisions of an aggregate may be in several files, whose names end so.
+    if path.ends_with("decide.rs") {
+        let folder = path.parent().expect("a folder");
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        let entries = entries.map(|entry| entry.expect("an entry").path());
+        files.extend(entries.filter(|it| it.to_string_lossy().ends_with("_decide.rs")));
+    }
     let folder = path.with_extension("");
     if folder.is_dir() {
         rust_files(&folder, &mut files);

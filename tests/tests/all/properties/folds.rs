@@ -125,6 +125,15 @@ pub fn structure(view: &ObjectView) -> String {
 
 /// Size, hash and git blob of content that the log holds go with it.
 fn without_what_follows(mut view: ObjectView) -> ObjectView {
+    if let ObjectView::ToolInvocation(view) = &mut view {
+        let files = view
+            .life
+            .decisions
+            .iter_mut()
+            .flat_map(|it| it.in_force.iter_mut().flatten());
+        let kept = files.filter(|file| file.content.is_some());
+        kept.for_each(|file| file.hash = None);
+    }
     let artifacts = match &mut view {
         ObjectView::PatchSet(view) => view.artifact.as_mut_slice(),
         ObjectView::Evidence(view) => view.report_artifacts.as_mut_slice(),

@@ -2,12 +2,13 @@
 //! together.
 
 use annals::projections::{
-    ContextPipelineView, IntentView, PieceValue, PlanView, ProvenanceView, RunView, TaskView,
-    ToolInvocationView,
+    ContextPipelineView, ContextSnapshotView, Entry, IntentView, PieceValue, PlanView,
+    ProvenanceView, RunView, TaskView, ToolInvocationView,
 };
 use annals_dialects::claude::{self, ClaudeOptions};
 use annals_domain::intent::IntentStatus;
-use annals_domain::run::{Status, ToolStatus};
+use annals_domain::run::{CallStatus, Status};
+use annals_domain::{AnyEvent, snapshot};
 use annals_event_log::{Digest, limits};
 use serde_json::{Value, json};
 
@@ -150,9 +151,15 @@ fn frames_follow_the_course_of_the_session() {
     let log = Log::of(&story());
     assert_eq!(log.frames(), frames);
     let pipeline: ContextPipelineView = log.get(claude::ids().session("story").pipeline);
-    assert_eq!(pipeline.frames().len(), frames.len());
+    // The compaction dropped what came before it.
+    let window: Vec<_> = pipeline.frames().collect();
+    assert_eq!(window.len(), frames.len() - 8);
+    let before = log.before("pipeline.frames_dropped");
+    let dropped: ContextPipelineView = log.get_at(claude::ids().session("story").pipeline, before);
+    let dropped: Vec<_> = dropped.frames().collect();
+    assert_eq!(dropped.len(), 8);
     let data = |frame: usize| -> Value {
-        let frame = pipeline.frames().nth(frame).unwrap();
+        let frame = dropped.iter().chain(&window).nth(frame).unwrap();
         serde_json::to_value(frame.data.clone()).unwrap()
     };
     let read = json!({ "line": "story-7", "parent_line": "story-6", "message": "m1",
@@ -255,7 +262,7 @@ fn a_tool_call_has_arguments_status_duration_and_footprint() {
     assert_eq!(read.run_id, claude::ids().session("s").run);
     assert_eq!(
         (read.tool_name.as_str(), read.status()),
-        (Some("Read"), ToolStatus::Ok)
+        (Some("Read"), CallStatus::Ok)
     );
     assert_eq!(read.duration_ms, Some(2_000));
     let args = serde_json::to_string(&read.args).unwrap();
@@ -267,7 +274,7 @@ fn a_tool_call_has_arguments_status_duration_and_footprint() {
     let bash = call("t2");
     assert_eq!(
         (bash.status(), bash.duration_ms),
-        (ToolStatus::Error, Some(1_234))
+        (CallStatus::Error, Some(1_234))
     );
     assert_eq!(bash.result_summary.unwrap().as_str(), Some("no"));
     assert_eq!(footprint("t2"), json!(null));
@@ -288,7 +295,7 @@ fn a_call_without_a_result_is_given_up_when_the_model_goes_on_after_another_prom
     log.grow(&story, 17);
     assert_eq!((call(&log), log.report.waiting), (None, 1));
     log.grow(&story, 18);
-    assert_eq!(call(&log), Some((ToolStatus::Error, None)));
+    assert_eq!(call(&log), Some((CallStatus::Error, None)));
     assert_eq!(log.report.waiting, 0);
     assert!(log.has_note("given up without a result"), "{}", log.report);
 }
@@ -309,7 +316,7 @@ fn a_result_after_a_queued_prompt_still_counts() {
         assert_eq!(
             log.get::<ToolInvocationView>(claude::ids().tool(id).invocation)
                 .status(),
-            ToolStatus::Ok
+            CallStatus::Ok
         );
     }
 }
@@ -344,7 +351,7 @@ fn provenance_is_the_first_real_model_once() {
     assert_eq!(log.count("run.provenance_recorded"), 1);
     let entries = log.entries();
     let id = entries.iter().find_map(|entry| match &entry.event {
-        annals_domain::AnyEvent::Run(annals_domain::run::Event::ProvenanceRecorded(event)) => {
+        AnyEvent::Run(annals_domain::run::Event::ProvenanceRecorded(event)) => {
             Some(event.provenance)
         }
         _ => None,
@@ -382,7 +389,7 @@ fn a_call_waits_as_long_as_there_is_no_other_prompt() {
         .result("t1", json!("done"), false);
     let log = Log::of(&recording);
     let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
-    assert_eq!(call.status(), ToolStatus::Ok);
+    assert_eq!(call.status(), CallStatus::Ok);
 }
 
 #[test]
@@ -407,7 +414,147 @@ fn a_line_that_is_repeated_changes_nothing() {
     assert_eq!(log.report.already_there, 2);
     assert_eq!(log.tokens(), [3, 4, 6, 13]);
     let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
-    assert_eq!(call.status(), ToolStatus::Ok);
+    assert_eq!(call.status(), CallStatus::Ok);
     let three: IntentView = log.get(claude::ids().intent(&recording.name(9)));
     assert_eq!(three.parent, Some(claude::ids().intent("s-3")));
+}
+
+/// The numbers of the frames in a session's window.
+fn window(log: &Log, session: &str) -> Vec<u64> {
+    let pipeline: ContextPipelineView = log.get(claude::ids().session(session).pipeline);
+    pipeline.frames().map(|frame| frame.frame_id.0).collect()
+}
+
+#[test]
+fn a_compaction_takes_what_was_before_out_of_the_window() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .text("m1", "Going.")
+        .line(
+            "system",
+            json!({ "subtype": "compact_boundary", "content": "Conversation compacted",
+                "compactMetadata": { "trigger": "auto", "preTokens": 9 } }),
+        )
+        .user(json!("This session is being continued"))
+        .with(json!({ "isCompactSummary": true }))
+        .text("m2", "Going on.");
+    let log = Log::of(&recording);
+    assert_eq!(log.count("pipeline.frame_pushed"), 5);
+    assert_eq!(window(&log, "s"), [2, 3, 4]);
+    let pipeline: ContextPipelineView = log.get(claude::ids().session("s").pipeline);
+    let gone: Vec<_> = pipeline
+        .evicted
+        .iter()
+        .map(|it| (it.frame.0, it.pushed))
+        .collect();
+    assert_eq!(gone, [(0, None), (1, None)]);
+    // In pieces, and again, it is the same.
+    let mut pieces = Log::empty();
+    for lines in 1..=recording.lines.len() {
+        pieces.grow(&recording, lines);
+    }
+    pieces.grow(&recording, recording.lines.len());
+    assert_eq!(pieces.report.events_made, 0);
+    assert_eq!(pieces.count("pipeline.frames_dropped"), 1);
+    assert_eq!(window(&pieces, "s"), [2, 3, 4]);
+}
+
+#[test]
+fn a_compaction_that_keeps_messages_drops_none_that_it_does_not_name() {
+    let mut recording = Recording::of("s");
+    recording.user(json!("Go")).text("m1", "Going.").line(
+        "system",
+        json!({ "subtype": "compact_boundary", "content": "Conversation compacted",
+            "compactMetadata": { "trigger": "auto", "preservedSegment": { "headUuid": "s-1" } } }),
+    );
+    let log = Log::of(&recording);
+    assert_eq!(log.count("pipeline.frames_dropped"), 0);
+    assert_eq!(window(&log, "s"), [0, 1, 2]);
+}
+
+#[test]
+fn frames_say_which_request_they_are_of_why_it_stopped_and_on_which_branch() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .text("m1", "Going.")
+        .with(json!({ "requestId": "req-1" }))
+        .calls("m1", "t1", "Bash", json!({ "command": "git switch x" }))
+        .with(json!({ "requestId": "req-1" }))
+        .result("t1", json!("ok"), false)
+        .with(json!({ "gitBranch": "x" }))
+        .text("m2", "Gone.")
+        .with(json!({ "gitBranch": "x", "requestId": 7 }));
+    recording.lines[2]["message"]["stop_reason"] = json!("tool_use");
+    recording.lines[4]["message"]["stop_reason"] = json!("end_turn");
+    let log = Log::of(&recording);
+    let origin =
+        |data: &Value| ["request", "stop_reason", "git_branch"].map(|name| data[name].clone());
+    let origins: Vec<[Value; 3]> = log
+        .estimates()
+        .iter()
+        .map(|(.., data)| origin(data))
+        .collect();
+    let expected = [
+        [Value::Null, Value::Null, json!("main")],
+        [json!("req-1"), Value::Null, json!("main")],
+        [json!("req-1"), json!("tool_use"), json!("main")],
+        [Value::Null, json!("end_turn"), json!("x")],
+    ];
+    assert_eq!(origins, expected);
+    assert_eq!(log.fates("gitBranch"), [5, 0, 0]);
+}
+
+#[test]
+fn copies_of_files_are_a_snapshot_of_what_they_are_of() {
+    let mut recording = Recording::of("s");
+    let backup = |name: Value, version: u64, at: &str| json!({ "backupFileName": name, "version": version, "backupTime": at });
+    let line = json!({
+        "type": "file-history-snapshot", "messageId": "s-1", "isSnapshotUpdate": false,
+        "snapshot": { "messageId": "s-1", "timestamp": "2026-01-02T03:00:00.500Z", "trackedFileBackups": {
+            "src/b.rs": backup(json!("81d6@v2"), 2, "2026-01-02T03:00:00.100Z"),
+            "a.rs": backup(Value::Null, 1, "2026-01-02T03:00:00.700Z"),
+        } },
+    });
+    recording
+        .raw(line.clone())
+        .user(json!("Go"))
+        .raw(line)
+        .text("m1", "Going.");
+    let mut log = Log::of(&recording);
+    assert_eq!(log.report.skipped_types, []);
+    assert_eq!(
+        log.count("snapshot.opened"),
+        1,
+        "a copy of the line is none"
+    );
+    let entries = log.entries();
+    let is_opened =
+        |entry: &&Entry| matches!(entry.event, AnyEvent::Snapshot(snapshot::Event::Opened(_)));
+    let opened = entries.iter().find(is_opened).unwrap();
+    assert_eq!(opened.occurred_at.to_string(), "2026-01-02T03:00:00.700Z");
+    let snapshot: ContextSnapshotView = log.get(opened.stream.id.into());
+    let json = serde_json::to_value(&snapshot).unwrap();
+    assert_eq!(json["external_ids"], json!({ "claude.line": "s-1" }));
+    let items = json["items"].clone();
+    let shown: Vec<[&Value; 2]> = items
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| [&item["path"], &item["preview"]])
+        .collect();
+    let expected = [
+        [
+            json!("src/b.rs"),
+            json!("81d6@v2, version 2, at 2026-01-02T03:00:00.100Z"),
+        ],
+        [
+            json!("a.rs"),
+            json!("no copy: the file was not there, version 1, at 2026-01-02T03:00:00.700Z"),
+        ],
+    ];
+    assert_eq!(shown, expected.each_ref().map(|item| item.each_ref()));
+    log.grow(&recording, recording.lines.len());
+    assert_eq!(log.report.events_made, 0);
 }

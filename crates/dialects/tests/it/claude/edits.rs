@@ -2,7 +2,7 @@
 
 use annals::projections::{PatchSetView, RunView, ToolInvocationView};
 use annals_dialects::claude::{self};
-use annals_domain::run::{ApplyStatus, ToolStatus};
+use annals_domain::run::{ApplyStatus, CallStatus};
 use annals_event_log::Digest;
 use futures::executor::block_on;
 use serde_json::json;
@@ -72,7 +72,7 @@ fn an_edit_that_failed_is_a_rejected_patch_set() {
         (vec!["modify a +1 -1".to_owned()], diff.to_owned())
     );
     let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
-    assert_eq!(call.status(), ToolStatus::Error);
+    assert_eq!(call.status(), CallStatus::Error);
     assert!(log.has_note("without a recorded patch"), "{}", log.report);
 }
 

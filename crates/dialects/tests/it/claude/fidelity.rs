@@ -85,7 +85,7 @@ fn what_is_kept_inferred_and_lost_of_a_session_is_said_by_path() {
         ("message.content[].content", [3, 0, 0]),
         ("message.content[].is_error", [1, 0, 0]),
         ("message.usage.output_tokens", [7, 0, 0]),
-        ("message.stop_reason", [0, 0, 7]),
+        ("message.stop_reason", [7, 0, 0]),
         ("toolUseResult.structuredPatch", [1, 0, 0]),
         ("compactMetadata", [1, 0, 0]),
         ("userType", [0, 17, 0]),
@@ -119,7 +119,7 @@ fn a_setting_that_changes_on_the_way_is_lost() {
     recording.user(json!("Go")).text("m1", "Going.");
     recording.with(json!({ "gitBranch": "other", "cwd": "/elsewhere" }));
     let log = Log::of(&recording);
-    assert_eq!(log.fates("gitBranch"), [1, 0, 1]);
+    assert_eq!(log.fates("gitBranch"), [2, 0, 0], "each frame says it");
     assert_eq!(log.fates("cwd"), [1, 0, 1]);
     assert_eq!(log.fates("version"), [2, 0, 0]);
 }

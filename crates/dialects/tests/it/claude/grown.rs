@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use annals::projections::{Entry, ToolInvocationView};
 use annals_dialects::claude::{self, ClaudeOptions};
 use annals_domain::AnyEvent;
-use annals_domain::run::{Event as RunEvent, ToolStatus};
+use annals_domain::run::{CallStatus, Event as RunEvent};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -324,7 +324,7 @@ fn a_result_that_comes_after_its_call_was_given_up_is_a_frame() {
     }
     assert_eq!(log.frames(), ["intent_analysis: Go", "tool_call: built"]);
     let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
-    assert_eq!(call.status(), ToolStatus::Error);
+    assert_eq!(call.status(), CallStatus::Error);
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn another_result_of_an_answered_call_is_a_frame_and_a_copy_is_none() {
     }
     assert!(log.frames().contains(&"tool_call: broken".to_owned()));
     let call: ToolInvocationView = log.get(claude::ids().tool("t1").invocation);
-    assert_eq!(call.status(), ToolStatus::Ok);
+    assert_eq!(call.status(), CallStatus::Ok);
 }
 
 /// The same where the recording itself shows that the call was given up.

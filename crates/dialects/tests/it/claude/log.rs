@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use annals::Annals;
 use annals::projections::{Entry, View};
+use annals::{Annals, At};
 use annals_dialects::ImportReport;
 use annals_dialects::claude::{self, ClaudeImportError, ClaudeOptions};
 use annals_domain::pipeline::Event as PipelineEvent;
@@ -107,6 +107,19 @@ impl Log {
 
     pub(crate) fn get<V: View>(&self, id: V::Id) -> V {
         block_on(self.annals.get::<V>(id)).unwrap()
+    }
+
+    pub(crate) fn get_at<V: View>(&self, id: V::Id, at: Position) -> V {
+        block_on(self.annals.get_at::<V>(id, At::Position(at))).unwrap()
+    }
+
+    /// The position before the first event of a type.
+    pub(crate) fn before(&self, event_type: &str) -> Position {
+        let entries = self.entries();
+        let found = entries
+            .iter()
+            .find(|it| it.event.event_type() == event_type);
+        Position(found.unwrap().position.0 - 1)
     }
 
     /// All entries, oldest first.

@@ -77,6 +77,14 @@ impl Evictor for Oldest {
         }
     }
 
+    /// Nothing stands for it.
+    fn dropped(&mut self, frame: &FrameFacts) {
+        // Places ascend.
+        if let Ok(index) = self.places.binary_search(&frame.place) {
+            self.places.remove(index);
+        }
+    }
+
     fn excess(&self, held: Totals) -> Option<Excess> {
         match self.limit {
             Limit::Frames(0) => None,

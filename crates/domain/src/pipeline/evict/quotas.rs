@@ -62,6 +62,30 @@ impl Evictor for ByKind {
         }
     }
 
+    fn dropped(&mut self, frame: &FrameFacts) {
+        let Some(queue) = self.queues.get_mut(&frame.kind) else {
+            return;
+        };
+        // Places ascend.
+        let Ok(index) = queue.binary_search(&frame.place) else {
+            return;
+        };
+        let keep = u64::from(self.policy.quota_of(&frame.kind).unwrap_or(u32::MAX));
+        if let Some(oldest) = queue.front()
+            && self.over.remove(oldest).is_some()
+        {
+            self.excess = self.excess.saturating_sub(1);
+        }
+        queue.remove(index);
+        match queue.front() {
+            None => drop(self.queues.remove(&frame.kind)),
+            Some(oldest) if queue.len() as u64 > keep => {
+                self.over.insert(*oldest, FrameKind::clone(&frame.kind));
+            }
+            Some(_) => {}
+        }
+    }
+
     fn excess(&self, _: Totals) -> Option<Excess> {
         (self.excess > 0).then_some(Excess {
             frames: self.excess,

@@ -104,6 +104,12 @@ impl Evictor for Rules {
         }
     }
 
+    fn dropped(&mut self, frame: &FrameFacts) {
+        if let Some(evictor) = self.evictor_mut() {
+            evictor.dropped(frame);
+        }
+    }
+
     fn excess(&self, held: Totals) -> Option<Excess> {
         self.evictor()?.excess(held)
     }

@@ -247,9 +247,74 @@ fn a_frame_kind_is_not_blank() {
     );
 }
 
+fn drop_frames(frames: Option<&[u64]>) -> DropFrames {
+    let frames = frames.map(|frames| frames.iter().copied().map(FrameId).collect());
+    DropFrames {
+        pipeline: ID,
+        frames,
+    }
+}
+
+fn dropped(frames: &[(u64, u64)], all: bool) -> AnyEvent {
+    let range = |(first, last): &(u64, u64)| StoredRange {
+        first: FrameId(*first),
+        last: FrameId(*last),
+    };
+    let frames = frames.iter().map(range).collect();
+    AnyEvent::Pipeline(FramesDropped { frames, all }.into())
+}
+
+#[test]
+fn what_a_program_drops_is_named_in_ranges() {
+    let mut given = Given::new().command(create(0));
+    assert_eq!(given.decide(drop_frames(None)), Ok(Vec::new()), "no frames");
+    for _ in 0..5 {
+        given = given.command(push(FrameKind::ToolCall));
+    }
+    for (frames, expected) in [
+        (None, dropped(&[(0, 4)], true)),
+        (Some(&[4, 2, 0, 3, 3, 1][..]), dropped(&[(0, 4)], true)),
+        (Some(&[3, 1, 0]), dropped(&[(0, 1), (3, 3)], false)),
+    ] {
+        let emitted = given.decide(drop_frames(frames)).expect("accepted");
+        assert_eq!(events(&emitted), [expected]);
+    }
+    assert_eq!(given.decide(drop_frames(Some(&[]))), Ok(Vec::new()));
+    let refusal = given
+        .decide(drop_frames(Some(&[5])))
+        .expect_err("not pushed");
+    assert!(
+        matches!(
+            refusal,
+            Refusal::Invalid {
+                field: "frames",
+                ..
+            }
+        ),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn dropped_frames_go_at_once_and_protected_ones_too() {
+    let mut given = Given::new().command(create(3));
+    for kind in [FrameKind::IntentAnalysis, FrameKind::Checkpoint] {
+        given = given.command(push(kind));
+    }
+    let given = given.command(drop_frames(None));
+    assert_eq!(open(&given).tally.len(), Some(0));
+    assert_eq!(open(&given).next_frame_id, FrameId(2));
+    let given = given.command(push(FrameKind::Checkpoint));
+    assert_eq!(open(&given).tally.len(), Some(1));
+    // Whether a frame was still there is not known from counting.
+    let given = given.command(drop_frames(Some(&[2])));
+    assert_eq!(open(&given).tally.len(), None);
+}
+
 #[test]
 fn nothing_is_done_to_a_pipeline_that_is_not_there() {
-    let commands: [Command; 3] = [
+    let commands: [Command; 4] = [
+        drop_frames(None).into(),
         push(FrameKind::ToolCall).into(),
         SetMaxFrames {
             pipeline: ID,

@@ -98,6 +98,13 @@ impl Plain {
         evicted
     }
 
+    /// The frames that it had of these.
+    fn drop_frames(&mut self, ids: &[u64]) -> Vec<u64> {
+        let went = |(id, ..): &mut (u64, FrameKind, u64, u64)| ids.contains(id);
+        let gone = self.frames.extract_if(.., went);
+        gone.map(|(id, ..)| id).collect()
+    }
+
     fn touch(&mut self, id: u64) -> bool {
         let held = self.frames.iter_mut().find(|(held, ..)| *held == id);
         let Some((_, _, _, touched)) = held else {
@@ -109,12 +116,22 @@ impl Plain {
     }
 }
 
+/// What says that these were dropped, as far as they are below `next`.
+fn dropped(numbers: &[u64], next: u64) -> FramesDropped {
+    let numbers: BTreeSet<u64> = numbers.iter().copied().filter(|id| *id < next).collect();
+    let ranges: FrameRanges = numbers.into_iter().map(FrameId).collect();
+    FramesDropped::new(&ranges, FrameId(next))
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     Push(FrameKind, u64),
     Use(u64),
     Policy(EvictionPolicy),
     Limit(u32),
+    /// These numbers, as far as they were given.
+    Drop(Vec<u64>),
+    DropAll,
 }
 
 fn kinds() -> impl Strategy<Value = FrameKind> {
@@ -191,6 +208,8 @@ fn histories() -> impl Strategy<Value = Vec<Step>> {
         10 => (0..60_u64).prop_map(Step::Use),
         1 => policies().prop_map(Step::Policy),
         1 => (0..8_u32).prop_map(Step::Limit),
+        2 => proptest::collection::vec(0..60_u64, 0..8).prop_map(Step::Drop),
+        1 => Just(Step::DropAll),
     ];
     (policies(), proptest::collection::vec(step, 0..80)).prop_map(|(first, mut steps)| {
         steps.insert(0, Step::Policy(first));
@@ -226,6 +245,18 @@ proptest! {
                     prop_assert_eq!(policy.check(), Ok(()));
                     tally.set_policy(&policy);
                     window.set_policy(policy);
+                }
+                Step::Drop(_) | Step::DropAll => {
+                    let numbers = match step {
+                        Step::Drop(some) => some,
+                        _ => (0..plain.next).collect(),
+                    };
+                    let event = dropped(&numbers, plain.next);
+                    let gone = plain.drop_frames(&numbers);
+                    let mut ours = Vec::new();
+                    window.drop_frames(&event, |facts, ()| ours.push(facts.id.0));
+                    tally.drop_frames(event.all);
+                    prop_assert_eq!(ours, gone);
                 }
                 Step::Limit(max_frames) => {
                     plain.max_frames = max_frames;

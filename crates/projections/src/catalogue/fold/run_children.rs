@@ -2,8 +2,7 @@
 //! what the run's row counts of them.
 
 use annals_domain::run::{
-    DecisionMade, EvidenceRecorded, PatchSetProposed, ProvenanceRecorded, ToolInvoked, ToolStatus,
-    UsageRecorded,
+    DecisionMade, EvidenceRecorded, PatchSetProposed, ProvenanceRecorded, UsageRecorded,
 };
 use annals_domain::{Kind, StreamKind};
 use uuid::Uuid;
@@ -31,17 +30,6 @@ impl Fold<'_> {
             }),
         }
         self.objects.get_mut(id)
-    }
-
-    pub(super) fn tool_invoked(&mut self, event: &ToolInvoked) {
-        let beginning = Beginning {
-            status: Some(event.status.into()),
-            ..Beginning::default()
-        };
-        if !self.create(Kind::ToolInvocation, event.tool_invocation.0, beginning) {
-            return;
-        }
-        self.count_call(1, i64::from(event.status == ToolStatus::Error));
     }
 
     /// Counts tool invocations, and those that failed.

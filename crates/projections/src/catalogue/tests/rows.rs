@@ -1,5 +1,6 @@
 //! The catalogue's rows, byte for byte.
 
+use annals_domain::run::{ToolDecider, ToolVerdict};
 use annals_domain::{Kind, StreamKind, StreamRef};
 use bytes::Bytes;
 use uuid::Uuid;
@@ -65,6 +66,31 @@ fn rows_are_what_the_table_says() {
         ),
     ] {
         assert_eq!(hex::encode(&key), expected);
+    }
+    for (key, expected) in [
+        (
+            keys::later_of_call(other, 258),
+            format!("68{number}0000000000000102"),
+        ),
+        (
+            keys::listed(&keys::decided(ToolVerdict::Deny, ToolDecider::Person), 258),
+            "6402030000000000000102".to_owned(),
+        ),
+        (keys::decided_in(other), format!("72{number}")),
+        (
+            keys::listed(&keys::granted(), 258),
+            "670000000000000102".to_owned(),
+        ),
+        (keys::using(other), format!("79{number}")),
+    ] {
+        assert_eq!(hex::encode(&key), expected);
+        assert_eq!(keys::depends(&key), keys::Depends::No);
+    }
+    for code in ToolVerdict::ALL.iter().map(|verdict| verdict.code()) {
+        assert!(code <= u16::from(u8::MAX));
+    }
+    for code in ToolDecider::ALL.iter().map(|by| by.code()) {
+        assert!(code <= u16::from(u8::MAX));
     }
     let tag = hex::encode(keys::of_label(
         LabelMap::Tags,

@@ -515,7 +515,7 @@ fn a_full_window_evicts_and_the_view_says_at_which_push() {
         frame: FrameId(frame),
         kind: FrameKind::StepSummary,
         token_estimate: Some(10),
-        pushed: FrameId(pushed),
+        pushed: Some(FrameId(pushed)),
         position: Position(position),
     };
     assert_eq!(pipeline.evicted, [evicted(1, 3, 6), evicted(2, 4, 7)]);

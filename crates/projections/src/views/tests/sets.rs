@@ -66,8 +66,16 @@ fn prepare(event: &mut AnyEvent) {
 fn objects(event: &Emitted) -> Vec<(Kind, Uuid)> {
     Kind::git_internal()
         .filter(|kind| kind.stream_kind() == event.stream.kind)
-        .map(|kind| (kind, sampled(kind)))
+        .map(|kind| (kind, call(event, kind).unwrap_or_else(|| sampled(kind))))
         .collect()
+}
+
+/// The tool call that an event is about, where that is the kind: the samples of a call's life have one of their own.
+fn call(event: &Emitted, kind: Kind) -> Option<Uuid> {
+    match &event.event {
+        AnyEvent::Run(event) if kind == Kind::ToolInvocation => run::call_of(event).map(|it| it.0),
+        _ => None,
+    }
 }
 
 fn fields(story: &Story, kind: Kind, id: Uuid) -> Map<String, Value> {

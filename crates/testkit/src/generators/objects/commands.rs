@@ -8,6 +8,7 @@ mod any;
 mod intake;
 mod observations;
 mod sessions;
+mod tool_calls;
 
 use annals_domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent, SelectPlan};
 use annals_domain::pipeline::CreatePipeline;

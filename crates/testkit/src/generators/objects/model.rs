@@ -11,6 +11,7 @@ mod open;
 mod run;
 mod session;
 mod state;
+mod tool_call;
 mod window;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,9 +24,10 @@ pub use self::state::{
     Ask, Intent, Observation, PatchSet, Plan, Run, Session, Settings, Snapshot, SnapshotItem, Step,
     Task,
 };
+pub use self::tool_call::Call;
 pub use self::window::Pipeline;
 
-use self::judged::{Judged, demand, parts, text};
+use self::judged::{Judged, demand, text};
 use self::state::Shared;
 use super::actor::actor;
 
@@ -59,6 +61,8 @@ pub struct Model {
     pub tasks: BTreeMap<Uuid, Task>,
     /// The runs.
     pub runs: BTreeMap<Uuid, Run>,
+    /// The tool calls that commands gave an id.
+    pub calls: BTreeMap<Uuid, Call>,
     /// The patch sets.
     pub patch_sets: BTreeMap<Uuid, PatchSet>,
     /// The snapshots.
@@ -175,12 +179,11 @@ impl Model {
                 self.unfinished(c.run.0)?.status = "failed";
                 Some(true)
             }
-            Command::RecordToolInvocation(c) => {
-                text(&c.tool_name)?;
-                parts(&c.output)?;
-                self.unfinished(c.run.0)?;
-                self.place(c.id.map(Uuid::from), Kind::ToolInvocation)
-            }
+            Command::RecordToolInvocation(c) => self.record_tool_invocation(c),
+            Command::RequestToolCall(c) => self.request_tool_call(c),
+            Command::DecideToolCall(c) => self.decide_tool_call(c),
+            Command::BeginToolCall(c) => self.begin_tool_call(c),
+            Command::EndToolCall(c) => self.end_tool_call(c),
             Command::ProposePatchSet(c) => self.propose_patch_set(c),
             Command::ApplyPatchSet(c) => {
                 self.let_go(self.patch_sets.get(&c.patch_set.0)?.run)?;
@@ -231,6 +234,17 @@ impl Model {
             Command::FinalizeSnapshot(c) => self.finalize_snapshot(c.snapshot.0),
             Command::CreatePipeline(c) => self.create_pipeline(c),
             Command::PushFrame(c) => self.push_frame(c),
+            Command::DropFrames(c) => {
+                let pipeline = self.pipelines.get_mut(&c.pipeline.0)?;
+                let pushed = pipeline.pushed;
+                let frames = match &c.frames {
+                    Some(frames) => frames.iter().map(|frame| frame.0).collect(),
+                    None => (0..pushed).collect::<Vec<_>>(),
+                };
+                demand(frames.iter().all(|frame| *frame < pushed))?;
+                pipeline.window.retain(|frame| !frames.contains(&frame.id));
+                Some(!frames.is_empty())
+            }
             Command::SetMaxFrames(c) => {
                 let pipeline = self.pipelines.get_mut(&c.pipeline.0)?;
                 let changes = pipeline.max_frames != c.max_frames;

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use annals::projections::{
     ContextItem, ContextPipelineView, ContextSnapshotView, IntentView, ObjectView, ObservationView,
-    PatchSetView, PlanView, ProvenanceView, RunView, SessionView, TaskView,
+    PatchSetView, PlanView, ProvenanceView, RunView, SessionView, TaskView, ToolInvocationView,
 };
 
 type Matrix = &'static [(&'static str, &'static str)];
@@ -35,6 +35,21 @@ const PATCH_SET: Matrix = &[
     ("proposed", "applied"),
     ("proposed", "rejected"),
     ("applied", "reverted"),
+];
+/// Sources may disagree on how a call ended; what was denied may be allowed, and may begin all the same.
+const CALL: Matrix = &[
+    ("requested", "denied"),
+    ("requested", "running"),
+    ("requested", "ok"),
+    ("requested", "error"),
+    ("denied", "requested"),
+    ("denied", "running"),
+    ("denied", "ok"),
+    ("denied", "error"),
+    ("running", "ok"),
+    ("running", "error"),
+    ("ok", "error"),
+    ("error", "ok"),
 ];
 const SESSION: Matrix = &[
     ("Running", "Paused"),
@@ -91,6 +106,7 @@ pub fn check(before: Option<&ObjectView>, after: &ObjectView) {
         (ObjectView::Task(old), ObjectView::Task(new)) => task(old, new),
         (ObjectView::Run(old), ObjectView::Run(new)) => run(old, new),
         (ObjectView::PatchSet(old), ObjectView::PatchSet(new)) => patch_set(old, new),
+        (ObjectView::ToolInvocation(old), ObjectView::ToolInvocation(new)) => call(old, new),
         (ObjectView::Provenance(old), ObjectView::Provenance(new)) => {
             let usage =
                 |view: &ProvenanceView| view.token_usage.map_or(0, |used| used.total_tokens);
@@ -146,7 +162,28 @@ fn totals_add_up(view: &ProvenanceView) {
     }
 }
 
-/// Evidence, decisions and tool invocations: only the header takes labels; and a decision
+/// More becomes known of a call, and nothing is forgotten.
+fn call(old: &ToolInvocationView, new: &ToolInvocationView) {
+    assert_eq!((old.run_id, &old.tool_name), (new.run_id, &new.tool_name));
+    along(CALL, old.status().as_str(), new.status().as_str());
+    grows(&old.life.decisions, &new.life.decisions);
+    let stays = |was: bool, is: bool| assert!(!was || is);
+    stays(old.args.is_some(), new.args.is_some());
+    stays(old.io_footprint.is_some(), new.io_footprint.is_some());
+    stays(old.duration_ms.is_some(), new.duration_ms.is_some());
+    stays(old.result_summary.is_some(), new.result_summary.is_some());
+    stays(!old.artifacts.is_empty(), !new.artifacts.is_empty());
+    for (was, is) in [
+        (&old.life.requested, &new.life.requested),
+        (&old.life.begun, &new.life.begun),
+        (&old.life.ended, &new.life.ended),
+        (&old.life.invoked, &new.life.invoked),
+    ] {
+        assert!(was.is_none() || was == is, "{was:?} became {is:?}");
+    }
+}
+
+/// Evidence and decisions: only the header takes labels; and a decision
 /// its commit, once.
 fn never_changes(before: &ObjectView, after: &ObjectView) {
     let body = |view: &ObjectView| {

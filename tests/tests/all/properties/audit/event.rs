@@ -5,7 +5,7 @@ use annals::domain::{AnyEvent, FrameId, IntentId, PipelineId, RunId, TaskId};
 use annals::domain::{intent, observation, pipeline, plan, run, snapshot, task};
 use annals::projections::{
     ContextPipelineView, ContextSnapshotView, DecisionView, Entry, IntentView, ObservationView,
-    PatchSetView, PlanView, ProvenanceView, RunView, TaskView,
+    PatchSetView, PlanView, ProvenanceView, RunView, TaskView, ToolInvocationView,
 };
 
 use uuid::Uuid;
@@ -353,9 +353,13 @@ impl Audit {
                 assert_eq!(intent.status(), event.status);
                 assert!(matches!(status(), "completed" | "failed"));
             }
+            run::Event::ToolInvoked(_)
+            | run::Event::ToolRequested(_)
+            | run::Event::ToolDecided(_)
+            | run::Event::ToolBegun(_)
+            | run::Event::ToolEnded(_) => self.check_call(run, event),
             run::Event::PatchingStarted(_)
             | run::Event::ValidationStarted(_)
-            | run::Event::ToolInvoked(_)
             | run::Event::PatchSetRejected(_)
             | run::Event::RationaleOverridden(_)
             | run::Event::UsageRecorded(_)
@@ -370,6 +374,32 @@ impl Audit {
             | run::Event::MetadataSet(_)
             | run::Event::Redacted(_)
             | run::Event::Sealed(_) => {}
+        }
+    }
+
+    /// A call is one run's, its tool is named by its first event, and what happens once is told once.
+    fn check_call(&self, run: Uuid, event: &run::Event) {
+        let id = run::call_of(event).expect("an event on a call");
+        let call: Option<ToolInvocationView> = self.view(id);
+        let is_named = match event {
+            run::Event::ToolDecided(event) => event.tool_name.is_some(),
+            run::Event::ToolBegun(event) => event.tool_name.is_some(),
+            run::Event::ToolEnded(event) => event.tool_name.is_some(),
+            _ => true,
+        };
+        let Some(call) = call else {
+            assert!(is_named, "the first event on {id} names its tool");
+            return;
+        };
+        assert_eq!(call.run_id.0, run);
+        let life = &call.life;
+        match event {
+            run::Event::ToolInvoked(_) => assert_eq!(life.invoked, None),
+            run::Event::ToolBegun(_) => {
+                assert_eq!((&life.begun, &life.invoked), (&None, &None));
+            }
+            run::Event::ToolDecided(_) | run::Event::ToolEnded(_) => assert!(!is_named),
+            _ => {}
         }
     }
 
@@ -469,6 +499,14 @@ impl Audit {
                 let plan: PlanView = self.the(event.plan);
                 assert_eq!(plan.pipeline, Some(PipelineId(entry.stream.id)));
                 self.check_frames(plan.pipeline, event.frames.iter());
+            }
+            pipeline::Event::FramesDropped(event) => {
+                let pipeline: ContextPipelineView = self.the(entry.stream.id);
+                let mut ranges = event.frames.iter().peekable();
+                while let Some(range) = ranges.next() {
+                    assert!(range.first <= range.last && range.last < pipeline.next_frame_id);
+                    assert!(ranges.peek().is_none_or(|next| range.last < next.first));
+                }
             }
             pipeline::Event::MaxFramesSet(_)
             | pipeline::Event::EvictionPolicySet(_)

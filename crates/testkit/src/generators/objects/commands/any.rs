@@ -181,7 +181,7 @@ impl Draw<'_> {
 
     fn run_command(&mut self) -> Command {
         let run = self.id(Kind::Run);
-        match self.dice.roll(16) {
+        match self.dice.roll(20) {
             0 => self.any_run().into(),
             1 => AttachSnapshot::new(run, self.id(Kind::ContextSnapshot)).into(),
             2 => StartPatching::new(run).into(),
@@ -207,6 +207,7 @@ impl Draw<'_> {
             12 => RecordResultCommit::new(self.id(Kind::Decision), self.oid()).into(),
             13 => RecordMetrics::new(run, self.json()).into(),
             14 => FailRun::new(run, self.text()).into(),
+            15..19 => self.call_command(run),
             _ => self.any_decision(run).into(),
         }
     }
@@ -229,7 +230,7 @@ impl Draw<'_> {
             })
     }
 
-    fn tool_invocation(&mut self, run: RunId) -> RecordToolInvocation {
+    pub(super) fn tool_invocation(&mut self, run: RunId) -> RecordToolInvocation {
         let io_footprint = IoFootprint::new()
             .with_paths_read(vec![self.words()])
             .with_paths_written(vec![self.words()]);
@@ -338,7 +339,7 @@ impl Draw<'_> {
     }
 
     /// Parts, which must have names of their own and sometimes have not.
-    fn parts(&mut self) -> Vec<ContentPart> {
+    pub(super) fn parts(&mut self) -> Vec<ContentPart> {
         let part = |n: usize, any: &mut Self| {
             ContentPart::new(
                 match any.dice.roll(24) {
@@ -375,7 +376,7 @@ impl Draw<'_> {
     }
 
     fn pipeline_command(&mut self) -> Command {
-        let pipeline = self.id(Kind::ContextPipeline);
+        let pipeline: PipelineId = self.id(Kind::ContextPipeline);
         match self.one_of(8, Kind::ContextPipeline) {
             0 => {
                 let id = Some(self.new_id().into());
@@ -389,6 +390,11 @@ impl Draw<'_> {
                     .with_max_frames(max_frames)
                     .with_policy(policy)
                     .into()
+            }
+            4 => {
+                let some = !self.dice.once_in(3);
+                let frames = some.then(|| self.frames(Some(pipeline.0)));
+                DropFrames::new(pipeline).with_frames(frames).into()
             }
             3 => SetEvictionPolicy::new(pipeline, self.policy()).into(),
             1 => SetMaxFrames::new(pipeline, self.number(4)).into(),

@@ -1,0 +1,85 @@
+//! What was decided on tool calls, and why.
+
+use annals::At;
+use annals::domain::run::ToolDecider;
+use clap::Args;
+
+use super::reading::Floor;
+use super::words::at_least_one;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A line is one decision: on which call, what was decided, by what, and for how long. A call may have several: a rule
+that asks, and then a person who allows it. What was not stated by the agent, but inferred from its settings or from what
+it did, has \"inferred\" behind it. Filters combine. `annals why CALL` says all that is known of one.
+
+With --grants, what was allowed for a session, and how many later decisions say that they rest on it.
+
+Examples:
+  annals decisions                          the newest decisions
+  annals decisions --denied --since 2026-01-31T12:00:00Z
+  annals decisions --allowed --by mode      what was let through without being looked at
+  annals decisions --asked --tool bash      what a person had to look at
+  annals decisions --session 1a2b3c4d --oldest
+  annals decisions --grants --json")]
+pub(crate) struct Decisions {
+    /// Only where the call was denied
+    #[arg(long)]
+    pub(crate) denied: bool,
+    /// Only where the call was allowed
+    #[arg(long)]
+    pub(crate) allowed: bool,
+    /// Only where somebody else was to be asked
+    #[arg(long)]
+    pub(crate) asked: bool,
+    /// Only by this: rule, hook, person, classifier or mode; give it again for more
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) by: Vec<ToolDecider>,
+    /// Only on calls of this tool
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// Only from this position on, or from this time on (RFC 3339, by the log's clock;
+    /// occurred:TIME by the callers' clocks)
+    #[arg(long, value_name = "POSITION|TIME")]
+    pub(crate) since: Option<At>,
+    /// Only in one session: the id of a session, task or intent, or the name that an agent gave its session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Only in one run
+    #[arg(long, value_name = "ID", conflicts_with = "session")]
+    pub(crate) run: Option<String>,
+    /// Only what was allowed for a session, each with its uses
+    #[arg(long, conflicts_with_all = ["denied", "asked"])]
+    pub(crate) grants: bool,
+    /// The oldest first
+    #[arg(long)]
+    pub(crate) oldest: bool,
+    /// Go on behind this position
+    #[arg(long, value_name = "POSITION")]
+    pub(crate) after: Option<u64>,
+    /// At most N decisions
+    #[arg(short = 'n', long, value_name = "N", default_value = "20", value_parser = at_least_one)]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+It shows the call, each decision with what gave it, the settings and policy files that were in force, what the model had
+in its window when the call came up, and which events say so.
+
+Settings files that the log keeps are read by `annals cat DIGEST`, as shown. Where the decisions on the call do not
+state them, those of the last decision of its run before that are shown, which says so.
+
+Examples:
+  annals why 1a2b3c4d
+  annals why 1a2b3c4d --json
+  annals show 1a2b3c4d --window             all of the window")]
+pub(crate) struct Why {
+    /// A tool call: its id, at least the last 8 digits of it, or an alias
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) floor: Floor,
+}

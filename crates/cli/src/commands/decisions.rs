@@ -1,0 +1,246 @@
+//! `annals decisions`: what was decided on tool calls.
+
+use annals::domain::Kind;
+use annals::domain::run::{GrantScope, ToolVerdict};
+use annals::event_log::Position;
+use annals::projections::{DecisionsQuery, JsonText, ListQuery, Text, ToolDecisionView};
+use annals::{Annals, At, DecidedCall, ViewError};
+use annals_dialects::import::agents;
+use uuid::Uuid;
+
+use crate::cli::Decisions;
+use crate::context::Context;
+use crate::error::{CliError, ErrorClass};
+use crate::output::{Column, Output, Rows, counted, short, when};
+
+/// Runs of an agent's session that are looked at.
+const MOST_TASKS: usize = 10_000;
+
+pub(crate) async fn run(args: &Decisions, context: &mut Context) -> Result<(), CliError> {
+    let annals = context.reader_at(&args.floor).await?;
+    let mut query = query(args, &annals).await?;
+    let mut printer = Printer::new(args.grants);
+    let mut left = args.limit;
+    // A time is not in the index, so that pages may have lines before it.
+    while left > 0 {
+        let page = annals.tool_calls().decisions(&query).await?;
+        let mut rows = page.rows;
+        let read = rows.len();
+        retain_since(&annals, args.since, &mut rows).await?;
+        let is_over = rows.len() < read && !args.oldest;
+        rows.truncate(left);
+        left = left.saturating_sub(rows.len());
+        printer.print(&rows, &mut context.output)?;
+        match page.next {
+            Some(next) if left == 0 => {
+                let note = format!("there are more; they begin with --after {next}");
+                context.output.note(&note);
+            }
+            Some(next) if !is_over => query.after = Some(next),
+            _ => break,
+        }
+    }
+    Ok(())
+}
+
+async fn query(args: &Decisions, annals: &Annals) -> Result<DecisionsQuery, CliError> {
+    let verdicts = [
+        (args.allowed || args.grants, ToolVerdict::Allow),
+        (args.denied, ToolVerdict::Deny),
+        (args.asked, ToolVerdict::Ask),
+    ];
+    let wanted = verdicts.into_iter().filter(|(wanted, _)| *wanted);
+    let since = match args.since {
+        Some(At::Position(position)) => Some(position),
+        _ => None,
+    };
+    Ok(DecisionsQuery::default()
+        .with_verdicts(wanted.map(|(_, verdict)| verdict).collect())
+        .with_by(args.by.clone())
+        .with_runs(runs(args, annals).await?)
+        .with_tool(args.tool.clone())
+        .with_grants(args.grants)
+        .with_since(since)
+        .with_oldest_first(args.oldest)
+        .with_after(args.after.map(Position))
+        .with_limit(args.limit))
+}
+
+/// The runs that are asked about, if not all are.
+async fn runs(args: &Decisions, annals: &Annals) -> Result<Option<Vec<Uuid>>, CliError> {
+    if let Some(run) = &args.run {
+        let object = annals.resolve(run).await?;
+        return Ok(Some(vec![super::of_kind(object, Kind::Run)?]));
+    }
+    let Some(session) = &args.session else {
+        return Ok(None);
+    };
+    let unknown = match annals.resolve(session).await {
+        Ok(object) => return Ok(Some(annals.tool_calls().runs_of(object).await?)),
+        Err(unknown @ (ViewError::NotFound { .. } | ViewError::InvalidId { .. })) => unknown,
+        Err(error) => return Err(error.into()),
+    };
+    let runs = runs_of_agents_session(session, annals).await?;
+    match runs.is_empty() {
+        true => Err(unknown.into()),
+        false => Ok(Some(runs)),
+    }
+}
+
+/// The runs of a session by the name that its agent gave it.
+async fn runs_of_agents_session(session: &str, annals: &Annals) -> Result<Vec<Uuid>, CliError> {
+    let mut runs = Vec::new();
+    for (key, _) in agents() {
+        let name = (format!("{key}.session"), Some(session.to_owned()));
+        let query = ListQuery::new(Kind::Task)
+            .with_external_id(name)
+            .with_limit(MOST_TASKS);
+        for task in annals.index().list(&query).await?.rows {
+            let object = annals::ObjectRef {
+                kind: Kind::Task,
+                id: task.id,
+            };
+            runs.extend(annals.tool_calls().runs_of(object).await?);
+        }
+    }
+    Ok(runs)
+}
+
+/// Leaves those from a time on.
+async fn retain_since(
+    annals: &Annals,
+    since: Option<At>,
+    rows: &mut Vec<DecidedCall>,
+) -> Result<(), CliError> {
+    match since {
+        Some(At::Occurred(time)) => rows.retain(|row| row.decision.moment.at >= time),
+        Some(At::Recorded(time)) => {
+            let mut kept = Vec::with_capacity(rows.len());
+            for row in std::mem::take(rows) {
+                let record = annals.contents().record(row.decision.moment.position);
+                let record = record.await?;
+                if record.is_some_and(|record| record.recorded_at() >= time.to_utc()) {
+                    kept.push(row);
+                }
+            }
+            *rows = kept;
+        }
+        Some(At::Now) => {
+            let message = "invalid --since: expected a position or a time";
+            return Err(CliError::new(
+                ErrorClass::Usage,
+                "usage",
+                message.to_owned(),
+            ));
+        }
+        Some(At::Position(_)) | None => {}
+    }
+    Ok(())
+}
+
+/// Prints pages of one table.
+struct Printer {
+    rows: Rows<7>,
+    is_of_grants: bool,
+}
+
+impl Printer {
+    fn new(is_of_grants: bool) -> Printer {
+        let rows = Rows::new([
+            Column::right("EVENT", 6),
+            Column::left("WHEN", 20),
+            Column::left("CALL", 8),
+            Column::left("TOOL", 8),
+            Column::left("VERDICT", 7),
+            Column::left(if is_of_grants { "USES" } else { "BY" }, 10),
+            Column::left("WHAT", 10),
+        ]);
+        Printer { rows, is_of_grants }
+    }
+
+    fn print(&mut self, rows: &[DecidedCall], output: &mut Output) -> Result<(), CliError> {
+        if output.is_json() {
+            return rows.iter().try_for_each(|row| output.json(row));
+        }
+        let is_of_grants = self.is_of_grants;
+        let cells = rows.iter().map(|row| cells(row, is_of_grants));
+        self.rows.print(output, cells)
+    }
+}
+
+fn cells(row: &DecidedCall, is_of_grants: bool) -> [String; 7] {
+    let uses = row.uses.unwrap_or_default();
+    let by = match is_of_grants {
+        true => match uses.last {
+            Some(last) => format!("{}, last {last}", uses.count),
+            None => "0".to_owned(),
+        },
+        false => by(&row.decision),
+    };
+    [
+        row.decision.moment.position.to_string(),
+        when(row.decision.moment.at),
+        short(row.call.0),
+        row.tool.to_string(),
+        verdict(&row.decision),
+        by,
+        words(row.args.as_ref()),
+    ]
+}
+
+/// A verdict, and how long it holds.
+pub(super) fn verdict(decision: &ToolDecisionView) -> String {
+    match decision.scope {
+        GrantScope::Once => decision.verdict.to_string(),
+        GrantScope::Session => format!("{} (session)", decision.verdict),
+    }
+}
+
+/// What decided, by its name.
+pub(super) fn by(decision: &ToolDecisionView) -> String {
+    let named = |before: &str, text: Option<&Text>| {
+        text.map_or(String::new(), |text| format!("{before}{text}"))
+    };
+    format!(
+        "{}{}{}{}",
+        decision.by,
+        named(" ", decision.by_name.as_ref()),
+        named(" of ", decision.source.as_ref()),
+        if decision.inferred { ", inferred" } else { "" }
+    )
+}
+
+/// The first words of a call's arguments: the values, of which the first one mostly says it.
+pub(super) fn words(args: Option<&JsonText>) -> String {
+    let Some(args) = args else {
+        return String::new();
+    };
+    let JsonText::Present(json) = args else {
+        return Text::Removed.to_string();
+    };
+    let value = serde_json::from_str(json.text()).unwrap_or_default();
+    let text = match &value {
+        serde_json::Value::Object(fields) => {
+            let texts = fields.values().map(plain);
+            texts.collect::<Vec<String>>().join(" ")
+        }
+        value => plain(value),
+    };
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+/// How often a permission was used, for people.
+pub(super) fn uses(row: usize) -> String {
+    counted(
+        row as u64,
+        "later decision rests on it",
+        "later decisions rest on it",
+    )
+}

@@ -1,0 +1,165 @@
+//! `annals hook install` and `uninstall`: the change is shown, and made when the user says so.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
+
+use annals::LogUrl;
+use annals_live::hook::HookAgent;
+use annals_live::install::{self, Change, Scope};
+use serde_json::json;
+
+use crate::cli::{self, HookScope, HowToChange, InstallHooks, UninstallHooks};
+use crate::context::Context;
+use crate::error::{CliError, ErrorClass};
+
+pub(super) fn install(args: &InstallHooks, context: &mut Context) -> Result<(), CliError> {
+    let agent = agent(args.agent);
+    let path = install::place(agent, scope(&args.scope))?;
+    let program = match &args.program {
+        Some(program) => program.clone(),
+        None => {
+            std::env::current_exe().map_err(|error| CliError::input(Path::new("annals"), error))?
+        }
+    };
+    let command = command(agent, &program, &context.log)?;
+    let change = install::install(agent, &path, &command)?;
+    make(&change, "installed", &args.how, context)?;
+    if agent == HookAgent::Codex && !args.how.dry_run && !change.is_nothing() {
+        context
+            .output
+            .note("Codex runs new hooks once they are trusted: see /hooks in it");
+    }
+    Ok(())
+}
+
+pub(super) fn uninstall(args: &UninstallHooks, context: &mut Context) -> Result<(), CliError> {
+    let agent = agent(args.agent);
+    let path = install::place(agent, scope(&args.scope))?;
+    let change = install::uninstall(agent, &path)?;
+    make(&change, "uninstalled", &args.how, context)
+}
+
+/// Shows a change, and makes it when the user says so.
+fn make(
+    change: &Change,
+    done: &str,
+    how: &HowToChange,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let output = &mut context.output;
+    let path = change.path.display().to_string();
+    let is_json = output.is_json();
+    if !is_json && !change.is_nothing() {
+        output.line(&path)?;
+        output.lines(&change.difference())?;
+        output.flush()?;
+    }
+    let changes = !change.is_nothing() && !how.dry_run;
+    if changes && !how.yes && !asked(&path)? {
+        return Err(
+            CliError::new(ErrorClass::Refused, "not_confirmed", "nothing was changed")
+                .hint("say y, or give --yes"),
+        );
+    }
+    if changes {
+        change.apply()?;
+    }
+    if is_json {
+        return output.json(&json!({
+            "file": path,
+            "changed": changes,
+            "difference": change.difference(),
+        }));
+    }
+    match (change.is_nothing(), how.dry_run) {
+        (true, _) => output.line(&format!("{path}: nothing to change")),
+        (false, true) => output.line("nothing was changed: --dry-run"),
+        (false, false) => output.line(&format!("{done}: {path}")),
+    }
+}
+
+/// Whether the user wants a change to be made.
+fn asked(path: &str) -> Result<bool, CliError> {
+    let input = std::io::stdin();
+    if !input.is_terminal() {
+        return Ok(false);
+    }
+    let question = format!("Change {path}? [y/N] ");
+    let shown = annals_terminal::line(&question);
+    let mut error = std::io::stderr();
+    let told = error
+        .write_all(shown.as_bytes())
+        .and_then(|()| error.flush());
+    told.map_err(CliError::output)?;
+    let mut answer = String::new();
+    let read = input.lock().read_line(&mut answer);
+    read.map_err(|error| CliError::input(Path::new("-"), error))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// The command that an agent runs, with the log's place independent of the folder that it runs in.
+fn command(agent: HookAgent, program: &Path, log: &str) -> Result<String, CliError> {
+    let url: LogUrl = log.parse().map_err(|error| CliError::open(log, error))?;
+    let LogUrl::Rocks(path) = url else {
+        return Err(CliError::in_memory());
+    };
+    let absolute =
+        |path: &Path| std::path::absolute(path).map_err(|error| CliError::input(path, error));
+    let (program, path) = (absolute(program)?, absolute(&path)?);
+    let (Some(program), Some(path)) = (program.to_str(), path.to_str()) else {
+        let message =
+            "the path of the log or of the program is not UTF-8, and no configuration can name it";
+        return Err(CliError::new(ErrorClass::Invalid, "path_not_utf8", message));
+    };
+    Ok(format!(
+        "{} --log {} hook {}",
+        quoted(program),
+        quoted(path),
+        agent.key()
+    ))
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+fn scope(scope: &HookScope) -> Scope {
+    match scope.project {
+        true => Scope::Project,
+        false => Scope::User,
+    }
+}
+
+fn agent(agent: cli::HookAgent) -> HookAgent {
+    match agent {
+        cli::HookAgent::Claude => HookAgent::Claude,
+        cli::HookAgent::Codex => HookAgent::Codex,
+        cli::HookAgent::Cursor => HookAgent::Cursor,
+        cli::HookAgent::Gemini => HookAgent::Gemini,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        assert_eq!(quoted("/usr/bin/annals"), "/usr/bin/annals");
+        assert_eq!(quoted("/home/a b/it's"), r"'/home/a b/it'\''s'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("$HOME"), "'$HOME'");
+    }
+
+    #[test]
+    fn the_command_names_the_log_wherever_it_runs() {
+        let command = command(HookAgent::Claude, Path::new("/bin/annals"), "/srv/my log").unwrap();
+        assert_eq!(command, "/bin/annals --log '/srv/my log' hook claude");
+        assert!(super::command(HookAgent::Claude, Path::new("/bin/annals"), "memory:").is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! `annals hook status`: where hooks are installed, what came in lately, and what waits.
+
+use std::time::Duration;
+
+use annals::Annals;
+use annals::domain::run::{Event as RunEvent, EvidenceKind};
+use annals::domain::{AnyEvent, Timestamp};
+use annals::event_log::{Position, Query};
+use annals_live::hook::HookAgent;
+use annals_live::install::{self, Scope};
+use annals_live::{Spool, SpoolState};
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use crate::cli::HookStatus;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::{Output, bytes, counted, when};
+
+/// Events that are looked through for those of hooks.
+const LOOKED_THROUGH: usize = 2_000;
+
+/// Hooks in a configuration.
+struct Found {
+    agent: HookAgent,
+    scope: &'static str,
+    file: String,
+    /// What they run; or else why the file cannot be read.
+    commands: Result<Vec<String>, String>,
+}
+
+/// An event that came in.
+struct Came {
+    position: Position,
+    at: Timestamp,
+    what: String,
+    by: String,
+}
+
+pub(super) async fn run(args: &HookStatus, context: &mut Context) -> Result<(), CliError> {
+    let found = found();
+    let spool = Spool::of(&context.log)?;
+    let state = spool.state()?;
+    // Without a log there are still configurations and a spool.
+    let came = match context.reader() {
+        Ok(annals) => {
+            let came = lately(&annals, args.limit).await?;
+            annals.close().await;
+            came
+        }
+        Err(error) => {
+            context.output.note(&error.to_string());
+            Vec::new()
+        }
+    };
+    let path = spool.path().display().to_string();
+    match context.output.is_json() {
+        true => context.output.json(&as_json(&found, &came, &path, state)),
+        false => print(&found, &came, &path, state, &mut context.output),
+    }
+}
+
+fn found() -> Vec<Found> {
+    let scopes = [(Scope::User, "user"), (Scope::Project, "project")];
+    let mut all = Vec::new();
+    for agent in HookAgent::ALL {
+        for (scope, name) in scopes {
+            let Ok(path) = install::place(agent, scope) else {
+                continue;
+            };
+            all.push(Found {
+                agent,
+                scope: name,
+                commands: install::installed(agent, &path).map_err(|error| error.to_string()),
+                file: path.display().to_string(),
+            });
+        }
+    }
+    all
+}
+
+/// The newest events of agents' programs: evidence that a hook gave.
+async fn lately(annals: &Annals, limit: usize) -> Result<Vec<Came>, CliError> {
+    let query = Query::event_type("run.evidence_recorded", annals.position());
+    let page = annals
+        .log()
+        .read(query.backward().limit(LOOKED_THROUGH))
+        .await?;
+    let mut came = Vec::new();
+    for record in &page.records {
+        if came.len() == limit {
+            break;
+        }
+        let entry = annals.contents().entry(record).await?;
+        let AnyEvent::Run(RunEvent::EvidenceRecorded(event)) = &entry.event else {
+            continue;
+        };
+        if let EvidenceKind::Other(kind) = &event.kind {
+            let tool = entry.text(event.tool);
+            came.push(Came {
+                position: record.position(),
+                at: Timestamp::from(record.recorded_at()),
+                what: format!("{kind} {}", tool.as_str().unwrap_or_default()),
+                by: record.actor_id().to_owned(),
+            });
+        }
+    }
+    Ok(came)
+}
+
+fn as_json(found: &[Found], came: &[Came], spool: &str, state: SpoolState) -> Value {
+    let installed = found.iter().map(|it| {
+        json!({
+            "agent": it.agent.key(),
+            "scope": it.scope,
+            "file": it.file,
+            "commands": it.commands.as_ref().ok(),
+            "error": it.commands.as_ref().err(),
+        })
+    });
+    let came = came
+        .iter()
+        .map(|it| json!({ "position": it.position.0, "at": it.at, "what": it.what, "by": it.by }));
+    json!({
+        "installed": installed.collect::<Vec<_>>(),
+        "lately": came.collect::<Vec<_>>(),
+        "spool": { "folder": spool, "state": state },
+    })
+}
+
+fn print(
+    found: &[Found],
+    came: &[Came],
+    spool: &str,
+    state: SpoolState,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    for it in found {
+        let what = match &it.commands {
+            Ok(commands) if commands.is_empty() => continue,
+            Ok(commands) => commands.join("; "),
+            Err(error) => error.clone(),
+        };
+        output.line(&format!(
+            "{:<7} {:<8} {}",
+            it.agent.key(),
+            it.scope,
+            it.file
+        ))?;
+        output.line(&format!("{:17}{what}", ""))?;
+    }
+    let none = |it: &Found| it.commands.as_ref().is_ok_and(Vec::is_empty);
+    if found.iter().all(none) {
+        output.line("no hooks are installed; `annals hook install AGENT` does so")?;
+    }
+    for it in came {
+        output.line(&format!(
+            "{:>8}  {}  {}  {}",
+            it.position.0,
+            when(it.at),
+            it.what,
+            it.by
+        ))?;
+    }
+    if state == SpoolState::default() {
+        return output.line("nothing waits in the spool");
+    }
+    let oldest = state
+        .oldest_ms
+        .map(since)
+        .map(|since| format!(", the oldest since {since}"));
+    output.line(&format!(
+        "{} with {} in {spool}{}",
+        counted(state.waiting as u64, "event waits", "events wait"),
+        bytes(state.bytes),
+        oldest.unwrap_or_default()
+    ))?;
+    if state.bad > 0 {
+        let bad = counted(state.bad as u64, "event", "events");
+        output.line(&format!(
+            "{bad} put aside: they cannot be read, or the log cannot have them"
+        ))?;
+    }
+    if state.lost > 0 {
+        let lost = counted(state.lost, "event", "events");
+        output.line(&format!("{lost} lost: there was no room"))?;
+    }
+    Ok(())
+}
+
+fn since(ms: u64) -> String {
+    let time = DateTime::<Utc>::UNIX_EPOCH.checked_add_signed(
+        chrono::Duration::from_std(Duration::from_millis(ms)).unwrap_or_default(),
+    );
+    when(Timestamp::from(time.unwrap_or_default()))
+}

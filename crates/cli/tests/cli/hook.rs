@@ -1,0 +1,312 @@
+//! What agents tell by hooks: it is recorded, kept where it cannot be, and never stands in an agent's way.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, Ran};
+
+const SESSION: &str = "5e0c1a52-6c3e-4b53-9f0b-1c1f0a6b7d10";
+
+fn event(name: &str, fields: Value) -> String {
+    let mut event = json!({
+        "session_id": SESSION, "cwd": "/home/kei/shop", "hook_event_name": name,
+        "permission_mode": "default", "transcript_path": "/home/kei/s.jsonl",
+    });
+    let fields = fields.as_object().unwrap().clone();
+    event.as_object_mut().unwrap().extend(fields);
+    event.to_string()
+}
+
+fn prompt(id: &str, text: &str) -> String {
+    event(
+        "UserPromptSubmit",
+        json!({ "prompt_id": id, "prompt": text }),
+    )
+}
+
+/// Runs a hook, which succeeds and says nothing whatever happens.
+fn tell(place: &Place, input: impl AsRef<[u8]>) {
+    let ran = place.run_with(&["hook", "claude"], input).ok();
+    assert_eq!(ran.stdout, "");
+}
+
+fn spooled(place: &Place) -> usize {
+    let state = place.run(&["hook", "status", "--json"]);
+    state.json()["spool"]["state"]["waiting"].as_u64().unwrap() as usize
+}
+
+fn events(place: &Place) -> Vec<String> {
+    let log = place.run(&["log", "--json"]).ok().lines();
+    let kind = |event: Value| event["event_type"].as_str().unwrap().to_owned();
+    log.into_iter().map(kind).collect()
+}
+
+fn count(events: &[String], kind: &str) -> usize {
+    events.iter().filter(|event| *event == kind).count()
+}
+
+#[test]
+fn a_session_is_recorded_as_its_transcript_would_be() {
+    let place = Place::with_log();
+    // Before the first prompt there is nothing to record it in.
+    tell(
+        &place,
+        event(
+            "SessionStart",
+            json!({ "source": "startup", "model": "claude-sonnet-4-6" }),
+        ),
+    );
+    assert_eq!(spooled(&place), 1);
+    tell(&place, prompt("p1", "Fix the tests"));
+    tell(
+        &place,
+        event(
+            "Notification",
+            json!({ "message": "Waiting", "notification_type": "idle_prompt" }),
+        ),
+    );
+    tell(&place, prompt("p2", "And the docs"));
+    tell(&place, event("SessionEnd", json!({ "reason": "exit" })));
+    assert_eq!(spooled(&place), 0);
+    let logged = events(&place);
+    assert_eq!(count(&logged, "intent.submitted"), 2);
+    assert_eq!(count(&logged, "task.created"), 1);
+    assert_eq!(count(&logged, "run.evidence_recorded"), 3, "{logged:?}");
+
+    // Its transcript meets it: no second intent, no second task.
+    let line = |uuid: &str, prompt: &str, text: &str, at: &str| {
+        json!({
+            "type": "user", "uuid": uuid, "sessionId": SESSION, "promptId": prompt, "timestamp": at,
+            "cwd": "/home/kei/shop", "message": { "role": "user", "content": text },
+        })
+    };
+    let lines = [
+        line("u1", "p1", "Fix the tests", "2026-11-26T10:00:00Z"),
+        line("u2", "p2", "And the docs", "2026-11-26T10:01:00Z"),
+        line("u3", "p3", "Nobody told of this", "2026-11-26T10:02:00Z"),
+    ];
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(place.path("s.jsonl"), text).unwrap();
+    place.run(&["import", "claude", "s.jsonl"]).ok();
+    let logged = events(&place);
+    assert_eq!(count(&logged, "intent.submitted"), 3);
+    assert_eq!(count(&logged, "task.created"), 1);
+
+    // And the other way round: the transcript was first.
+    tell(&place, prompt("p3", "Nobody told of this"));
+    assert_eq!(count(&events(&place), "intent.submitted"), 3);
+    // Again: nothing.
+    let again = place
+        .run(&["import", "claude", "s.jsonl", "--json"])
+        .ok()
+        .json();
+    assert_eq!(again["events_made"], 0, "{again}");
+    place.run(&["verify"]).ok();
+}
+
+#[test]
+fn odd_hooks_are_recorded_as_such_and_nothing_is_blocked() {
+    let place = Place::with_log();
+    let large = event(
+        "Stop",
+        json!({ "last_assistant_message": "x".repeat(10 * 1024 * 1024) }),
+    );
+    let endless = "y".repeat(17 * 1024 * 1024);
+    let odd: [&[u8]; 7] = [
+        b"",
+        b"nonsense",
+        b"[1,2]",
+        b"{\"hook_event_name\":",
+        b"\xff\xfe\x00",
+        b"{\"hook_event_name\":\"Telepathy\",\"session_id\":\"s\",\"aura\":1}",
+        b"{\"hook_event_name\":7,\"session_id\":{}}",
+    ];
+    for input in odd {
+        tell(&place, input);
+    }
+    tell(&place, prompt("p1", "Begin"));
+    tell(&place, large);
+    tell(&place, endless);
+    // The unknown one waits for its session; the others have one.
+    assert_eq!(spooled(&place), 1);
+    let logged = events(&place);
+    assert_eq!(count(&logged, "run.evidence_recorded"), 8, "{logged:?}");
+    for agent in ["codex", "cursor", "gemini"] {
+        let ran = place.run_with(&["hook", agent], "nonsense").ok();
+        assert_eq!(ran.stdout, "");
+    }
+    // `notify` gives it as an argument.
+    let notify =
+        json!({ "type": "agent-turn-complete", "thread-id": "t", "turn-id": "1", "cwd": "/" });
+    place.run(&["hook", "codex", &notify.to_string()]).ok();
+    // What is asked of it wrongly blocks nothing either: 2 would.
+    assert_eq!(place.run(&["hook", "claude", "--what"]).status, 1);
+}
+
+#[test]
+fn without_a_log_events_wait_and_are_taken_in_once() {
+    let place = Place::empty();
+    tell(&place, prompt("p1", "Fix the tests"));
+    tell(&place, event("Stop", json!({})));
+    assert_eq!(spooled(&place), 2);
+    let folder = place.path("log.spool");
+    let mode = |path: &PathBuf| {
+        use std::os::unix::fs::PermissionsExt;
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    };
+    assert_eq!(mode(&folder), 0o700);
+    let files: Vec<PathBuf> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|it| it.unwrap().path())
+        .collect();
+    assert!(files.iter().all(|file| mode(file) == 0o600));
+    // One that cannot be read is put aside.
+    fs::write(folder.join("00000000000001-x-00000000.hook"), "nonsense").unwrap();
+
+    place.run(&["init"]).ok();
+    assert_eq!(place.run_with(&["apply"], "").status, 0);
+    let logged = events(&place);
+    assert_eq!(count(&logged, "intent.submitted"), 1);
+    assert_eq!(count(&logged, "run.evidence_recorded"), 1);
+    let state = place.run(&["hook", "status", "--json"]).ok().json()["spool"]["state"].clone();
+    assert_eq!((&state["waiting"], &state["bad"]), (&json!(0), &json!(1)));
+    assert_eq!(place.run_with(&["apply"], "").status, 0);
+    assert_eq!(events(&place), logged);
+}
+
+#[test]
+fn secrets_are_in_neither_the_log_nor_the_spool() {
+    let key = format!("AKIA{}", "Q3EGRIFO5XKNZ7AB");
+    let place = Place::empty();
+    tell(&place, prompt("p1", &format!("Use {key}")));
+    let folder = place.path("log.spool");
+    let file = fs::read_dir(&folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let text = fs::read_to_string(file).unwrap();
+    assert!(
+        !text.contains(&key) && text.contains("[redacted:aws-access-key-id]"),
+        "{text}"
+    );
+    place.run(&["init"]).ok();
+    tell(&place, prompt("p2", &format!("Use {key} again")));
+    let exported = place.run(&["export", "annals"]).ok().stdout;
+    assert!(!exported.contains(&key));
+    assert!(exported.contains("Use [redacted:aws-access-key-id]"));
+}
+
+#[test]
+fn a_hook_is_done_by_its_deadline() {
+    let place = Place::with_log();
+    // The owner holds the log and answers nobody.
+    let mut owner = place
+        .command(&["apply", "--exclusive"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    let begun = Instant::now();
+    let ran = place.run_with(
+        &["hook", "claude", "--deadline", "400"],
+        prompt("p1", "Fix it"),
+    );
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, ""));
+    assert_eq!(spooled(&place), 1);
+    drop(owner.stdin.take());
+    owner.wait().unwrap();
+    // Who keeps its standard input open does not keep it either.
+    let begun = Instant::now();
+    let mut child = place
+        .command(&["hook", "claude", "--deadline", "400"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input
+        .write_all(event("Stop", json!({})).as_bytes())
+        .unwrap();
+    let status = child.wait().unwrap();
+    assert!(status.success() && begun.elapsed() < Duration::from_secs(3));
+    drop(input);
+    assert_eq!(spooled(&place), 0);
+    let logged = events(&place);
+    assert_eq!(count(&logged, "intent.submitted"), 1);
+    assert_eq!(count(&logged, "run.evidence_recorded"), 1);
+}
+
+/// The program with a home folder of the place's own.
+fn at_home(place: &Place, args: &[&str]) -> Ran {
+    let mut command = place.command(args);
+    command
+        .env("HOME", place.path("home"))
+        .env_remove("CLAUDE_CONFIG_DIR")
+        .env_remove("CODEX_HOME");
+    let output = command.output().unwrap();
+    Ran {
+        status: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn hooks_are_installed_shown_and_removed() {
+    let place = Place::with_log();
+    let own = "{\n    // mine\n    \"model\": \"opus\"\n}\n";
+    fs::create_dir_all(place.path("home/.claude")).unwrap();
+    let settings = place.path("home/.claude/settings.json");
+    fs::write(&settings, own).unwrap();
+
+    let shown = at_home(&place, &["hook", "install", "claude", "--dry-run"]).ok();
+    assert!(
+        shown.stdout.contains("+ ") && shown.stdout.contains("PreToolUse"),
+        "{}",
+        shown.stdout
+    );
+    assert_eq!(fs::read_to_string(&settings).unwrap(), own);
+    // Nobody is there to be asked.
+    at_home(&place, &["hook", "install", "claude"]).fails(1, &["nothing was changed", "--yes"]);
+    at_home(&place, &["hook", "install", "claude", "--yes"]).ok();
+    let installed = fs::read_to_string(&settings).unwrap();
+    let log = place.log_dir().display().to_string();
+    assert!(
+        installed.contains("// mine") && installed.contains(&log),
+        "{installed}"
+    );
+    assert_eq!(
+        fs::read_to_string(place.path("home/.claude/settings.json.before-annals")).unwrap(),
+        own
+    );
+    let again = at_home(&place, &["hook", "install", "claude", "--yes"]).ok();
+    assert!(
+        again.stdout.contains("nothing to change"),
+        "{}",
+        again.stdout
+    );
+    let status = at_home(&place, &["hook", "status"]).ok();
+    assert!(status.stdout.contains("claude  user"), "{}", status.stdout);
+    at_home(&place, &["hook", "uninstall", "claude", "--yes"]).ok();
+    assert_eq!(fs::read_to_string(&settings).unwrap(), own);
+
+    at_home(&place, &["hook", "install", "codex", "--project", "--yes"]);
+    assert!(place.path(".codex/config.toml").exists());
+    at_home(
+        &place,
+        &["hook", "uninstall", "codex", "--project", "--yes"],
+    )
+    .ok();
+    assert!(!place.path(".codex/config.toml").exists());
+}

@@ -1,0 +1,75 @@
+//! What agents tell of their sessions while they work, by hooks and telemetry.
+//!
+//! A session becomes the same task, run, plan and pipeline as by an import of its transcript, under the same ids,
+//! and what is told of it is recorded once, however often it is told. So the two meet, whatever comes first, and the
+//! transcript adds what it alone knows: what the model saw and said, and what it cost.
+//!
+//! ```
+//! use annals::Annals;
+//! use annals_dialects::live::{Live, Telling, Told, agent};
+//! use annals_domain::Timestamp;
+//!
+//! # futures::executor::block_on(async {
+//! let annals = Annals::open("memory:").await?;
+//! let claude = agent("claude").ok_or("it is known")?;
+//! let asked = Telling::new("session-1", "event-1", Timestamp::EPOCH, Told::Prompt {
+//!     id: "prompt-1".to_owned(),
+//!     text: "Fix the tests".to_owned(),
+//! });
+//! let mut live = Live::new(&annals, claude);
+//! live.tell(&asked).await?;
+//! live.tell(&asked).await?;
+//! assert_eq!(annals.index().list(&annals::projections::ListQuery::new(annals::domain::Kind::Intent)).await?.rows.len(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+
+use crate::transcript::agent::Agent;
+use crate::transcript::edit::{FileUse, Patch};
+use crate::{claude, codex, gemini};
+
+pub use crate::transcript::live::{Live, Outcome};
+pub use crate::transcript::telling::{
+    Around, CallStep, CallTold, Decided, LiveAgent, Telling, Told,
+};
+
+/// Cursor, of which no transcripts are imported.
+static CURSOR: Agent = Agent {
+    key: "cursor",
+    actor: "cursor",
+    provider: "cursor",
+    version_key: "cursor_version",
+    no_model: "",
+    token_paths: ["", "", "", ""],
+    setting_paths: ["cwd", "", "cursor_version"],
+    time_path: "",
+    session_path: "conversation_id",
+    files: |_, _| Vec::<FileUse>::new(),
+    edits: |_| false,
+    patch: |_| Patch::default(),
+    asked: |text| Some(text),
+    begins_beside: |_| false,
+};
+
+/// Any other agent, which tells of its work by the conventions of OpenTelemetry.
+static OTEL: Agent = Agent {
+    key: "otel",
+    actor: "agent",
+    provider: "unknown",
+    version_key: "agent_version",
+    session_path: "gen_ai.conversation.id",
+    setting_paths: ["", "", "service.version"],
+    ..CURSOR
+};
+
+/// The agent with this key: `claude`, `codex`, `cursor` or `gemini`, or `otel` for any other one that has telemetry.
+pub fn agent(key: &str) -> Option<LiveAgent> {
+    let all = [
+        claude::KIND.agent,
+        codex::KIND.agent,
+        &CURSOR,
+        gemini::KIND.agent,
+        &OTEL,
+    ];
+    all.into_iter().find(|it| it.key == key).map(LiveAgent)
+}

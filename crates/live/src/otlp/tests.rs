@@ -1,0 +1,339 @@
+//! Telemetry, from the bytes of a request to the events of a log.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use annals::OpenOptions;
+use annals::blocking::Wait as _;
+use annals::domain::AnyEvent;
+use annals::domain::run::{Event as RunEvent, ToolDecider, ToolVerdict};
+use annals::event_log::{Position, Query};
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use prost::Message;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use super::{OtlpError, OtlpOptions, OtlpReceiver};
+
+/// A receiver on a log of its own, on a thread.
+struct Running {
+    folder: tempfile::TempDir,
+    address: SocketAddr,
+    end: oneshot::Sender<()>,
+    thread: std::thread::JoinHandle<()>,
+}
+
+impl Running {
+    fn start(token: Option<&str>) -> Running {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log").to_str().unwrap().to_owned();
+        let created = OpenOptions::new().create_new(true).open(&log).unwrap();
+        created.close().wait();
+        let (end, ended) = oneshot::channel();
+        let (tell, told) = std::sync::mpsc::channel();
+        let mut options = OtlpOptions::new("127.0.0.1:0".parse().unwrap());
+        options.token = token.map(str::to_owned);
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async {
+                let receiver = OtlpReceiver::start(&log, options).await.unwrap();
+                tell.send(receiver.address().unwrap()).unwrap();
+                let end = async {
+                    let _ = ended.await;
+                };
+                receiver.run(end).await.unwrap();
+            });
+        });
+        Running {
+            address: told.recv().unwrap(),
+            folder,
+            end,
+            thread,
+        }
+    }
+
+    /// Sends a request; the status, and the body of the answer.
+    fn send(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> (u16, Vec<u8>) {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        let mut head = format!(
+            "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n",
+            body.len()
+        );
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
+        // It may be refused before all of it was read.
+        let _ = stream.write_all(body);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        let end = answer.windows(4).position(|it| it == b"\r\n\r\n").unwrap();
+        let head = String::from_utf8(answer[..end].to_vec()).unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, answer[end + 4..].to_vec())
+    }
+
+    fn json(&self, path: &str, body: &Value) -> u16 {
+        self.send(
+            path,
+            &[("Content-Type", "application/json")],
+            body.to_string().as_bytes(),
+        )
+        .0
+    }
+
+    /// Ends it, and gives the events of its log.
+    fn end(self) -> Vec<AnyEvent> {
+        self.end.send(()).unwrap();
+        self.thread.join().unwrap();
+        let log = self.folder.path().join("log");
+        let annals = OpenOptions::new()
+            .read_only(true)
+            .open(log.to_str().unwrap())
+            .unwrap();
+        let page = annals
+            .log()
+            .read(Query::all(Position(1)).limit(10_000))
+            .wait()
+            .unwrap();
+        let entry = |record| annals.contents().entry(record).wait().unwrap().event;
+        let events = page.records.iter().map(entry).collect();
+        annals.close().wait();
+        events
+    }
+}
+
+/// A log request of Claude Code with one event.
+fn claude(name: &str, sequence: u64, attributes: Value) -> Value {
+    let attribute = |name: &str, value: &Value| {
+        let value = match value {
+            Value::Number(number) => json!({ "intValue": number.to_string() }),
+            value => json!({ "stringValue": value }),
+        };
+        json!({ "key": name, "value": value })
+    };
+    let mut all = vec![
+        attribute("session.id", &json!("s1")),
+        attribute("event.name", &json!(name)),
+        attribute("event.sequence", &json!(sequence)),
+    ];
+    all.extend(
+        attributes
+            .as_object()
+            .unwrap()
+            .iter()
+            .map(|(name, value)| attribute(name, value)),
+    );
+    json!({ "resourceLogs": [{
+        "resource": { "attributes": [attribute("service.name", &json!("claude-code"))] },
+        "scopeLogs": [{ "scope": { "name": "com.anthropic.claude_code.events" }, "logRecords": [{
+            "timeUnixNano": (1_795_000_000_000_000_000_u64 + sequence).to_string(),
+            "body": { "stringValue": format!("claude_code.{name}") },
+            "attributes": all,
+        }] }],
+    }] })
+}
+
+fn decisions(events: &[AnyEvent]) -> Vec<(ToolVerdict, ToolDecider)> {
+    let decided = |event: &AnyEvent| match event {
+        AnyEvent::Run(RunEvent::ToolDecided(event)) => Some((event.verdict, event.by)),
+        _ => None,
+    };
+    events.iter().filter_map(decided).collect()
+}
+
+fn evidence(events: &[AnyEvent]) -> usize {
+    let is = |event: &&AnyEvent| matches!(event, AnyEvent::Run(RunEvent::EvidenceRecorded(_)));
+    events.iter().filter(is).count()
+}
+
+#[test]
+fn decisions_are_told_by_who_made_them_and_once_in_either_encoding() {
+    let running = Running::start(None);
+    for (sequence, source, decision) in [
+        (1, "config", "accept"),
+        (2, "hook", "reject"),
+        (3, "user_permanent", "accept"),
+        (4, "user_reject", "reject"),
+    ] {
+        let attributes = json!({
+            "tool_use_id": format!("t{sequence}"), "tool_name": "Bash", "decision": decision, "source": source,
+        });
+        let request = claude("tool_decision", sequence, attributes);
+        assert_eq!(running.json("/v1/logs", &request), 200);
+        // Sent again, and as protobuf: it is the same.
+        let request: ExportLogsServiceRequest = serde_json::from_value(request).unwrap();
+        let headers = [("Content-Type", "application/x-protobuf")];
+        let (status, body) = running.send("/v1/logs", &headers, &request.encode_to_vec());
+        assert_eq!((status, body.as_slice()), (200, &b""[..]));
+    }
+    let around = [
+        (
+            "permission_mode_changed",
+            json!({ "from_mode": "default", "to_mode": "plan" }),
+        ),
+        ("compaction", json!({ "trigger": "auto" })),
+        (
+            "api_request",
+            json!({ "model": "claude-sonnet-4-6", "input_tokens": 7 }),
+        ),
+    ];
+    for (sequence, (name, attributes)) in around.into_iter().enumerate() {
+        let request = claude(name, 10 + sequence as u64, attributes);
+        assert_eq!(running.json("/v1/logs", &request), 200);
+        assert_eq!(running.json("/v1/logs", &request), 200);
+    }
+    let result =
+        json!({ "tool_use_id": "t1", "tool_name": "Bash", "success": "true", "duration_ms": 12 });
+    assert_eq!(
+        running.json("/v1/logs", &claude("tool_result", 20, result)),
+        200
+    );
+    let events = running.end();
+    let expected = [
+        (ToolVerdict::Allow, ToolDecider::Rule),
+        (ToolVerdict::Deny, ToolDecider::Hook),
+        (ToolVerdict::Allow, ToolDecider::Person),
+        (ToolVerdict::Deny, ToolDecider::Person),
+    ];
+    assert_eq!(decisions(&events), expected);
+    assert_eq!(evidence(&events), 3);
+    let ended = |event: &&AnyEvent| matches!(event, AnyEvent::Run(RunEvent::ToolEnded(_)));
+    assert_eq!(events.iter().filter(ended).count(), 1);
+}
+
+#[test]
+fn codex_and_spans_of_any_agent_are_told() {
+    let running = Running::start(None);
+    let text = |name: &str, value: &str| json!({ "key": name, "value": { "stringValue": value } });
+    let codex = json!({ "resourceLogs": [{
+        "resource": { "attributes": [text("service.name", "codex_cli_rs")] },
+        "scopeLogs": [{ "logRecords": [{
+            "timeUnixNano": "1795000000000000001",
+            "attributes": [
+                text("event.name", "codex.tool_decision"), text("conversation.id", "c1"), text("call_id", "x1"),
+                text("tool_name", "shell"), text("decision", "approved_for_session"), text("source", "User"),
+            ],
+        }] }],
+    }] });
+    assert_eq!(running.json("/v1/logs", &codex), 200);
+    let spans = json!({ "resourceSpans": [{
+        "resource": { "attributes": [text("service.name", "my-agent")] },
+        "scopeSpans": [{ "spans": [
+            {
+                "traceId": "5b8efff798038103d269b633813fc60c", "spanId": "eee19b7ec3c1b174", "name": "execute_tool search",
+                "startTimeUnixNano": "1795000000000000000", "endTimeUnixNano": "1795000000500000000",
+                "status": { "code": 2, "message": "no network" },
+                "attributes": [
+                    text("gen_ai.operation.name", "execute_tool"), text("gen_ai.conversation.id", "g1"),
+                    text("gen_ai.tool.call.id", "call1"), text("gen_ai.tool.name", "search"),
+                    text("gen_ai.tool.call.arguments", "{\"q\":\"x\"}"),
+                ],
+            },
+            {
+                "traceId": "5b8efff798038103d269b633813fc60c", "spanId": "eee19b7ec3c1b175", "name": "GET /health",
+                "startTimeUnixNano": "1795000000000000000", "endTimeUnixNano": "1795000000500000000",
+                "attributes": [text("http.method", "GET")],
+            },
+        ] }],
+    }] });
+    assert_eq!(running.json("/v1/traces", &spans), 200);
+    let request: ExportTraceServiceRequest = serde_json::from_value(spans).unwrap();
+    let headers = [("Content-Type", "application/x-protobuf")];
+    assert_eq!(
+        running
+            .send("/v1/traces", &headers, &request.encode_to_vec())
+            .0,
+        200
+    );
+    let events = running.end();
+    assert_eq!(
+        decisions(&events),
+        [(ToolVerdict::Allow, ToolDecider::Person)]
+    );
+    let ended = |event: &AnyEvent| match event {
+        AnyEvent::Run(RunEvent::ToolEnded(event)) => Some(event.duration_ms),
+        _ => None,
+    };
+    assert_eq!(
+        events.iter().filter_map(ended).collect::<Vec<_>>(),
+        [Some(500)]
+    );
+    // The server's span names no agent.
+    assert_eq!(evidence(&events), 0);
+}
+
+#[test]
+fn what_is_wrong_is_refused_by_its_status() {
+    let running = Running::start(Some("secret"));
+    let json = ("Content-Type", "application/json");
+    let token = ("Authorization", "Bearer secret");
+    let large = vec![b' '; 9 * 1024 * 1024];
+    for (path, headers, body, status) in [
+        ("/v1/logs", vec![json], &b"{}"[..], 401),
+        (
+            "/v1/logs",
+            vec![json, ("Authorization", "Bearer secreT")],
+            b"{}",
+            401,
+        ),
+        (
+            "/v1/logs",
+            vec![json, ("Authorization", "Bearer secrets")],
+            b"{}",
+            401,
+        ),
+        ("/v1/logs", vec![json, token], b"{}", 200),
+        ("/v1/logs", vec![json, token], b"{\"resourceLogs\":7}", 400),
+        (
+            "/v1/logs",
+            vec![("Content-Type", "application/x-protobuf"), token],
+            b"\xff\xff",
+            400,
+        ),
+        (
+            "/v1/logs",
+            vec![("Content-Type", "text/plain"), token],
+            b"{}",
+            415,
+        ),
+        (
+            "/v1/logs",
+            vec![json, token, ("Content-Encoding", "gzip")],
+            b"{}",
+            415,
+        ),
+        ("/v1/logs", vec![token], b"{}", 415),
+        ("/v1/logs", vec![json, token], large.as_slice(), 413),
+        ("/v1/metrics", vec![json, token], b"{}", 404),
+    ] {
+        assert_eq!(
+            running.send(path, &headers, body).0,
+            status,
+            "{path} {headers:?}"
+        );
+    }
+    assert!(running.end().is_empty());
+}
+
+#[test]
+fn others_may_not_write_without_a_token() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let options = OtlpOptions::new("0.0.0.0:0".parse().unwrap());
+    let refused = runtime
+        .block_on(OtlpReceiver::start("/nowhere", options))
+        .unwrap_err();
+    assert!(
+        matches!(refused, OtlpError::NotLoopback { .. }),
+        "{refused}"
+    );
+}

@@ -1,0 +1,381 @@
+//! What could not be recorded in time: a file for each event, beside the log.
+//!
+//! The folder of a log at `PATH` is `PATH.spool`, with mode 0700. An event is written under another name, synced, renamed,
+//! and the folder is synced; so a file is whole or not there. Its name begins with the time in milliseconds, so that names in their
+//! order are events in theirs, and says of which session it is. The secrets are out of it before it is written.
+//!
+//! ```text
+//! PATH.spool/
+//!   01795000000123-0192f0c1-....-9f31c2d4.hook   an event: 14 digits, its id, 8 digits of its session
+//!   01795000000123-0192f0c1-....-9f31c2d4.bad    one that cannot be read, or that the log cannot have
+//!   lost                                         a byte for each event that had no room
+//! ```
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use annals::LogUrl;
+use annals::domain::Timestamp;
+use annals::event_log::{Classification, Classified, ErrorClass};
+use annals_dialects::secrets::Secrets;
+use annals_files::{Dir, Kind};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::hook::{Hook, HookAgent};
+
+/// The most events that wait, and the most bytes of them.
+const BOUNDS: (usize, u64) = (20_000, 512 * 1024 * 1024);
+
+/// The most entries of the folder that are looked at.
+const ENTRIES: usize = 100_000;
+
+const ENDING: &str = ".hook";
+const BAD: &str = ".bad";
+const LOST: &str = "lost";
+
+/// Why an event could not be kept, or what waits could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpoolError {
+    /// The log is in memory, and has nothing beside it.
+    #[error("a log in memory has no spool; name a directory with --log")]
+    InMemory,
+    /// So many events wait that there is no room for more.
+    #[error("the spool {path} is full: {count} events with {bytes} bytes wait; any command that writes to the log takes them in", path = .path.display())]
+    Full {
+        /// The folder.
+        path: PathBuf,
+        /// How many wait.
+        count: usize,
+        /// How many bytes they have.
+        bytes: u64,
+    },
+    /// The folder belongs to somebody else, or others may write to it.
+    #[error("the spool {path} is not used: it is not this user's own folder with mode 0700", path = .path.display())]
+    NotOwn {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder could not be read or written.
+    #[error("the spool {path} cannot be used: {source}", path = .path.display())]
+    Io {
+        /// The folder.
+        path: PathBuf,
+        /// What failed.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Classified for SpoolError {
+    fn classify(&self) -> Classification {
+        match self {
+            SpoolError::InMemory => ErrorClass::Invalid.code("in_memory"),
+            SpoolError::Full { .. } => ErrorClass::Refused.code("spool_full"),
+            SpoolError::NotOwn { .. } => ErrorClass::Refused.code("spool_not_own"),
+            SpoolError::Io { .. } => ErrorClass::Failed.code("spool"),
+        }
+    }
+}
+
+/// The events that wait for a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spool {
+    path: PathBuf,
+}
+
+/// An event that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spooled {
+    name: OsString,
+    /// When it was received, in milliseconds since 1970.
+    pub received_ms: u64,
+    /// What tells its session from others.
+    pub session: String,
+}
+
+/// How many events wait, and since when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
+pub struct SpoolState {
+    /// How many wait.
+    pub waiting: usize,
+    /// How many bytes they have.
+    pub bytes: u64,
+    /// When the oldest was received, in milliseconds since 1970.
+    pub oldest_ms: Option<u64>,
+    /// How many cannot be read, or cannot be recorded.
+    pub bad: usize,
+    /// How many had no room and are lost.
+    pub lost: u64,
+}
+
+/// That an event is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lost;
+
+/// A file of the spool.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    version: u8,
+    agent: String,
+    id: Uuid,
+    received: Timestamp,
+    left_out: u64,
+    text: String,
+}
+
+impl Spool {
+    /// The spool of a log.
+    ///
+    /// # Errors
+    /// [`SpoolError::InMemory`].
+    pub fn of(log: &str) -> Result<Spool, SpoolError> {
+        let Ok(LogUrl::Rocks(path)) = log.parse() else {
+            return Err(SpoolError::InMemory);
+        };
+        let mut name = path.components().as_path().as_os_str().to_owned();
+        name.push(".spool");
+        Ok(Spool { path: name.into() })
+    }
+
+    /// Its folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Keeps an event. It is on disk when this answers.
+    ///
+    /// # Errors
+    /// [`SpoolError`]; then it is not kept, and where it had no room it is counted.
+    pub fn put(&self, hook: &Hook) -> Result<(), SpoolError> {
+        self.make()?;
+        let state = self.state()?;
+        if state.waiting >= BOUNDS.0 || state.bytes >= BOUNDS.1 {
+            self.count_lost();
+            return Err(SpoolError::Full {
+                path: self.path.clone(),
+                count: state.waiting,
+                bytes: state.bytes,
+            });
+        }
+        let name = file_name(hook);
+        self.write(&name, hook).map_err(|error| {
+            // It had no room on the disk: that is all that can be said of it, if it can.
+            if error.kind() == io::ErrorKind::StorageFull {
+                self.count_lost();
+            }
+            self.io(error)
+        })
+    }
+
+    fn write(&self, name: &str, hook: &Hook) -> io::Result<()> {
+        let written = Written {
+            version: 1,
+            agent: hook.agent.key().to_owned(),
+            id: hook.id,
+            received: hook.received,
+            left_out: hook.left_out,
+            text: hook.text().to_owned(),
+        };
+        let bytes = serde_json::to_vec(&written)?;
+        let unfinished = self.path.join(format!(".{name}.new"));
+        let mut how = OpenOptions::new();
+        how.write(true).create_new(true).mode(0o600);
+        let kept = annals_files::open_with(&unfinished, &mut how).and_then(|mut file| {
+            file.write_all(&bytes)?;
+            file.sync_all()
+        });
+        let kept = kept.and_then(|()| {
+            fs::rename(&unfinished, self.path.join(name))?;
+            File::open(&self.path)?.sync_all()
+        });
+        if kept.is_err() {
+            let _ = fs::remove_file(&unfinished);
+        }
+        kept
+    }
+
+    /// What waits, the oldest first.
+    ///
+    /// # Errors
+    /// [`SpoolError`].
+    pub fn waiting(&self) -> Result<Vec<Spooled>, SpoolError> {
+        let Some(dir) = self.open()? else {
+            return Ok(Vec::new());
+        };
+        let entries = dir.entries_up_to(ENTRIES).map_err(|error| self.io(error))?;
+        let files = entries.into_iter().filter(|entry| entry.kind == Kind::File);
+        let mut waiting: Vec<Spooled> = files.filter_map(|entry| spooled(entry.name)).collect();
+        waiting.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(waiting)
+    }
+
+    /// An event that waits; nothing, if another process has taken it in meanwhile, or it cannot be read, and was put
+    /// aside.
+    ///
+    /// # Errors
+    /// [`SpoolError`].
+    pub fn read(&self, spooled: &Spooled, secrets: &Secrets) -> Result<Option<Hook>, SpoolError> {
+        let Some(dir) = self.open()? else {
+            return Ok(None);
+        };
+        let mut text = String::new();
+        let read = dir
+            .open_file(&spooled.name)
+            .and_then(|mut file| file.read_to_string(&mut text));
+        match read {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                self.put_aside(spooled)?;
+                return Ok(None);
+            }
+            Err(error) => return Err(self.io(error)),
+        }
+        let written: Option<Written> = serde_json::from_str(&text).ok();
+        let known = written.and_then(|written| {
+            let agent = HookAgent::by_key(&written.agent)?;
+            let named = (written.id, written.received);
+            let text = written.text.into_bytes();
+            (written.version == 1).then(|| Hook::new(agent, named, text, written.left_out, secrets))
+        });
+        if known.is_none() {
+            self.put_aside(spooled)?;
+        }
+        Ok(known)
+    }
+
+    /// Forgets an event that was recorded.
+    ///
+    /// # Errors
+    /// [`SpoolError`].
+    pub fn remove(&self, spooled: &Spooled) -> Result<(), SpoolError> {
+        let Some(dir) = self.open()? else {
+            return Ok(());
+        };
+        match dir.remove_file(&spooled.name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.io(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts an event aside that cannot be recorded, now or later.
+    ///
+    /// # Errors
+    /// [`SpoolError`].
+    pub fn put_aside(&self, spooled: &Spooled) -> Result<(), SpoolError> {
+        let Some(dir) = self.open()? else {
+            return Ok(());
+        };
+        let name = spooled.name.to_string_lossy();
+        let bad = format!("{}{BAD}", name.strip_suffix(ENDING).unwrap_or(&name));
+        match dir.rename(&spooled.name, bad.as_ref()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.io(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many events wait, and since when.
+    ///
+    /// # Errors
+    /// [`SpoolError`].
+    pub fn state(&self) -> Result<SpoolState, SpoolError> {
+        let mut state = SpoolState::default();
+        let Some(dir) = self.open()? else {
+            return Ok(state);
+        };
+        for entry in dir.entries_up_to(ENTRIES).map_err(|error| self.io(error))? {
+            let name = entry.name.to_string_lossy();
+            let bytes = || dir.bytes(&entry.name).ok().flatten().unwrap_or_default();
+            if name.ends_with(BAD) {
+                state.bad += 1;
+            } else if name == LOST {
+                state.lost = bytes();
+            } else if let Some(waits) = spooled(entry.name.clone()) {
+                state.waiting += 1;
+                state.bytes += bytes();
+                let oldest = state.oldest_ms.unwrap_or(u64::MAX);
+                state.oldest_ms = Some(oldest.min(waits.received_ms));
+            }
+        }
+        Ok(state)
+    }
+
+    /// The folder, if it is there; it must be this user's own.
+    fn open(&self) -> Result<Option<Dir>, SpoolError> {
+        let found = match fs::symlink_metadata(&self.path) {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.io(error)),
+        };
+        let is_own = found.uid() == rustix::process::geteuid().as_raw();
+        if !found.is_dir() || !is_own || found.mode() & 0o077 != 0 {
+            return Err(SpoolError::NotOwn {
+                path: self.path.clone(),
+            });
+        }
+        Dir::open(&self.path)
+            .map(Some)
+            .map_err(|error| self.io(error))
+    }
+
+    fn make(&self) -> Result<(), SpoolError> {
+        let made = fs::DirBuilder::new().mode(0o700).create(&self.path);
+        match made {
+            Ok(()) => {
+                let parent = self.path.parent().filter(|it| !it.as_os_str().is_empty());
+                let parent = File::open(parent.unwrap_or(Path::new(".")));
+                parent
+                    .and_then(|it| it.sync_all())
+                    .map_err(|error| self.io(error))
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.open().map(|_| ()),
+            Err(error) => Err(self.io(error)),
+        }
+    }
+
+    fn count_lost(&self) {
+        let mut how = OpenOptions::new();
+        how.append(true).create(true).mode(0o600);
+        let counted = annals_files::open_with(&self.path.join(LOST), &mut how);
+        // Without room for a byte nobody can be told but the one who called.
+        let _ = counted.and_then(|mut file| file.write_all(b"."));
+    }
+
+    fn io(&self, source: io::Error) -> SpoolError {
+        SpoolError::Io {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+/// What tells a session from others in the names of files, which need not say what it is called.
+pub(crate) fn session_mark(hook: &Hook) -> String {
+    let (session, _) = hook.names();
+    let named = format!("{}\u{1f}{}", hook.agent.key(), session.unwrap_or_default());
+    let mark = Uuid::new_v5(&Uuid::NAMESPACE_OID, named.as_bytes());
+    mark.simple().to_string().chars().take(8).collect()
+}
+
+fn file_name(hook: &Hook) -> String {
+    let received = hook.received.to_utc().timestamp_millis().max(0);
+    format!("{received:014}-{}-{}{ENDING}", hook.id, session_mark(hook))
+}
+
+/// The event that a file has by its name.
+fn spooled(name: OsString) -> Option<Spooled> {
+    let text = name.to_str()?.strip_suffix(ENDING)?;
+    let (received, rest) = text.split_once('-')?;
+    let (_, session) = rest.rsplit_once('-')?;
+    Some(Spooled {
+        received_ms: received.parse().ok()?,
+        session: session.to_owned(),
+        name,
+    })
+}

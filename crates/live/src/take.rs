@@ -1,0 +1,153 @@
+//! Taking in what waits in the spool: each event once, and each session's in their order.
+
+use std::collections::HashSet;
+
+use annals::Annals;
+use annals::event_log::{Classification, Classified};
+use annals_dialects::import::ImportError;
+use annals_dialects::live::{Live, Outcome};
+use annals_dialects::secrets::Secrets;
+use serde::Serialize;
+
+use crate::hook::{Hook, HookAgent};
+use crate::spool::{Spool, SpoolError, Spooled};
+
+/// Why taking in stopped. What was taken in stays, the rest waits.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TakeError {
+    /// The spool cannot be used.
+    #[error(transparent)]
+    Spool(#[from] SpoolError),
+    /// The log did not take an event.
+    #[error("an event of an agent was not recorded: {0}")]
+    Log(#[from] ImportError),
+}
+
+impl Classified for TakeError {
+    fn classify(&self) -> Classification {
+        match self {
+            TakeError::Spool(error) => error.classify(),
+            TakeError::Log(error) => error.classify(),
+        }
+    }
+}
+
+/// What was taken in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
+pub struct Taken {
+    /// Events that are in the log now.
+    pub recorded: usize,
+    /// Events that wait for their session to begin.
+    pub waiting: usize,
+    /// Events that were put aside.
+    pub aside: usize,
+}
+
+/// Takes in what waits beside a log; of one session alone, where `only` has its mark.
+///
+/// Any number of processes may do so at once: an event is recorded under its own id, by whoever is first, and forgotten
+/// then. An event before its session's first prompt waits for that: the session begins with it.
+///
+/// # Errors
+/// [`TakeError`].
+pub async fn take_in(
+    annals: &Annals,
+    spool: &Spool,
+    secrets: &Secrets,
+) -> Result<Taken, TakeError> {
+    let waiting = spool.waiting()?;
+    take(annals, spool, secrets, waiting).await
+}
+
+/// Takes in what waits of a session.
+pub(crate) async fn take_session(
+    annals: &Annals,
+    spool: &Spool,
+    secrets: &Secrets,
+    session: &str,
+) -> Result<Taken, TakeError> {
+    let mut waiting = spool.waiting()?;
+    waiting.retain(|spooled| spooled.session == session);
+    take(annals, spool, secrets, waiting).await
+}
+
+async fn take(
+    annals: &Annals,
+    spool: &Spool,
+    secrets: &Secrets,
+    waiting: Vec<Spooled>,
+) -> Result<Taken, TakeError> {
+    let mut taken = Taken::default();
+    let mut recorders = Recorders::new(annals);
+    // What waits for its session comes behind what began that: again, as long as something began.
+    let mut left = waiting;
+    loop {
+        let mut again = Vec::new();
+        let mut progress: HashSet<String> = HashSet::new();
+        for spooled in left {
+            let Some(hook) = spool.read(&spooled, secrets)? else {
+                continue;
+            };
+            match recorders.record(&hook).await? {
+                Outcome::Recorded | Outcome::Before => {
+                    spool.remove(&spooled)?;
+                    progress.insert(spooled.session.clone());
+                    taken.recorded += 1;
+                }
+                Outcome::Waits => again.push(spooled),
+                _ => {
+                    spool.put_aside(&spooled)?;
+                    taken.aside += 1;
+                }
+            }
+        }
+        again.retain(|spooled| {
+            progress.contains(&spooled.session) || {
+                taken.waiting += 1;
+                false
+            }
+        });
+        if again.is_empty() {
+            return Ok(taken);
+        }
+        left = again;
+    }
+}
+
+/// Records hooks of any agent.
+pub(crate) struct Recorders<'a> {
+    annals: &'a Annals,
+    each: Vec<(HookAgent, Live<'a>)>,
+}
+
+impl<'a> Recorders<'a> {
+    pub(crate) fn new(annals: &'a Annals) -> Recorders<'a> {
+        Recorders {
+            annals,
+            each: Vec::new(),
+        }
+    }
+
+    /// Records a hook, once. It is on disk when this answers.
+    pub(crate) async fn record(&mut self, hook: &Hook) -> Result<Outcome, ImportError> {
+        let Some(live) = self.of(hook) else {
+            return Ok(Outcome::Refused);
+        };
+        live.tell(&hook.telling()).await
+    }
+
+    fn of(&mut self, hook: &Hook) -> Option<&mut Live<'a>> {
+        let place = self.each.iter().position(|(agent, _)| *agent == hook.agent);
+        let place = match place {
+            Some(place) => place,
+            None => {
+                let live = Live::new(self.annals, hook.live_agent()?);
+                self.each.push((hook.agent, live));
+                self.each.len() - 1
+            }
+        };
+        self.each.get_mut(place).map(|(_, live)| live)
+    }
+}

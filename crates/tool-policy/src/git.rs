@@ -1,0 +1,624 @@
+//! Commands of git: which subcommand it is, and which branches it changes.
+
+use crate::part::{Kind, Part, Resource, Type};
+use crate::shell::word::Word;
+
+/// A command of git.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Git {
+    /// The subcommand, if it is known.
+    pub(crate) subcommand: Option<String>,
+    /// The words behind it.
+    pub(crate) rest: Vec<Word>,
+    /// The folders that it changes to first.
+    pub(crate) dirs: Vec<Word>,
+    /// Why nobody knows what it runs.
+    pub(crate) unsure: Option<String>,
+    /// Whether it works on a repository that is elsewhere.
+    pub(crate) is_elsewhere: bool,
+}
+
+/// Settings that only change how things look, and who made them.
+const HARMLESS: [&str; 12] = [
+    "advice.",
+    "color.",
+    "column.",
+    "user.",
+    "core.quotepath",
+    "init.defaultbranch",
+    "log.",
+    "pull.ff",
+    "push.default",
+    "commit.gpgsign",
+    "status.",
+    "safe.directory",
+];
+
+const SUBCOMMANDS: [&str; 116] = [
+    "add",
+    "am",
+    "annotate",
+    "apply",
+    "archive",
+    "bisect",
+    "blame",
+    "branch",
+    "bundle",
+    "cat-file",
+    "check-attr",
+    "check-ignore",
+    "check-mailmap",
+    "check-ref-format",
+    "checkout",
+    "checkout-index",
+    "cherry",
+    "cherry-pick",
+    "citool",
+    "clean",
+    "clone",
+    "column",
+    "commit",
+    "commit-graph",
+    "commit-tree",
+    "config",
+    "count-objects",
+    "credential",
+    "daemon",
+    "describe",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "difftool",
+    "fast-export",
+    "fast-import",
+    "fetch",
+    "fetch-pack",
+    "filter-branch",
+    "for-each-ref",
+    "for-each-repo",
+    "format-patch",
+    "fsck",
+    "gc",
+    "get-tar-commit-id",
+    "grep",
+    "gui",
+    "hash-object",
+    "help",
+    "hook",
+    "http-fetch",
+    "http-push",
+    "index-pack",
+    "init",
+    "interpret-trailers",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "mailinfo",
+    "mailsplit",
+    "maintenance",
+    "merge",
+    "merge-base",
+    "merge-file",
+    "merge-index",
+    "merge-tree",
+    "mergetool",
+    "mktag",
+    "mktree",
+    "multi-pack-index",
+    "mv",
+    "name-rev",
+    "notes",
+    "pack-objects",
+    "pack-refs",
+    "patch-id",
+    "prune",
+    "pull",
+    "push",
+    "range-diff",
+    "read-tree",
+    "rebase",
+    "reflog",
+    "remote",
+    "repack",
+    "replace",
+    "request-pull",
+    "rerere",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "revert",
+    "rm",
+    "send-email",
+    "send-pack",
+    "shortlog",
+    "show",
+    "show-branch",
+    "show-ref",
+    "sparse-checkout",
+    "stash",
+    "status",
+    "stripspace",
+    "submodule",
+    "switch",
+    "symbolic-ref",
+    "tag",
+    "unpack-objects",
+    "update-index",
+    "update-ref",
+    "var",
+    "version",
+    "worktree",
+];
+
+/// Reads the words behind `git`.
+pub(crate) fn read(args: &[Word]) -> Git {
+    let mut git = Git::default();
+    let mut at = 0;
+    while let Some(word) = args.get(at) {
+        at += 1;
+        let Some(text) = word.text.as_deref() else {
+            git.doubt("which subcommand of git runs is only known at run time");
+            return git;
+        };
+        if !text.starts_with('-') {
+            git.name(text);
+            git.rest = args.get(at..).unwrap_or_default().to_vec();
+            return git;
+        }
+        let value = args.get(at);
+        match text {
+            "-C" => {
+                git.dirs.extend(value.cloned());
+                at += 1;
+            }
+            "-c" => {
+                git.setting(value);
+                at += 1;
+            }
+            "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" => {
+                git.is_elsewhere = true;
+                at += 1;
+            }
+            "--config-env" | "--exec-path" => {
+                git.doubt("an option of git names what it runs");
+                at += usize::from(text == "--config-env");
+            }
+            text if text.starts_with("--git-dir=") || text.starts_with("--work-tree=") => {
+                git.is_elsewhere = true;
+            }
+            text if text.starts_with("--exec-path=") || text.starts_with("--config-env=") => {
+                git.doubt("an option of git names what it runs");
+            }
+            _ => {}
+        }
+    }
+    // Only options: help, or the version.
+    git.subcommand = Some(String::new());
+    git
+}
+
+impl Git {
+    fn doubt(&mut self, reason: impl Into<String>) {
+        self.unsure.get_or_insert_with(|| reason.into());
+    }
+
+    fn name(&mut self, name: &str) {
+        if !SUBCOMMANDS.contains(&name) {
+            self.doubt(format!(
+                "git has no command {name}, and an alias can run anything"
+            ));
+        }
+        self.subcommand = Some(name.to_owned());
+    }
+
+    fn setting(&mut self, value: Option<&Word>) {
+        let text = value.and_then(|word| word.text.as_deref());
+        let key = text.map(str::to_ascii_lowercase).unwrap_or_default();
+        if !HARMLESS.iter().any(|it| key.starts_with(it)) {
+            let key = key.split('=').next().unwrap_or_default();
+            self.doubt(format!("git -c {key} can change what git runs"));
+        }
+    }
+
+    /// The branches that it changes; `current` is the one that is checked out, if that is known.
+    pub(crate) fn branches(&self, current: Option<&str>) -> Vec<Part> {
+        let current = current.filter(|_| !self.is_elsewhere && self.dirs.is_empty());
+        let name = self.subcommand.as_deref().unwrap_or("push");
+        match name {
+            "push" | "send-pack" | "http-push" => pushed(&self.rest, current),
+            "commit" | "merge" | "rebase" | "reset" | "cherry-pick" | "revert" | "am" | "pull" => {
+                let mut change = Change::of(Kind::Commit);
+                change.name = current.map(str::to_owned);
+                change.force = Some(matches!(name, "reset" | "rebase"));
+                change.deletes = Some(false);
+                vec![change.part()]
+            }
+            "branch" | "checkout" | "switch" => named(name, &self.rest),
+            "update-ref" | "symbolic-ref" | "filter-branch" | "replace" => plumbing(&self.rest),
+            "fetch" => fetched(&self.rest),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A branch, and what becomes of it.
+struct Change {
+    kind: Kind,
+    name: Option<String>,
+    remote: Option<String>,
+    force: Option<bool>,
+    deletes: Option<bool>,
+}
+
+impl Change {
+    fn of(kind: Kind) -> Change {
+        Change {
+            kind,
+            name: None,
+            remote: (kind != Kind::Push).then(String::new),
+            force: None,
+            deletes: None,
+        }
+    }
+
+    fn part(self) -> Part {
+        let id = self
+            .name
+            .as_deref()
+            .unwrap_or("(a branch that is not known)");
+        let mut branch = Resource::new(Type::Branch, id, self.name.is_some());
+        if let Some(name) = &self.name {
+            branch = branch.text("name", name.as_str());
+        }
+        if let Some(remote) = &self.remote {
+            branch = branch.text("remote", remote.as_str());
+        }
+        if let Some(force) = self.force {
+            branch = branch.flag("force", force);
+        }
+        if let Some(deletes) = self.deletes {
+            branch = branch.flag("deletes", deletes);
+        }
+        Part::new(self.kind, branch)
+    }
+}
+
+/// The name of a branch, if the text is one and nothing else.
+fn branch(text: &str) -> Option<&str> {
+    let name = text
+        .strip_prefix("refs/")
+        .filter(|it| it.starts_with("heads/"));
+    let name = name.unwrap_or(text);
+    let name = name.strip_prefix("heads/").unwrap_or(name);
+    let is_odd = |c: char| c.is_whitespace() || c.is_control() || "~^:?*[\\".contains(c);
+    let is_hash = name.len() >= 7 && name.chars().all(|c| c.is_ascii_hexdigit());
+    let is_head = matches!(name, "" | "@" | "-") || name.contains("HEAD") || name.contains("@{");
+    (!is_head && !is_hash && !name.contains(is_odd) && !name.starts_with('-')).then_some(name)
+}
+
+/// The operands of a subcommand, and its options; none of the options, if one is not known.
+struct Arguments<'a> {
+    operands: Vec<&'a Word>,
+    options: Option<Vec<&'a str>>,
+}
+
+impl Arguments<'_> {
+    /// Whether it has one of these options.
+    fn has(&self, long: &[&str], short: &str) -> Option<bool> {
+        let is_it = |option: &str| match option.strip_prefix("--") {
+            Some(name) => {
+                let name = name.split('=').next().unwrap_or_default();
+                // git takes the beginning of an option for all of it.
+                !name.is_empty() && long.iter().any(|long| long.starts_with(name))
+            }
+            None => option.chars().skip(1).any(|c| short.contains(c)),
+        };
+        self.options
+            .as_ref()
+            .map(|options| options.iter().any(|it| is_it(it)))
+    }
+}
+
+fn arguments<'a>(words: &'a [Word], with_value: &[&str]) -> Arguments<'a> {
+    let (mut operands, mut options) = (Vec::new(), Vec::new());
+    let (mut is_known, mut only_operands, mut is_value) = (true, false, false);
+    for word in words {
+        if std::mem::take(&mut is_value) {
+            continue;
+        }
+        match word.text.as_deref() {
+            Some("--") if !only_operands => only_operands = true,
+            Some(text) if text.starts_with('-') && text.len() > 1 && !only_operands => {
+                is_value = with_value.contains(&text);
+                options.push(text);
+            }
+            // Any option.
+            None if !only_operands => {
+                is_known = false;
+                operands.push(word);
+            }
+            _ => operands.push(word),
+        }
+    }
+    Arguments {
+        operands,
+        options: is_known.then_some(options),
+    }
+}
+
+fn pushed(words: &[Word], current: Option<&str>) -> Vec<Part> {
+    let given = arguments(
+        words,
+        &["-o", "--push-option", "--repo", "--receive-pack", "--exec"],
+    );
+    let has = |long: &[&str], short| given.has(long, short);
+    let forced = has(
+        &[
+            "force",
+            "force-with-lease",
+            "force-if-includes",
+            "mirror",
+            "prune",
+        ],
+        "f",
+    );
+    let deleted = has(&["delete", "mirror", "prune"], "d");
+    let many = has(&["all", "branches", "mirror", "tags", "follow-tags"], "");
+    let mut operands = given.operands.iter();
+    let remote = operands.next().map(|word| word.text.clone());
+    let change = |name: Option<String>, force: Option<bool>, deletes: Option<bool>| Change {
+        kind: Kind::Push,
+        name,
+        remote: remote.clone().unwrap_or(Some(String::new())),
+        force,
+        deletes,
+    };
+    let mut found = Vec::new();
+    if many != Some(false) {
+        found.push(change(None, forced, deleted).part());
+    }
+    let mut is_tag = false;
+    for word in operands {
+        let Some(text) = word.text.as_deref() else {
+            found.push(change(None, None, None).part());
+            continue;
+        };
+        if std::mem::take(&mut is_tag) {
+            found.push(change(Some(format!("refs/tags/{text}")), forced, deleted).part());
+            continue;
+        }
+        is_tag = text == "tag";
+        if is_tag {
+            continue;
+        }
+        let plain = text.trim_start_matches('+');
+        let forced = forced.map(|forced| forced || plain.len() < text.len());
+        let (source, target) = plain.split_once(':').unwrap_or((plain, plain));
+        let deletes = deleted.map(|deleted| deleted || (source.is_empty() && plain != target));
+        let is_current = matches!(target, "HEAD" | "@") && !plain.contains(':');
+        let name = match is_current {
+            true => current,
+            false => branch(target),
+        };
+        found.push(change(name.map(str::to_owned), forced, deletes).part());
+    }
+    if found.is_empty() {
+        // What is pushed is in the settings.
+        found.push(change(None, forced, deleted).part());
+    }
+    found
+}
+
+fn named(subcommand: &str, words: &[Word]) -> Vec<Part> {
+    let given = arguments(
+        words,
+        &[
+            "-u",
+            "--set-upstream-to",
+            "--format",
+            "--sort",
+            "--conflict",
+        ],
+    );
+    let is_branch = subcommand == "branch";
+    let deletes = match is_branch {
+        true => given.has(&["delete", "move"], "dDmM"),
+        false => Some(false),
+    };
+    let force = match subcommand {
+        "branch" => given.has(&["force"], "DMCf"),
+        "checkout" => given.has(&[], "B"),
+        _ => given.has(&["force-create"], "C"),
+    };
+    let creates = match subcommand {
+        "branch" => given
+            .has(&["copy"], "cC")
+            .map(|copies| copies || deletes == Some(false)),
+        "checkout" => given.has(&["orphan"], "bB"),
+        _ => given.has(&["create", "force-create", "orphan"], "cC"),
+    };
+    let lists = is_branch
+        && given.has(
+            &[
+                "list",
+                "show-current",
+                "all",
+                "remotes",
+                "contains",
+                "merged",
+            ],
+            "lar",
+        ) == Some(true);
+    if lists || (creates == Some(false) && deletes == Some(false)) {
+        return Vec::new();
+    }
+    // Only the first one is new; all of them are deleted.
+    let most = if deletes == Some(false) {
+        1
+    } else {
+        usize::MAX
+    };
+    let part = |word: &&Word| {
+        let name = word.text.as_deref().and_then(branch);
+        Change {
+            name: name.map(str::to_owned),
+            force,
+            deletes,
+            ..Change::of(Kind::Branch)
+        }
+        .part()
+    };
+    given.operands.iter().take(most).map(part).collect()
+}
+
+fn plumbing(words: &[Word]) -> Vec<Part> {
+    let given = arguments(words, &["-m"]);
+    let name = match given.operands.as_slice() {
+        [first, ..] => first.text.as_deref().and_then(branch),
+        [] => None,
+    };
+    let change = Change {
+        name: name.map(str::to_owned),
+        force: Some(true),
+        deletes: given.has(&["delete"], "d"),
+        ..Change::of(Kind::Branch)
+    };
+    vec![change.part()]
+}
+
+/// `git fetch origin main:main` changes a branch here.
+fn fetched(words: &[Word]) -> Vec<Part> {
+    let given = arguments(
+        words,
+        &[
+            "--depth",
+            "--deepen",
+            "-o",
+            "--upload-pack",
+            "-j",
+            "--refmap",
+        ],
+    );
+    let part = |word: &&Word| {
+        let Some(text) = word.text.as_deref() else {
+            return Some(Change::of(Kind::Branch).part());
+        };
+        let (_, target) = text.split_once(':')?;
+        let change = Change {
+            name: branch(target).map(str::to_owned),
+            force: Some(text.starts_with('+')),
+            deletes: Some(false),
+            ..Change::of(Kind::Branch)
+        };
+        Some(change.part())
+    };
+    given.operands.iter().skip(1).filter_map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::part::Attribute;
+
+    fn changes(command: &str) -> Vec<String> {
+        let word = |text: &str| match text.starts_with('$') {
+            true => Word::unknown(text),
+            false => Word::known(text),
+        };
+        let words: Vec<Word> = command.split(' ').map(word).collect();
+        let shown = |part: Part| {
+            let flag = |name: &str, short: &str| match part.resource.attributes.get(name) {
+                Some(Attribute::Flag(true)) => short.to_owned(),
+                Some(_) => String::new(),
+                None => format!("{short}?"),
+            };
+            let name = part.resource.known_text("name").unwrap_or("?");
+            format!(
+                "{} {name}{}{}",
+                part.kind.name(),
+                flag("force", "!"),
+                flag("deletes", "-")
+            )
+        };
+        read(&words)
+            .branches(Some("topic"))
+            .into_iter()
+            .map(shown)
+            .collect()
+    }
+
+    #[test]
+    fn pushes_name_the_branches_that_they_change() {
+        for (command, expected) in [
+            ("push origin main", vec!["push main"]),
+            ("push origin +main", vec!["push main!"]),
+            ("push -f origin main", vec!["push main!"]),
+            ("push origin main --forc", vec!["push main!"]),
+            ("push origin HEAD:main", vec!["push main"]),
+            ("push origin HEAD:refs/heads/main", vec!["push main"]),
+            ("push origin x:heads/main", vec!["push main"]),
+            ("push origin :main", vec!["push main-"]),
+            ("push -d origin main x", vec!["push main-", "push x-"]),
+            ("push origin HEAD", vec!["push topic"]),
+            ("push", vec!["push ?"]),
+            ("push origin", vec!["push ?"]),
+            ("push --all origin", vec!["push ?"]),
+            ("push --mirror origin", vec!["push ?!-"]),
+            ("push origin $B", vec!["push ?!?-?", "push ?!?-?"]),
+            ("push origin refs/heads/*:refs/heads/*", vec!["push ?"]),
+            ("push origin tag v1", vec!["push refs/tags/v1"]),
+            ("push -o ci.skip origin a", vec!["push a"]),
+            ("-C dir push origin HEAD", vec!["push ?"]),
+            ("--git-dir=x push origin HEAD", vec!["push ?"]),
+            ("--no-pager push origin main", vec!["push main"]),
+            ("-c color.ui=false push origin main", vec!["push main"]),
+        ] {
+            assert_eq!(changes(command), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn branches_are_changed_here_too() {
+        for (command, expected) in [
+            ("commit -m x", vec!["commit topic"]),
+            ("reset --hard", vec!["commit topic!"]),
+            ("branch -D main x", vec!["branch main!-", "branch x!-"]),
+            ("branch x main", vec!["branch x"]),
+            ("branch", vec![]),
+            ("branch --list main", vec![]),
+            ("branch -f main x", vec!["branch main!"]),
+            ("checkout main", vec![]),
+            ("checkout -b x", vec!["branch x"]),
+            ("switch -C main", vec!["branch main!"]),
+            ("update-ref refs/heads/main x", vec!["branch main!"]),
+            ("fetch origin main:main", vec!["branch main"]),
+            ("log", vec![]),
+        ] {
+            assert_eq!(changes(command), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn what_runs_other_programs_is_not_sure() {
+        for (command, is_sure) in [
+            ("status", true),
+            ("st", false),
+            ("-c alias.x=!sh x", false),
+            ("-c core.sshCommand=x fetch", false),
+            ("-c user.name=x commit", true),
+            ("--exec-path=/tmp status", false),
+            ("$X", false),
+            ("--version", true),
+        ] {
+            let word = |text: &str| match text.starts_with('$') {
+                true => Word::unknown(text),
+                false => Word::known(text),
+            };
+            let words: Vec<Word> = command.split(' ').map(word).collect();
+            assert_eq!(read(&words).unsure.is_none(), is_sure, "{command}");
+        }
+    }
+}

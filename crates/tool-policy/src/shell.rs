@@ -1,0 +1,5 @@
+//! Commands of the shell: their syntax, their words, and where substitutions end.
+
+mod closing;
+pub(crate) mod syntax;
+pub(crate) mod word;
