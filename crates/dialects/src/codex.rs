@@ -17,8 +17,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::num::NonZeroUsize;
 
 use annals_domain::Timestamp;
+use annals_domain::run::{ToolDecider, ToolVerdict};
 use annals_event_log::{Digest, IdSecret};
 use lru::LruCache;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -27,7 +29,7 @@ use crate::import::format::{Format, Head, Kind};
 use crate::import::members::{Members, without};
 use crate::import::redacted::RedactedText;
 use crate::transcript::item::{
-    Course, Dropped, Entry, Item, Origin, Read, Said, Setting, Speaker, Usage, What,
+    CallDecision, Course, Dropped, Entry, Item, Origin, Read, Said, Setting, Speaker, Usage, What,
 };
 use line::{Line, Role, Spoken};
 use tools::AGENT;
@@ -108,6 +110,34 @@ struct Codex {
     ends: VecDeque<End>,
     /// Whether its lines are those of the session that it was forked from.
     is_inherited: bool,
+}
+
+/// What a turn may do without asking.
+#[derive(Debug, Default, Deserialize)]
+struct Policy {
+    #[serde(default)]
+    approval_policy: Option<String>,
+    #[serde(default)]
+    sandbox_policy: Option<Sandbox>,
+}
+
+/// What commands of a turn may reach: an object with a type, in old rollouts with a mode.
+#[derive(Debug, Default, Deserialize)]
+struct Sandbox {
+    #[serde(default, rename = "type", alias = "mode")]
+    kind: Option<String>,
+}
+
+impl Policy {
+    /// Both policies, for people.
+    fn mode(&self) -> Option<String> {
+        let sandbox = self.sandbox_policy.as_ref().and_then(|it| it.kind.as_ref());
+        let approval = self.approval_policy.as_ref();
+        let approval = approval.map(|policy| format!("approval {policy}"));
+        let sandbox = sandbox.map(|kind| format!("sandbox {kind}"));
+        let said: Vec<String> = approval.into_iter().chain(sandbox).collect();
+        (!said.is_empty()).then(|| said.join(", "))
+    }
 }
 
 /// Total tokens: input, cached input, cache writes, output.
@@ -300,6 +330,7 @@ impl Codex {
             details: spoken.details,
             items: spoken.items,
             dropped,
+            decisions: spoken.decision.into_iter().collect(),
             said,
         })
     }
@@ -457,6 +488,24 @@ impl Codex {
         }
     }
 
+    /// What is known of a decision on a call whose result comes, which may say that a person refused it. Where the turn
+    /// never asks, its policy let every call through that could be made.
+    fn decision(&self, call: &str, refused: Option<CallDecision>) -> Option<CallDecision> {
+        let context = self.context.as_deref().unwrap_or("{}");
+        let policy: Policy = serde_json::from_str(context).unwrap_or_default();
+        let mode = policy.mode();
+        match refused {
+            Some(refused) => Some(CallDecision { mode, ..refused }),
+            None if policy.approval_policy.as_deref() == Some("never") => Some(CallDecision {
+                by_name: Some("approval_policy never".to_owned()),
+                mode,
+                inferred: true,
+                ..CallDecision::new(call, ToolVerdict::Allow, ToolDecider::Mode)
+            }),
+            None => None,
+        }
+    }
+
     fn item(&mut self, payload: &Members<'_>, kind: &str, name: &str) -> Option<Spoken> {
         Some(match kind {
             "message" => line::message(payload, self.is_side()),
@@ -467,7 +516,9 @@ impl Codex {
                 let id = self.call(payload, name);
                 let end = self.ends.iter().position(|end| end.call == id);
                 let end = end.and_then(|at| self.ends.remove(at));
-                line::result(payload, id, end.map(|end| end.payload))
+                let mut spoken = line::result(payload, id.clone(), end.map(|end| end.payload));
+                spoken.decision = self.decision(&id, spoken.decision);
+                spoken
             }
             _ => return None,
         })

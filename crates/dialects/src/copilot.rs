@@ -246,6 +246,7 @@ impl Copilot {
             details: spoken.details,
             items: spoken.items,
             dropped: Dropped::Nothing,
+            decisions: Vec::new(),
             said,
             parent: event.parent,
             text: event.text,
@@ -497,6 +498,7 @@ impl Copilot {
                 details: None,
                 items: Vec::new(),
                 dropped: Dropped::Nothing,
+                decisions: Vec::new(),
                 said,
             })));
         }

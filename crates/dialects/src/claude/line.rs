@@ -2,6 +2,7 @@
 
 use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
+use annals_domain::run::{ToolDecider, ToolVerdict};
 use annals_event_log::IdSecret;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -12,8 +13,8 @@ use crate::import::fields::{NOTHING, Table};
 use crate::import::format::time;
 use crate::transcript::item;
 use crate::transcript::item::{
-    Course, Details, Dropped, Entry, Evidence, Item, Origin, Read, Said, Setting, Source, Speaker,
-    What,
+    CallDecision, Course, Details, Dropped, Entry, Evidence, Item, Origin, Read, Said, Setting,
+    Source, Speaker, What,
 };
 use crate::transcript::texts;
 
@@ -254,6 +255,7 @@ pub(super) fn entry(text: String, talk: Talk, blocks: Vec<Block>, speaker: Speak
         stop_reason: own_text(message.and_then(|message| message.stop_reason.as_deref())),
         git_branch: talk.git_branch.clone().filter(has_text),
     };
+    let decisions = items.iter().filter_map(decided).collect();
     Read::Entry(Box::new(Entry {
         text,
         table: fields::TALK,
@@ -279,6 +281,7 @@ pub(super) fn entry(text: String, talk: Talk, blocks: Vec<Block>, speaker: Speak
         details: talk.tool_use_result.map(details),
         items,
         dropped,
+        decisions,
         said,
     }))
 }
@@ -498,6 +501,63 @@ const REFUSED: &str = "The user doesn't want to proceed with this tool use.";
 
 fn refuses(content: Option<&RawValue>) -> bool {
     texts::text_of(content).starts_with(REFUSED)
+}
+
+/// How the result of a call begins that nobody allowed, in a session that could not ask, or that a rule denied; and
+/// what it says where a mode denied it.
+const NOT_GRANTED: &str = "Claude requested permissions to ";
+const NOT_GRANTED_END: &str = "you haven't granted it yet.";
+const DENIED: &str = "Permission to use ";
+const DENIED_END: &str = "has been denied";
+const NOT_ASKING: &str = "because Claude Code is running in don't ask mode";
+/// What comes before a person's own words in the result of a call that was refused.
+const SAID: &str = "the user said:";
+
+/// What is known of a decision on the call whose result an item is.
+fn decided(item: &Item) -> Option<CallDecision> {
+    match &item.what {
+        What::ToolResult {
+            call,
+            content,
+            is_error: true,
+            ..
+        } => decision(call, content.as_deref()),
+        _ => None,
+    }
+}
+
+/// What the result of a call that failed says of who did not let it through.
+fn decision(call: &str, content: Option<&RawValue>) -> Option<CallDecision> {
+    let text = texts::text_of(content);
+    let decided = |verdict, by| CallDecision::new(call, verdict, by);
+    if text.starts_with(REFUSED) {
+        let said = text
+            .split_once(SAID)
+            .map(|(_, said)| said.trim().to_owned());
+        return Some(CallDecision {
+            reason: said.filter(|said| !said.is_empty()),
+            ..decided(ToolVerdict::Deny, ToolDecider::Person)
+        });
+    }
+    if text.starts_with(NOT_GRANTED) && text.contains(NOT_GRANTED_END) {
+        return Some(CallDecision {
+            reason: Some(text),
+            ..decided(ToolVerdict::Ask, ToolDecider::Mode)
+        });
+    }
+    if !text.starts_with(DENIED) || !text.contains(DENIED_END) {
+        return None;
+    }
+    let is_by_mode = text.contains(NOT_ASKING);
+    let by = match is_by_mode {
+        true => ToolDecider::Mode,
+        false => ToolDecider::Rule,
+    };
+    Some(CallDecision {
+        by_name: is_by_mode.then(|| "dontAsk".to_owned()),
+        reason: Some(text),
+        ..decided(ToolVerdict::Deny, by)
+    })
 }
 
 /// That a person refused a call. Its result is an error as well, which says nothing of who.

@@ -2,6 +2,7 @@
 
 use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
+use annals_domain::run::{ToolDecider, ToolVerdict};
 use serde_json::value::RawValue;
 
 use super::tools::{SUMMARY, asked};
@@ -11,7 +12,7 @@ use crate::import::fields::Table;
 use crate::import::format::time;
 use crate::import::members::{Members, without};
 use crate::import::redacted::RedactedText;
-use crate::transcript::item::{Details, Item, Source, Speaker, What};
+use crate::transcript::item::{CallDecision, Details, Item, Source, Speaker, What};
 use crate::transcript::texts;
 
 /// A line as it is written.
@@ -71,6 +72,8 @@ pub(super) struct Spoken {
     pub(super) details: Option<Details>,
     /// The texts by which another line may say the same.
     pub(super) texts: Vec<String>,
+    /// What is known of who let a call through whose result it has, or did not.
+    pub(super) decision: Option<CallDecision>,
 }
 
 impl Spoken {
@@ -81,6 +84,7 @@ impl Spoken {
             items,
             details: None,
             texts: Vec::new(),
+            decision: None,
         }
     }
 
@@ -245,6 +249,20 @@ fn arguments(raw: &RawValue) -> Box<RawValue> {
     json.unwrap_or_else(|| raw.to_owned())
 }
 
+/// How the result of a call begins that a person refused.
+const REFUSED: [&str; 3] = [
+    "exec command rejected by user",
+    "patch rejected by user",
+    "rejected by user",
+];
+
+/// That a person refused a call, if its result says so.
+fn refusal(call: &str, content: Option<&RawValue>) -> Option<CallDecision> {
+    let text = texts::text_of(content);
+    let is_refused = REFUSED.iter().any(|refused| text.starts_with(refused));
+    is_refused.then(|| CallDecision::new(call, ToolVerdict::Deny, ToolDecider::Person))
+}
+
 /// The result of a tool call, and how the program says that it ended.
 pub(super) fn result(payload: &Members<'_>, id: String, end: Option<Box<RawValue>>) -> Spoken {
     let (path, table) = match payload.raw("tools") {
@@ -256,6 +274,7 @@ pub(super) fn result(payload: &Members<'_>, id: String, end: Option<Box<RawValue
     let (failed, took) = end.as_deref().map(tools::ended).unwrap_or_default();
     let by_status = payload.text("status").as_deref() == Some("failed");
     let failed = failed.unwrap_or(outcome.failed || by_status);
+    let decision = refusal(&id, outcome.content.as_deref());
     let what = answer(id, outcome.content.as_deref(), failed, path);
     let took = took.or(outcome.duration_ms);
     let extra = match (end, outcome.metadata) {
@@ -281,6 +300,7 @@ pub(super) fn result(payload: &Members<'_>, id: String, end: Option<Box<RawValue
     let result = Item::of(0, path, raw, table, what);
     Spoken {
         details,
+        decision,
         ..Spoken::new(Speaker::User, fields::CALL, vec![result])
     }
 }

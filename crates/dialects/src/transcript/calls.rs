@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::claim::Claim;
 use super::commands::{self, FrameData};
+use super::decisions;
 use super::importer::{Done, Importer};
 use super::item::{Item, What};
 use super::place::Spoken;
@@ -155,8 +156,15 @@ impl Importer<'_> {
         let of = self.made_of(&spoken.session, &waiting);
         let (batch, touched) = tool::answered(waiting, answer, of);
         match touched.filter(|_| heard == Heard::First) {
-            Some(touched) => self.touch(&spoken.session, &name, batch, &touched).await,
-            None => self.work(&spoken.session, &name, batch).await,
+            Some(touched) => {
+                self.touch(&spoken.session, &name, batch, &touched).await?;
+            }
+            None => self.work(&spoken.session, &name, batch).await?,
+        }
+        match decisions::batch(spoken, id, &of) {
+            // What could not be recorded was not decided on.
+            Some(decided) if self.is_known(of.ids.batch).await? => self.once(decided).await,
+            _ => Ok(()),
         }
     }
 

@@ -209,6 +209,11 @@ impl ToolIds {
         Uuid::new_v5(&self.batch, b"uses")
     }
 
+    /// The batch that records what was decided on it.
+    pub(super) fn decided(&self) -> Uuid {
+        Uuid::new_v5(&self.batch, b"decided")
+    }
+
     /// The batch that records which frame it made.
     pub(super) fn made(&self) -> Uuid {
         Uuid::new_v5(&self.batch, b"made")

@@ -6,6 +6,7 @@
 
 use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
+use annals_domain::run::{ToolDecider, ToolVerdict};
 use annals_event_log::Digest;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -87,6 +88,8 @@ pub(crate) struct Entry {
     pub(crate) items: Vec<Item>,
     /// What the program dropped of the context that it says this in place of.
     pub(crate) dropped: Dropped,
+    /// What is known of who let the calls through whose results it has, or did not.
+    pub(crate) decisions: Vec<CallDecision>,
     pub(crate) said: Said,
 }
 
@@ -118,6 +121,7 @@ impl Entry {
             details: None,
             items: Vec::new(),
             dropped: Dropped::Nothing,
+            decisions: Vec::new(),
             said,
         }
     }
@@ -271,6 +275,37 @@ impl Item {
             | What::Said { text, .. } => kept(text),
             What::ToolResult { content, .. } => texts::said(content.as_deref()),
             What::ToolCall { .. } | What::Evidence(_) | What::Whole { .. } => None,
+        }
+    }
+}
+
+/// What the recording knows of a decision on a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CallDecision {
+    /// The id of the call.
+    pub(crate) call: String,
+    pub(crate) verdict: ToolVerdict,
+    pub(crate) by: ToolDecider,
+    /// The name of what decided, such as the mode's.
+    pub(crate) by_name: Option<String>,
+    pub(crate) reason: Option<String>,
+    /// What the program was allowed to do without asking.
+    pub(crate) mode: Option<String>,
+    /// Whether the recording does not state it.
+    pub(crate) inferred: bool,
+}
+
+impl CallDecision {
+    /// A decision that the recording states.
+    pub(crate) fn new(call: &str, verdict: ToolVerdict, by: ToolDecider) -> CallDecision {
+        CallDecision {
+            call: call.to_owned(),
+            verdict,
+            by,
+            by_name: None,
+            reason: None,
+            mode: None,
+            inferred: false,
         }
     }
 }
