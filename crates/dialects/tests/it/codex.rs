@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use annals::projections::{ContextPipelineView, RunView, TaskView};
+use annals::projections::{ContextPipelineView, RunView, TaskView, Text, ToolInvocationView};
 use annals_dialects::codex;
 use annals_event_log::store_support::referenced_blobs;
 use annals_event_log::{Position, Query};
@@ -165,6 +165,48 @@ fn session() -> Rollout {
         .line("novelty", json!({ "x": 1 }))
         .event(json!({ "type": "novel_event", "x": 1 }));
     rollout
+}
+
+#[test]
+fn a_turns_policy_and_a_persons_refusal_are_decisions_on_its_calls() {
+    let mut rollout = Rollout::new();
+    let run = json!({ "command": ["make"] });
+    rollout
+        .turn("turn-1", "on-request")
+        .prompt("Build it")
+        .call("asked", "shell", &run)
+        .output("asked", json!("built"))
+        .call("refused", "shell", &run)
+        .output("refused", json!("exec command rejected by user"))
+        .turn("turn-2", "never")
+        .call("free", "shell", &run)
+        .output("free", json!("built"));
+    let log = log_of_lines(NAME, &rollout.0);
+    let decisions = |call: &str| {
+        let ids = codex::ids().tool(&format!("{THREAD}/{call}"));
+        let view: ToolInvocationView = log.get(ids.invocation);
+        let shown = view.life.decisions.into_iter().map(|decision| {
+            let text = |text: Option<Text>| text.map(|text| text.to_string()).unwrap_or_default();
+            format!(
+                "{} by {} {}({}){}",
+                decision.verdict,
+                decision.by,
+                text(decision.by_name),
+                text(decision.permission_mode),
+                if decision.inferred { " inferred" } else { "" },
+            )
+        });
+        shown.collect::<Vec<String>>()
+    };
+    assert_eq!(decisions("asked"), [""; 0]);
+    assert_eq!(
+        decisions("refused"),
+        ["deny by person (approval on-request, sandbox read-only)"]
+    );
+    assert_eq!(
+        decisions("free"),
+        ["allow by mode approval_policy never(approval never, sandbox read-only) inferred"]
+    );
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! What the program writes between the messages: queued prompts, sub-agents at work, hooks,
 //! refusals, modes. And recordings whose parts come in another order.
 
-use annals::projections::{IntentView, RunView, TaskView};
+use annals::projections::{IntentView, RunView, TaskView, Text, ToolInvocationView};
 use annals_dialects::claude;
 use annals_domain::AnyEvent;
-use annals_domain::run::Event as RunEvent;
+use annals_domain::run::{CallStatus, Event as RunEvent};
 use serde_json::{Value, json};
 
 use super::grown::{check_cuts, check_kills};
@@ -172,6 +172,68 @@ fn hooks_modes_and_refusals_are_evidence() {
         frames.iter().all(|frame| !frame.contains("hook")),
         "{frames:?}"
     );
+}
+
+#[test]
+fn who_let_no_call_through_is_a_decision_on_it() {
+    let said = format!(
+        "{REFUSED} (eg. nothing was written). To tell you how to proceed, the user said:\nUse rg."
+    );
+    let results = [
+        (said.as_str(), "deny by person: Use rg."),
+        (REFUSED, "deny by person: "),
+        (
+            "Claude requested permissions to use Bash, but you haven't granted it yet.",
+            "ask by mode: Claude requested permissions",
+        ),
+        (
+            "Permission to use Bash with command rm has been denied.",
+            "deny by rule: Permission to use Bash",
+        ),
+        (
+            "Permission to use Bash has been denied because Claude Code is running in don't ask mode.",
+            "deny by mode dontAsk: Permission to use Bash",
+        ),
+        ("rm: Permission to use a: it has been denied", "none"),
+    ];
+    let mut recording = Recording::of("s");
+    recording.user(json!("Do it"));
+    for (number, (result, _)) in results.iter().enumerate() {
+        let call = format!("t{number}");
+        recording
+            .calls(
+                &format!("m{number}"),
+                &call,
+                "Bash",
+                json!({ "command": "rm" }),
+            )
+            .result(&call, json!(result), true);
+    }
+    let mut log = Log::of(&recording);
+    for (number, (_, expected)) in results.iter().enumerate() {
+        let call = claude::ids().tool(&format!("t{number}")).invocation;
+        let view: ToolInvocationView = log.get(call);
+        let shown = view.life.decisions.iter().map(|decision| {
+            let text = |text: Option<&Text>| text.map(Text::to_string).unwrap_or_default();
+            let name = decision.by_name.as_ref().map(|name| format!(" {name}"));
+            let (name, reason) = (name.unwrap_or_default(), text(decision.reason.as_ref()));
+            assert!(!decision.inferred);
+            format!("{} by {}{name}: {reason}", decision.verdict, decision.by)
+        });
+        let shown: Vec<String> = shown.collect();
+        match *expected {
+            "none" => assert_eq!(shown, [""; 0]),
+            expected => assert!(
+                shown.len() == 1 && shown[0].starts_with(expected),
+                "{shown:?}"
+            ),
+        }
+        assert_eq!(view.status(), CallStatus::Error);
+    }
+    // Nothing stands twice.
+    let before = log.annals.position();
+    log.grow(&recording, recording.lines.len());
+    assert_eq!(log.annals.position(), before);
 }
 
 #[test]
