@@ -14,7 +14,8 @@ trap 'rm -rf "$work"' EXIT
 
 scripts/install.sh "$program" "$work/$name"
 mkdir -p "$work/$name/share/doc/annals"
-cp -r README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE docs examples "$work/$name/share/doc/annals"
+cp -r README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE docs examples dist/annals@.service \
+    "$work/$name/share/doc/annals"
 
 mkdir -p "$folder"
 # The same sources give the same archive: names in order, one time, no owner.

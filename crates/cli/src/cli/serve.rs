@@ -4,15 +4,17 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Any number of processes may write to a log. The first one owns it, and the others write by way of it; when it goes, the next
-one takes its place. So nothing has to run for that. With a process that stays, commands need not open the log's files for
-writing themselves, and start faster. This is such a process: it owns the log, or waits until the owner goes and takes its
-place, until it is interrupted or terminated. It listens on the socket `sock` in the log's folder and on no network, and
-takes what the user that it runs as, and root, write. Systemd is told when it is ready (Type=notify); a unit for it comes
-with the program's archive, as dist/annals@.service.
+Any number of processes may write to a log. The first one owns it, and the others write by way
+of it; when it goes, the next one takes its place. So nothing has to run for that. With a process
+that stays, commands need not open the log's files for writing themselves. This is such a process:
+it owns the log, or waits until the owner goes and takes its place, until it is interrupted or
+terminated. It listens on the socket `sock` in the log's folder and on no network, and takes what
+the user that it runs as, and root, write. Systemd is told when it is ready (Type=notify); the
+program's archive has a unit for it, annals@.service.
 
-Its standard output has a line for each change; with --json, an object: {\"state\":\"owner\"}, {\"state\":\"waiting\",\"owner\":PID},
-{\"state\":\"ended\"}. If the log's store fails, for example since the disk is full, it ends with 1, and can be started again.
+A line says each change; with --json, an object: {\"state\":\"owner\"}, {\"state\":\"waiting\"} with the
+owner's process id, {\"state\":\"ended\"}. If the log's store fails, for example since the disk is
+full, it ends with 1, and can be started again.
 
 Examples:
   annals serve --record-only &

@@ -1,7 +1,8 @@
 //! `annals serve`: an owner of the log that stays.
 
+use std::ffi::OsStr;
 use std::io;
-use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
@@ -131,12 +132,21 @@ fn tell(state: &str, context: &Context) {
 
 fn told(path: &[u8], state: &str) -> io::Result<()> {
     let address = match path.strip_prefix(b"@") {
-        Some(name) => SocketAddr::from_abstract_name(name)?,
-        None => {
-            use std::os::unix::ffi::OsStrExt as _;
-            SocketAddr::from_pathname(std::ffi::OsStr::from_bytes(path))?
-        }
+        Some(name) => abstract_socket(name)?,
+        None => SocketAddr::from_pathname(OsStr::from_bytes(path))?,
     };
     UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address)?;
     Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn abstract_socket(name: &[u8]) -> io::Result<SocketAddr> {
+    use std::os::linux::net::SocketAddrExt as _;
+    SocketAddr::from_abstract_name(name)
+}
+
+/// Sockets without a file are Linux's alone, as systemd is.
+#[cfg(not(target_os = "linux"))]
+fn abstract_socket(_: &[u8]) -> io::Result<SocketAddr> {
+    Err(io::ErrorKind::Unsupported.into())
 }
