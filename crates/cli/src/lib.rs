@@ -18,6 +18,7 @@ mod profile_file;
 mod progress;
 mod proof_error;
 mod render;
+mod signals;
 mod small_text;
 mod tool_policy_file;
 mod user;

@@ -13,8 +13,10 @@
 
 mod frame;
 mod guest;
+mod linked;
 mod message;
 mod owner;
+mod place;
 mod ports;
 mod shared;
 

@@ -2,10 +2,9 @@
 
 use std::cell::Cell;
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -19,11 +18,12 @@ use tokio::runtime::Builder;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::LocalSet;
 
-use crate::frame::{self, Address, GREETING};
+use crate::frame::{self, GREETING};
+use crate::linked;
 use crate::message::{
     self, Answer, AppendFailure, Call, CommitFailure, Malformed, Octets, ReadFailure, RedactFailure,
 };
-use crate::ports;
+use crate::place::Place;
 
 /// The most guests at a time.
 const GUESTS: usize = 1_000;
@@ -124,77 +124,6 @@ impl Drop for Serving {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-/// Where the socket is, and what tells it and its folder from others in their places.
-struct Place {
-    folder: PathBuf,
-    folder_identity: Option<(u64, u64)>,
-    /// None when the owner has left.
-    socket: Mutex<Option<(u64, u64)>>,
-}
-
-impl Place {
-    fn take(folder: &Path) -> io::Result<(Place, std::os::unix::net::UnixListener)> {
-        let listener = listen(folder)?;
-        let place = Place {
-            folder: folder.to_owned(),
-            folder_identity: identity(folder),
-            socket: Mutex::new(identity(&folder.join(frame::NAME))),
-        };
-        Ok((place, listener))
-    }
-
-    fn socket(&self) -> MutexGuard<'_, Option<(u64, u64)>> {
-        self.socket.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Listens once more where something removed the socket. Nothing, where it is there, where the owner has left,
-    /// or where another folder is in the log's place.
-    fn put_back(&self) -> io::Result<Option<std::os::unix::net::UnixListener>> {
-        let mut socket = self.socket();
-        let at = self.folder.join(frame::NAME);
-        let is_gone = identity(&at).is_none() && identity(&self.folder) == self.folder_identity;
-        if socket.is_none() || !is_gone {
-            return Ok(None);
-        }
-        let listener = listen(&self.folder)?;
-        *socket = identity(&at);
-        Ok(Some(listener))
-    }
-
-    /// Removes the socket, for good.
-    fn leave(&self) {
-        let at = self.folder.join(frame::NAME);
-        // Where the folder was replaced, another log's socket may be there.
-        if let Some(known) = self.socket().take()
-            && identity(&at) == Some(known)
-        {
-            let _ = std::fs::remove_file(at);
-        }
-    }
-}
-
-/// The device and the number of a file.
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    let found = std::fs::symlink_metadata(path).ok()?;
-    Some((found.dev(), found.ino()))
-}
-
-/// Puts a socket in the place of the one before: this process has the lock, so that no other one listens there.
-fn listen(folder: &Path) -> io::Result<std::os::unix::net::UnixListener> {
-    let own = format!("{}.{}", frame::NAME, std::process::id());
-    let address = Address::of(folder, &own)?;
-    let at: PathBuf = folder.join(&own);
-    match std::fs::remove_file(&at) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let listener = std::os::unix::net::UnixListener::bind(address.path())?;
-    std::fs::set_permissions(&at, std::fs::Permissions::from_mode(0o600))?;
-    listener.set_nonblocking(true)?;
-    std::fs::rename(&at, folder.join(frame::NAME))?;
-    Ok(listener)
 }
 
 /// What all connections share.
@@ -485,7 +414,7 @@ async fn answer(shared: &Shared, call: Call) -> Result<Answer, Malformed> {
     Ok(match call {
         Call::Append { append, link } => {
             let link = link.map(|(chain, number)| Link { chain, number });
-            let done = ports::append(log, append.into_append()?, link).await;
+            let done = linked::append(log, append.into_append()?, link).await;
             Answer::Appended(done.map(message::appended_of).map_err(AppendFailure::from))
         }
         Call::Copy { records, blobs } => {

@@ -7,13 +7,13 @@ use annals_event_log::{
     EventLog, IdSecret, Link, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels,
     Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
-use annals_store_rocks::RocksLog;
 use async_trait::async_trait;
 use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::frame::LARGEST;
 use crate::guest::CallError;
+use crate::linked;
 use crate::message::{self, Answer, Call, Octets, Told};
 use crate::shared::{Owned, Role, SharedLog, Visit};
 
@@ -120,21 +120,9 @@ impl SharedLog {
             link: link.map(message::link_of),
         };
         match self.ask(call, || {}).await? {
-            Asked::Own(owned) => owned.noted(self::append(&owned.log, append, link).await),
+            Asked::Own(owned) => owned.noted(linked::append(&owned.log, append, link).await),
             Asked::Answered(answer, _) => appended(answer),
         }
-    }
-}
-
-/// Appends to the log itself, as a link of a chain if it is one.
-pub(crate) async fn append(
-    log: &RocksLog,
-    append: Append,
-    link: Option<Link>,
-) -> Result<Appended, AppendError> {
-    match link {
-        None => log.append(append).await,
-        Some(link) => log.append_linked(append, link).await,
     }
 }
 

@@ -1,11 +1,11 @@
 //! Following a log: what is there and what comes, until interrupted.
 
 use annals::event_log::{ReadError, Record};
+use futures::StreamExt;
 use futures::stream::BoxStream;
-use futures::{StreamExt, pin_mut};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::error::CliError;
+use crate::signals::Signals;
 
 /// Records that are given at once, if so many are there.
 const PAGE: usize = 500;
@@ -17,14 +17,10 @@ pub(super) async fn follow(
     mut each: impl AsyncFnMut(&[Record]) -> Result<bool, CliError>,
 ) -> Result<(), CliError> {
     let mut records = records.ready_chunks(PAGE);
-    // A service is ended by SIGTERM.
-    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::signal)?;
-    let interrupted = tokio::signal::ctrl_c();
-    pin_mut!(interrupted);
+    let mut signals = Signals::new()?;
     loop {
         tokio::select! {
-            ended = &mut interrupted => return ended.map_err(CliError::signal),
-            _ = terminated.recv() => return Ok(()),
+            () = signals.next() => return Ok(()),
             chunk = records.next() => {
                 let Some(chunk) = chunk else { return Ok(()) };
                 let chunk = chunk.into_iter().collect::<Result<Vec<Record>, _>>()?;

@@ -14,7 +14,6 @@ use annals_dialects::forge::{
 };
 use annals_dialects::secrets::Redactions;
 use serde_json::{Value, json};
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::of_kind;
 use crate::cli::{ExportForge, WatchForge};
@@ -22,6 +21,7 @@ use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 use crate::output::{Output, counted};
 use crate::progress;
+use crate::signals::Signals;
 
 /// After how long a log that another process writes to is tried again.
 const TRY_AGAIN: Duration = Duration::from_millis(200);
@@ -101,8 +101,7 @@ pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<()
     let options = DraftOptions::new(args.who.actor(&context.output))
         .with_keep(args.keep_drafts)
         .with_secrets(args.redaction.secrets()?);
-    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::signal)?;
-    let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::signal)?;
+    let mut signals = Signals::new()?;
     let (drafts, intents) = (watch.folder().drafts(), watch.folder().intents());
     let (drafts, intents) = (drafts.display(), intents.display());
     let note = format!("watching {drafts} and {intents}; Ctrl-C ends");
@@ -145,8 +144,7 @@ pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<()
             }
         }
         tokio::select! {
-            _ = interrupted.recv() => return Ok(()),
-            _ = terminated.recv() => return Ok(()),
+            () = signals.next() => return Ok(()),
             () = watch.changed() => {}
             () = tokio::time::sleep(again) => {}
         }

@@ -2,11 +2,11 @@
 
 use annals_live::otlp::{OtlpOptions, OtlpReceiver};
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::Record;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
+use crate::signals::Signals;
 
 pub(crate) async fn run(args: &Record, context: &mut Context) -> Result<(), CliError> {
     context.own_files();
@@ -22,8 +22,7 @@ pub(crate) async fn run(args: &Record, context: &mut Context) -> Result<(), CliE
         }
         options.token = Some(token);
     }
-    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::signal)?;
-    let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::signal)?;
+    let mut signals = Signals::new()?;
     let receiver = OtlpReceiver::start(&context.log, options).await?;
     let address = receiver.address().map_err(CliError::runtime)?;
     match context.output.is_json() {
@@ -35,11 +34,6 @@ pub(crate) async fn run(args: &Record, context: &mut Context) -> Result<(), CliE
             .line(&format!("listening on http://{address}; Ctrl-C ends"))?,
     }
     context.output.flush()?;
-    let end = async move {
-        tokio::select! {
-            _ = terminated.recv() => {}
-            _ = interrupted.recv() => {}
-        }
-    };
+    let end = async move { signals.next().await };
     receiver.run(end).await.map_err(CliError::runtime)
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use annals::{Annals, LogUrl};
 use serde_json::json;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::cli::Serve;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
+use crate::signals::Signals;
 
 /// How often it looks for what hooks could not give it in time, and put beside the log.
 const TO_LOOK: Duration = Duration::from_secs(5);
@@ -93,28 +93,6 @@ fn report(context: &mut Context, state: &str, annals: &Annals) -> Result<(), Cli
         false => context.output.line(&line)?,
     }
     context.output.flush()
-}
-
-/// What ends it.
-struct Signals {
-    terminated: Signal,
-    interrupted: Signal,
-}
-
-impl Signals {
-    fn new() -> Result<Signals, CliError> {
-        Ok(Signals {
-            terminated: signal(SignalKind::terminate()).map_err(CliError::signal)?,
-            interrupted: signal(SignalKind::interrupt()).map_err(CliError::signal)?,
-        })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.terminated.recv() => {}
-            _ = self.interrupted.recv() => {}
-        }
-    }
 }
 
 /// Tells systemd, where it started this process as a service and asks for it.

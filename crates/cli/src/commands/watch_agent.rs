@@ -8,12 +8,12 @@ use annals_dialects::watch::RecordingWatch;
 use annals_live::hook::HookAgent;
 use annals_live::install::{self, Scope};
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::WatchAgent;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::counted;
+use crate::signals::Signals;
 
 /// Follows the transcripts of an agent until interrupted.
 pub(crate) async fn run(
@@ -30,8 +30,7 @@ pub(crate) async fn run(
     };
     let watch = RecordingWatch::start(&folder, "jsonl");
     let mut watch = watch.map_err(|error| CliError::input(&folder, error))?;
-    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::signal)?;
-    let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::signal)?;
+    let mut signals = Signals::new()?;
     let how = match watch.is_told() {
         true => "",
         false => ", every 5 seconds: the system does not say what changes there",
@@ -54,8 +53,7 @@ pub(crate) async fn run(
         tokio::select! {
             () = tokio::time::sleep(ready.again) => {}
             () = watch.changed() => {}
-            _ = terminated.recv() => return Ok(()),
-            _ = interrupted.recv() => return Ok(()),
+            () = signals.next() => return Ok(()),
         }
     }
 }

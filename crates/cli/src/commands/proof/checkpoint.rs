@@ -8,7 +8,6 @@ use annals::proof::{
     Checkpoint, CheckpointFile, KeepCheckpoints, KeepError, ProofError, Signer, SigningKey,
 };
 use serde_json::{Value, json};
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::{files, signed};
 use crate::cli;
@@ -16,6 +15,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{Output, counted};
 use crate::proof_error::ProofCommandError;
+use crate::signals::Signals;
 
 pub(crate) async fn run(args: &cli::Checkpoint, context: &mut Context) -> Result<(), CliError> {
     if let Some(cli::CheckpointAction::Sign(args)) = &args.action {
@@ -66,23 +66,17 @@ async fn follow(
     path: Option<&Path>,
     context: &mut Context,
 ) -> Result<(), CliError> {
-    // A service is ended by SIGTERM.
-    let mut terminated = signal(SignalKind::terminate()).map_err(CliError::signal)?;
-    let mut interrupted = signal(SignalKind::interrupt()).map_err(CliError::signal)?;
-    let stop = async {
-        tokio::select! {
-            _ = terminated.recv() => {}
-            _ = interrupted.recv() => {}
-        }
-    };
+    let mut signals = Signals::new()?;
     let path = path.unwrap_or(Path::new(""));
     let note = format!("keeping checkpoints in {}; Ctrl-C ends", path.display());
     context.output.note(&note);
     let output = &mut context.output;
-    let kept = annals.proofs().keep_checkpoints(keep, stop, |checkpoint| {
-        // The file is what counts: it is kept even if standard output was closed.
-        let _ = written(checkpoint, path, output).and_then(|()| output.flush());
-    });
+    let kept = annals
+        .proofs()
+        .keep_checkpoints(keep, signals.next(), |checkpoint| {
+            // The file is what counts: it is kept even if standard output was closed.
+            let _ = written(checkpoint, path, output).and_then(|()| output.flush());
+        });
     Ok(kept.await?)
 }
 
