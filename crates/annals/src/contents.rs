@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use annals_event_log::{Digest, Position, ReadError, Record, Store, record_at};
 use annals_projections::{Entry, EntryError};
-use annals_store_rocks::Unfinished;
+use annals_store_rocks::{PurgeError, Unfinished};
 use bytes::Bytes;
 
-use crate::{Annals, LoadError};
+use crate::{Annals, Files, LoadError};
 
 /// The records of a log with their content: read, looked for, and removed for good. [`Annals::contents`]
 /// gives it.
@@ -98,6 +98,33 @@ impl Contents<'_> {
         match rocks.unfinished_redaction() {
             Err(ReadError::Corrupt { .. }) => Ok(None),
             unfinished => unfinished,
+        }
+    }
+
+    /// Gives up the bytes of everything that was removed: rewrites the files that may hold them, in whichever
+    /// process owns the log. Whether there were any; a log without files has none. Others append and read meanwhile.
+    ///
+    /// # Errors
+    /// [`PurgeError`].
+    pub async fn purge(self) -> Result<bool, PurgeError> {
+        match &self.annals.files {
+            Files::None => Ok(false),
+            Files::Alone(rocks) if !rocks.needs_purge()? => Ok(false),
+            Files::Alone(rocks) => rocks.purge().map(|()| true),
+            Files::Shared(shared) => shared.purge().await,
+        }
+    }
+
+    /// Leaves the bytes of the redaction whose last event has this position in the files until [`Contents::purge`]
+    /// is called: the next opening does not rewrite them. Where another redaction came since, it does nothing.
+    ///
+    /// # Errors
+    /// [`PurgeError`].
+    pub async fn put_off_purge(self, said: Position) -> Result<(), PurgeError> {
+        match &self.annals.files {
+            Files::None => Ok(()),
+            Files::Alone(rocks) => rocks.put_off_purge(said),
+            Files::Shared(shared) => shared.put_off_purge(said).await,
         }
     }
 }

@@ -18,6 +18,7 @@ mod message;
 mod owner;
 mod place;
 mod ports;
+mod purge;
 mod shared;
 
 pub use shared::{ShareError, SharedLog};

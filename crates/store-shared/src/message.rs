@@ -12,7 +12,9 @@ use uuid::Uuid;
 
 pub(crate) use append::{AppendOf, RedactionOf, blobs, link_of, octets, records};
 pub(crate) use codec::{Malformed, Octets, decode, encode};
-pub(crate) use failure::{AppendFailure, CommitFailure, ReadFailure, RedactFailure, Told};
+pub(crate) use failure::{
+    AppendFailure, CommitFailure, PurgeFailure, ReadFailure, RedactFailure, Told,
+};
 
 use codec::few;
 
@@ -55,6 +57,10 @@ pub(crate) enum Call {
     DropModel {
         model: String,
     },
+    /// Gives up the bytes of what was removed, or puts that off for the redaction that ends at a position.
+    Purge {
+        put_off: Option<u64>,
+    },
 }
 
 /// What the owner answers; each call has its kind.
@@ -68,21 +74,19 @@ pub(crate) enum Answer {
     Scanned(Result<Vec<(Octets, Octets)>, ReadFailure>),
     /// The call could not be read.
     Malformed(String),
+    /// Whether files were rewritten.
+    Purged(Result<bool, PurgeFailure>),
 }
 
 impl Answer {
-    /// Whether the owner's store has failed.
-    pub(crate) fn is_failure(&self) -> bool {
+    /// Why the owner's store has failed, if it has.
+    pub(crate) fn failure(&self) -> Option<&str> {
         match self {
-            Answer::Appended(done) => matches!(done, Err(AppendFailure::Unavailable(_))),
-            Answer::Redacted(done) => {
-                let append = done.as_ref().err();
-                matches!(
-                    append,
-                    Some(RedactFailure::Append(AppendFailure::Unavailable(_)))
-                )
+            Answer::Appended(Err(AppendFailure::Unavailable(reason)))
+            | Answer::Redacted(Err(RedactFailure::Append(AppendFailure::Unavailable(reason)))) => {
+                Some(reason)
             }
-            _ => false,
+            _ => None,
         }
     }
 
@@ -96,6 +100,7 @@ impl Answer {
             Answer::Committed(done) => matches!(done, Err(Commit::Closed)),
             Answer::Rows(found) => matches!(found, Err(Read::Closed)),
             Answer::Scanned(found) => matches!(found, Err(Read::Closed)),
+            Answer::Purged(done) => matches!(done, Err(PurgeFailure::Read(Read::Closed))),
             Answer::Malformed(_) => false,
         }
     }

@@ -21,9 +21,11 @@ use tokio::task::LocalSet;
 use crate::frame::{self, GREETING};
 use crate::linked;
 use crate::message::{
-    self, Answer, AppendFailure, Call, CommitFailure, Malformed, Octets, ReadFailure, RedactFailure,
+    self, Answer, AppendFailure, Call, CommitFailure, Malformed, Octets, PurgeFailure, ReadFailure,
+    RedactFailure,
 };
 use crate::place::Place;
+use crate::purge::purge;
 
 /// The most guests at a time.
 const GUESTS: usize = 1_000;
@@ -49,12 +51,23 @@ const TO_LOOK: Duration = Duration::from_secs(1);
 const TO_END: Duration = Duration::from_secs(30);
 
 /// Whether serving goes on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Stop {
     No,
     Asked,
-    /// The log has failed.
-    Failed,
+    /// The log has failed, for this reason.
+    Failed(Arc<str>),
+}
+
+/// Notes that the log has failed, and why it did first.
+fn fail(stop: &watch::Sender<Stop>, reason: &str) {
+    stop.send_if_modified(|stop| {
+        let is_first = *stop == Stop::No;
+        if is_first {
+            *stop = Stop::Failed(reason.into());
+        }
+        is_first
+    });
 }
 
 /// The thread that serves guests. It ends with this.
@@ -92,9 +105,9 @@ impl Serving {
     }
 
     /// The log has failed: it is closed, so that another process, or this one, can open it again.
-    pub(crate) fn failed(&self) {
+    pub(crate) fn failed(&self, reason: &str) {
         self.socket.leave();
-        self.stop.send_replace(Stop::Failed);
+        fail(&self.stop, reason);
     }
 
     /// Takes no more calls, and waits until those that were taken are answered.
@@ -106,9 +119,12 @@ impl Serving {
         }
     }
 
-    /// Whether the log has failed.
-    pub(crate) fn has_failed(&self) -> bool {
-        *self.stop.borrow() == Stop::Failed
+    /// Why the log has failed, if it has.
+    pub(crate) fn failure(&self) -> Option<Arc<str>> {
+        match &*self.stop.borrow() {
+            Stop::Failed(reason) => Some(Arc::clone(reason)),
+            Stop::No | Stop::Asked => None,
+        }
     }
 
     /// Waits until guests are not served any more.
@@ -194,7 +210,8 @@ async fn serve(
         tracing::warn!("calls of guests are not answered: the log is closed");
     }
     // The next process that writes opens it again: here it is no use to anybody.
-    if *stop.borrow() == Stop::Failed {
+    let has_failed = matches!(*stop.borrow(), Stop::Failed(_));
+    if has_failed {
         log.close().await;
     }
 }
@@ -322,8 +339,8 @@ async fn read(
                 Err(error) => Err(error),
             };
             let answer = answer.unwrap_or_else(|error| Answer::Malformed(error.to_string()));
-            if answer.is_failure() {
-                shared.stop.send_replace(Stop::Failed);
+            if let Some(reason) = answer.failure() {
+                fail(&shared.stop, reason);
             }
             match framed(&answer, number) {
                 Ok(frame) => {
@@ -462,6 +479,15 @@ async fn answer(shared: &Shared, call: Call) -> Result<Answer, Malformed> {
         }
         Call::DropModel { model } => {
             Answer::Committed(log.drop_model(&model).await.map_err(CommitFailure::from))
+        }
+        Call::Purge { put_off } => {
+            let log = Arc::clone(log);
+            // It takes as long as rewriting the log's files does.
+            let done = tokio::task::spawn_blocking(move || purge(&log, put_off.map(Position)));
+            match done.await {
+                Ok(done) => Answer::Purged(done.map_err(PurgeFailure::from)),
+                Err(error) => Answer::Malformed(error.to_string()),
+            }
         }
     })
 }

@@ -7,6 +7,7 @@ use annals_event_log::{
     EventLog, IdSecret, Link, ModelCheckpoint, Page, Position, Query, ReadError, ReadModels,
     Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
 };
+use annals_store_rocks::PurgeError;
 use async_trait::async_trait;
 use bytes::Bytes;
 use uuid::Uuid;
@@ -15,7 +16,8 @@ use crate::frame::LARGEST;
 use crate::guest::CallError;
 use crate::linked;
 use crate::message::{self, Answer, Call, Octets, Told};
-use crate::shared::{Owned, Role, SharedLog, Visit};
+use crate::purge::purge;
+use crate::shared::{Owned, Role, SharedLog, Visit, off_thread};
 
 /// So many owners are asked, one after the other.
 const OWNERS: usize = 20;
@@ -133,7 +135,8 @@ impl EventLog for SharedLog {
     }
 
     async fn id_secret(&self) -> Result<Option<IdSecret>, ReadError> {
-        self.rocks().id_secret().await
+        let role = self.inner.role();
+        role.explained(role.log().id_secret().await)
     }
 
     fn watermark(&self) -> Position {
@@ -141,7 +144,8 @@ impl EventLog for SharedLog {
     }
 
     async fn wait_above(&self, seen: Position) -> Result<Position, ReadError> {
-        self.rocks().wait_above(seen).await
+        let role = self.inner.role();
+        role.explained(role.log().wait_above(seen).await)
     }
 
     async fn append(&self, append: Append) -> Result<Appended, AppendError> {
@@ -201,15 +205,18 @@ impl EventLog for SharedLog {
     }
 
     async fn batch(&self, batch: BatchId, request: &[u8]) -> Result<BatchStatus, ReadError> {
-        self.rocks().batch(batch, request).await
+        let role = self.inner.role();
+        role.explained(role.log().batch(batch, request).await)
     }
 
     async fn head(&self, stream: &StreamName) -> Result<Version, ReadError> {
-        self.rocks().head(stream).await
+        let role = self.inner.role();
+        role.explained(role.log().head(stream).await)
     }
 
     async fn read(&self, query: Query) -> Result<Page, ReadError> {
-        self.rocks().read(query).await
+        let role = self.inner.role();
+        role.explained(role.log().read(query).await)
     }
 
     async fn streams(
@@ -218,7 +225,8 @@ impl EventLog for SharedLog {
         after: Option<&StreamName>,
         limit: usize,
     ) -> Result<Vec<StreamHead>, ReadError> {
-        self.rocks().streams(prefix, after, limit).await
+        let role = self.inner.role();
+        role.explained(role.log().streams(prefix, after, limit).await)
     }
 
     async fn tree_hashes(
@@ -227,11 +235,13 @@ impl EventLog for SharedLog {
         first: u64,
         limit: usize,
     ) -> Result<Vec<Digest>, ReadError> {
-        self.rocks().tree_hashes(level, first, limit).await
+        let role = self.inner.role();
+        role.explained(role.log().tree_hashes(level, first, limit).await)
     }
 
     async fn stats(&self) -> Result<Stats, ReadError> {
-        self.rocks().stats().await
+        let role = self.inner.role();
+        role.explained(role.log().stats().await)
     }
 
     async fn close(&self) {
@@ -243,13 +253,46 @@ impl Owned {
     /// Takes notice of a store that has failed.
     fn noted(&self, done: Result<Appended, AppendError>) -> Result<Appended, AppendError> {
         match done {
-            Err(AppendError::Unavailable { .. }) => self.fail(),
-            Err(AppendError::Closed) if self.has_failed() => {
-                return Err(told("the store failed before; open the log again").into());
+            Err(AppendError::Unavailable { source }) => {
+                self.fail(&source.to_string());
+                Err(AppendError::Unavailable { source })
             }
-            _ => {}
+            Err(AppendError::Closed) => Err(self.closed().into()),
+            done => done,
         }
-        done
+    }
+
+    /// A read's result, with the reason in the place of "closed" where the store has failed.
+    fn explained<T>(&self, done: Result<T, ReadError>) -> Result<T, ReadError> {
+        match done {
+            Err(ReadError::Closed) => Err(self.closed()),
+            done => done,
+        }
+    }
+
+    fn committed(&self, done: Result<(), CommitError>) -> Result<(), CommitError> {
+        match done {
+            Err(CommitError::Closed) => Err(self.closed().into()),
+            done => done,
+        }
+    }
+
+    /// Why this owner's log is closed: it was closed, or its store has failed before, for a guest's append or for an
+    /// own one.
+    fn closed(&self) -> ReadError {
+        match self.failure() {
+            Some(reason) => told(format!("it failed before, and was given up: {reason}")),
+            None => ReadError::Closed,
+        }
+    }
+}
+
+impl Role {
+    fn explained<T>(&self, done: Result<T, ReadError>) -> Result<T, ReadError> {
+        match self {
+            Role::Owner(owned) => owned.explained(done),
+            Role::Guest(_) => done,
+        }
     }
 }
 
@@ -282,7 +325,8 @@ impl SharedLog {
 #[async_trait]
 impl Blobs for SharedLog {
     async fn blob(&self, digest: Digest) -> Result<Option<Bytes>, ReadError> {
-        self.rocks().blob(digest).await
+        let role = self.inner.role();
+        role.explained(role.log().blob(digest).await)
     }
 }
 
@@ -294,7 +338,7 @@ impl ReadModels for SharedLog {
             model: model.to_owned(),
         };
         match self.ask(call, || {}).await? {
-            Asked::Own(owned) => owned.log.checkpoint(model).await,
+            Asked::Own(owned) => owned.explained(owned.log.checkpoint(model).await),
             Asked::Answered(Answer::Checkpoint(found), _) => found
                 .map(message::checkpoint)
                 .map_err(message::ReadFailure::into_error),
@@ -319,7 +363,9 @@ impl ReadModels for SharedLog {
             position: position.0,
         };
         match self.ask(call, || {}).await? {
-            Asked::Own(owned) => owned.log.commit(model, expected, rows, position).await,
+            Asked::Own(owned) => {
+                owned.committed(owned.log.commit(model, expected, rows, position).await)
+            }
             Asked::Answered(answer, _) => committed(answer),
         }
     }
@@ -336,7 +382,7 @@ impl ReadModels for SharedLog {
             keys: keys.iter().cloned().map(Octets).collect(),
         };
         match self.ask(call, || {}).await? {
-            Asked::Own(owned) => owned.log.get_many(model, keys).await,
+            Asked::Own(owned) => owned.explained(owned.log.get_many(model, keys).await),
             Asked::Answered(Answer::Rows(rows), _) => match rows {
                 Ok(rows) => Ok(rows.into_iter().map(|row| row.map(|it| it.0)).collect()),
                 Err(failure) => Err(failure.into_error()),
@@ -354,7 +400,7 @@ impl ReadModels for SharedLog {
     ) -> Result<Vec<Row>, ReadError> {
         let call = || scan(model, prefix, after, limit, false);
         match self.ask(call, || {}).await? {
-            Asked::Own(owned) => owned.log.scan(model, prefix, after, limit).await,
+            Asked::Own(owned) => owned.explained(owned.log.scan(model, prefix, after, limit).await),
             Asked::Answered(answer, _) => scanned(answer),
         }
     }
@@ -368,7 +414,9 @@ impl ReadModels for SharedLog {
     ) -> Result<Vec<Row>, ReadError> {
         let call = || scan(model, prefix, before, limit, true);
         match self.ask(call, || {}).await? {
-            Asked::Own(owned) => owned.log.scan_back(model, prefix, before, limit).await,
+            Asked::Own(owned) => {
+                owned.explained(owned.log.scan_back(model, prefix, before, limit).await)
+            }
             Asked::Answered(answer, _) => scanned(answer),
         }
     }
@@ -378,7 +426,7 @@ impl ReadModels for SharedLog {
             model: model.to_owned(),
         };
         match self.ask(call, || {}).await? {
-            Asked::Own(owned) => owned.log.drop_model(model).await,
+            Asked::Own(owned) => owned.committed(owned.log.drop_model(model).await),
             Asked::Answered(answer, _) => committed(answer),
         }
     }
@@ -409,5 +457,40 @@ fn committed(answer: Answer) -> Result<(), CommitError> {
     match answer {
         Answer::Committed(done) => done.map_err(message::CommitFailure::into_error),
         other => Err(unexpected(other).into()),
+    }
+}
+
+impl SharedLog {
+    /// Gives up the bytes of everything that was removed, in whichever process owns the log; whether there were
+    /// some. Others append and read meanwhile.
+    ///
+    /// # Errors
+    /// [`PurgeError`].
+    pub async fn purge(&self) -> Result<bool, PurgeError> {
+        self.purge_or_put_off(None).await
+    }
+
+    /// Leaves the bytes of the redaction whose last event has this position in the files, until [`SharedLog::purge`]
+    /// is called.
+    ///
+    /// # Errors
+    /// [`PurgeError`].
+    pub async fn put_off_purge(&self, said: Position) -> Result<(), PurgeError> {
+        self.purge_or_put_off(Some(said)).await.map(|_| ())
+    }
+
+    async fn purge_or_put_off(&self, put_off: Option<Position>) -> Result<bool, PurgeError> {
+        let call = || Call::Purge {
+            put_off: put_off.map(|said| said.0),
+        };
+        match self.ask(call, || {}).await.map_err(ReadError::from)? {
+            Asked::Own(owned) => off_thread(move || purge(&owned.log, put_off)).await?,
+            Asked::Answered(Answer::Purged(done), visit) => {
+                let done = done.map_err(|failure| failure.into_error())?;
+                visit.reader.catch_up().await?;
+                Ok(done)
+            }
+            Asked::Answered(other, _) => Err(unexpected(other).into()),
+        }
     }
 }

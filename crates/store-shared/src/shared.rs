@@ -129,15 +129,15 @@ impl Owned {
     }
 
     /// The store has failed: it is given up here, and the next process that writes opens it again.
-    pub(crate) fn fail(&self) {
+    pub(crate) fn fail(&self, reason: &str) {
         if let Some(serving) = self.serving().as_ref() {
-            serving.failed();
+            serving.failed(reason);
         }
     }
 
-    /// Whether that was done, for an append of this process or of a guest.
-    pub(crate) fn has_failed(&self) -> bool {
-        self.serving().as_ref().is_some_and(Serving::has_failed)
+    /// Why that was done, for an append of this process or of a guest.
+    pub(crate) fn failure(&self) -> Option<Arc<str>> {
+        self.serving().as_ref().and_then(Serving::failure)
     }
 
     fn ended(&self) -> Option<impl Future<Output = ()> + use<>> {
@@ -337,7 +337,7 @@ impl Inner {
 }
 
 /// Does what blocks on a thread of its own, so that the caller's executor goes on.
-async fn off_thread<T: Send + 'static>(
+pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ReadError> {
     let (done, waiting) = oneshot::channel();

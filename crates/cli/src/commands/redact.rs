@@ -39,7 +39,7 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
     let annals = context.writer()?;
     let actor = args.who.actor(&context.output);
     let redacted = redact(args, &annals, actor).await;
-    let bytes = bytes_of(&redacted, &annals, args.fast);
+    let bytes = bytes_of(&redacted, &annals, args.fast).await;
     annals.close().await;
     if matches!(bytes, Ok(Bytes::Gone)) {
         settle(context).await;
@@ -69,15 +69,17 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
 
 /// Ends a redaction that removed something, all or a part: gives up the old bytes, or leaves
 /// them.
-fn bytes_of(
+async fn bytes_of(
     redacted: &Result<RedactReport, CliError>,
     annals: &Annals,
     fast: bool,
 ) -> Result<Bytes, CliError> {
     match redacted {
-        Ok(report) => give_up(annals, report.recorded.map(|(_, last)| last), fast),
+        Ok(report) => give_up(annals, report.recorded.map(|(_, last)| last), fast).await,
         Err(error) => match error.cause() {
-            Some(RedactionError::Partly { recorded, .. }) => give_up(annals, Some(*recorded), fast),
+            Some(RedactionError::Partly { recorded, .. }) => {
+                give_up(annals, Some(*recorded), fast).await
+            }
             _ => Ok(Bytes::None),
         },
     }
@@ -134,33 +136,28 @@ async fn redact(args: &Redact, annals: &Annals, actor: ActorRef) -> Result<Redac
 
 /// Gives up the old bytes, also those that an earlier redaction left; with `fast` it
 /// leaves those of the redaction whose last event is `said`.
-fn give_up(annals: &Annals, said: Option<Position>, fast: bool) -> Result<Bytes, CliError> {
+async fn give_up(annals: &Annals, said: Option<Position>, fast: bool) -> Result<Bytes, CliError> {
     let Some(rocks) = annals.rocks() else {
         return Ok(Bytes::None);
     };
     if !rocks.needs_purge()? {
         return Ok(Bytes::None);
     }
-    // The files are those of the process that owns the log.
-    if annals
-        .owner()
-        .is_some_and(|owner| owner != std::process::id())
-    {
-        return Ok(Bytes::Left);
-    }
     if fast {
         if let Some(last) = said {
-            rocks.put_off_purge(last).map_err(bytes_left)?;
+            let put_off = annals.contents().put_off_purge(last).await;
+            put_off.map_err(bytes_left)?;
         }
         return Ok(Bytes::Left);
     }
-    rewriting(|| rocks.purge())?;
+    rewrite(annals).await?;
     Ok(Bytes::Gone)
 }
 
-fn rewriting(work: impl FnOnce() -> Result<(), PurgeError>) -> Result<(), CliError> {
+/// Has the process that owns the log rewrite its files, where something may be left in them; whether it did.
+async fn rewrite(annals: &Annals) -> Result<bool, CliError> {
     let bar = progress::spinner("rewriting the log's files");
-    let done = work();
+    let done = annals.contents().purge().await;
     bar.finish_and_clear();
     done.map_err(bytes_left)
 }
@@ -173,17 +170,13 @@ fn bytes_left(error: PurgeError) -> CliError {
 }
 
 async fn finish(context: &mut Context) -> Result<(), CliError> {
-    let annals = context.alone()?;
-    let Some(rocks) = annals.rocks() else {
+    let annals = context.writer()?;
+    if annals.rocks().is_none() {
         return Err(CliError::in_memory());
-    };
-    let needed = rocks.needs_purge()?;
-    let purged = match needed {
-        true => rewriting(|| rocks.purge()),
-        false => Ok(()),
-    };
+    }
+    let rewritten = rewrite(&annals).await;
     annals.close().await;
-    purged?;
+    let needed = rewritten?;
     settle(context).await;
     if context.output.is_json() {
         return context.output.json(&json!({ "rewritten": needed }));
@@ -439,7 +432,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let annals = open(home.path());
         let redacted = partly(&annals);
-        let bytes = bytes_of(&redacted, &annals, false).unwrap();
+        let bytes = block_on(bytes_of(&redacted, &annals, false)).unwrap();
         assert_eq!(bytes, Bytes::Gone);
         assert!(!annals.rocks().unwrap().needs_purge().unwrap());
         block_on(annals.close());
@@ -450,7 +443,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let annals = open(home.path());
         let redacted = partly(&annals);
-        let bytes = bytes_of(&redacted, &annals, true).unwrap();
+        let bytes = block_on(bytes_of(&redacted, &annals, true)).unwrap();
         assert_eq!(bytes, Bytes::Left);
         block_on(annals.close());
         // To open a log removes the bytes of a redaction, unless `--fast` left them.
@@ -465,7 +458,8 @@ mod tests {
         let annals = open(home.path());
         partly(&annals).unwrap_err();
         let refused = Err(CliError::from(RedactionError::NoReason));
-        assert_eq!(bytes_of(&refused, &annals, false).unwrap(), Bytes::None);
+        let bytes = block_on(bytes_of(&refused, &annals, false)).unwrap();
+        assert_eq!(bytes, Bytes::None);
         assert!(annals.rocks().unwrap().needs_purge().unwrap());
         block_on(annals.close());
     }

@@ -85,6 +85,42 @@ fn reading_commands_work_while_another_process_writes() {
     place.run_with(&["apply", "--exclusive"], create).ok();
 }
 
+fn holds(folder: &std::path::Path, secret: &[u8]) -> bool {
+    std::fs::read_dir(folder).unwrap().any(|file| {
+        // A socket cannot be read, and a file may go meanwhile.
+        let bytes = std::fs::read(file.unwrap().path()).unwrap_or_default();
+        bytes.windows(secret.len()).any(|part| part == secret)
+    })
+}
+
+#[test]
+fn what_is_redacted_beside_an_owner_goes_from_its_files() {
+    const SECRET: &str = "correct-horse-battery";
+    let place = Place::with_log();
+    let mut writer = Writer::start(&place);
+    let create = human("create_intent", json!({ "id": uuid(1), "prompt": SECRET }));
+    writer.apply(&create);
+    let reason = ["--reason", "it leaked", "--actor", "ada", "--json"];
+    let redact = |more: &[&str]| place.run(&[more, &reason].concat()).ok().json();
+    assert!(holds(&place.log_dir(), SECRET.as_bytes()));
+    let fast = redact(&["redact", "1", "--fast"]);
+    assert_eq!(fast["rewritten"], false);
+    assert!(holds(&place.log_dir(), SECRET.as_bytes()));
+    // The owner is still there, and does it.
+    let finished = place.run(&["redact", "--finish", "--json"]).ok().json();
+    assert_eq!(finished["rewritten"], true);
+    assert!(!holds(&place.log_dir(), SECRET.as_bytes()));
+    writer.apply(&human(
+        "create_intent",
+        json!({ "id": uuid(2), "prompt": SECRET }),
+    ));
+    let position = place.run(&["stats", "--json"]).ok().json()["events"].to_string();
+    assert_eq!(redact(&["redact", &position])["rewritten"], true);
+    assert!(!holds(&place.log_dir(), SECRET.as_bytes()));
+    writer.end();
+    place.run(&["verify"]).ok();
+}
+
 #[test]
 fn following_another_process_shows_what_it_writes() {
     let place = Place::with_log();

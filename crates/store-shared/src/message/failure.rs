@@ -3,6 +3,7 @@
 use annals_event_log::{
     AppendError, CommitError, Digest, Epoch, Link, Position, ReadError, RedactError, Version,
 };
+use annals_store_rocks::PurgeError;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -325,6 +326,39 @@ impl CommitFailure {
             CommitFailure::Unavailable(reason) => CommitError::Unavailable {
                 source: Box::new(Told(reason)),
             },
+        }
+    }
+}
+
+/// [`PurgeError`].
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum PurgeFailure {
+    ReadOnly,
+    Unfinished,
+    Read(ReadFailure),
+    StillThere(Vec<String>),
+}
+
+impl From<PurgeError> for PurgeFailure {
+    fn from(error: PurgeError) -> PurgeFailure {
+        match error {
+            PurgeError::ReadOnly => PurgeFailure::ReadOnly,
+            PurgeError::Unfinished => PurgeFailure::Unfinished,
+            PurgeError::Read(error) => PurgeFailure::Read(error.into()),
+            PurgeError::StillThere { files } => PurgeFailure::StillThere(files),
+            // The store's own failure, by its text.
+            other => PurgeFailure::Read(ReadFailure::Unavailable(other.to_string())),
+        }
+    }
+}
+
+impl PurgeFailure {
+    pub(crate) fn into_error(self) -> PurgeError {
+        match self {
+            PurgeFailure::ReadOnly => PurgeError::ReadOnly,
+            PurgeFailure::Unfinished => PurgeError::Unfinished,
+            PurgeFailure::Read(failure) => PurgeError::Read(failure.into_error()),
+            PurgeFailure::StillThere(files) => PurgeError::StillThere { files },
         }
     }
 }

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use annals_event_log::{
-    Actor, Append, AppendError, Blob, Content, EventLog, NewEvent, Position, Query,
+    Actor, Append, AppendError, Blob, Content, EventLog, NewEvent, PiecesOf, Position, Query,
+    ReadError, Redaction,
 };
 use annals_store_rocks::RocksLog;
 use annals_store_shared::SharedLog;
@@ -470,4 +471,84 @@ fn a_socket_that_was_removed_is_put_back() {
     std::fs::rename(&elsewhere, &path).unwrap();
     block_on(owner.close());
     assert!(!sock.exists());
+}
+
+#[test]
+fn a_failed_store_says_why_to_every_later_call() {
+    let (home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let elsewhere = home.path().join("elsewhere");
+    std::fs::rename(&path, &elsewhere).unwrap();
+    let first = block_on(owner.append(append(Uuid::new_v4()))).unwrap_err();
+    std::fs::rename(&elsewhere, &path).unwrap();
+    let AppendError::Unavailable { source } = first else {
+        panic!("{first}")
+    };
+    // Until it is closed, it may still answer.
+    block_on(owner.ended());
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let read = loop {
+        match block_on(owner.read(Query::all(Position(1)))) {
+            Err(error) => break error,
+            Ok(_) => assert!(Instant::now() < deadline, "it is not closed"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let appended = block_on(owner.append(append(Uuid::new_v4()))).unwrap_err();
+    for said in [read.to_string(), appended.to_string()] {
+        assert!(said.contains(&source.to_string()), "{said}");
+        assert!(!said.contains("the log is closed"), "{said}");
+    }
+    // One that is closed in order still says that.
+    let other = SharedLog::open(&path, &options()).unwrap();
+    block_on(other.close());
+    let closed = block_on(other.read(Query::all(Position(1)))).unwrap_err();
+    assert!(matches!(closed, ReadError::Closed), "{closed}");
+}
+
+fn holds(folder: &Path, secret: &[u8]) -> bool {
+    let mut files = std::fs::read_dir(folder).unwrap();
+    files.any(|file| {
+        let file = file.unwrap();
+        let there = file.file_type().unwrap().is_file();
+        let bytes = if there {
+            std::fs::read(file.path())
+        } else {
+            Ok(Vec::new())
+        };
+        // A file may go while it is looked for.
+        let bytes = bytes.unwrap_or_default();
+        bytes.windows(secret.len()).any(|part| part == secret)
+    })
+}
+
+#[test]
+fn a_guest_has_the_owner_give_up_the_bytes_of_what_it_removed() {
+    const SECRET: &[u8] = b"correct horse battery staple";
+    let (_home, path) = home();
+    let _owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    assert!(!block_on(guest.purge()).unwrap(), "nothing was removed");
+    let content = vec![Content::Inline {
+        salt: [1; 16],
+        bytes: Bytes::from_static(SECRET),
+    }];
+    block_on(guest.append(append_of(Uuid::new_v4(), "test-1", content, Vec::new()))).unwrap();
+    let redaction = Redaction {
+        append: append(Uuid::new_v4()),
+        removed: vec![PiecesOf {
+            position: Position(1),
+            pieces: vec![0],
+        }],
+        blobs: Vec::new(),
+        seen: guest.watermark(),
+    };
+    let said = block_on(guest.redact(redaction)).unwrap().last;
+    assert!(holds(&path, SECRET), "nothing has been rewritten yet");
+    block_on(guest.put_off_purge(said)).unwrap();
+    assert!(holds(&path, SECRET), "it was put off");
+    assert!(block_on(guest.purge()).unwrap());
+    assert!(!holds(&path, SECRET));
+    assert!(!guest.rocks().needs_purge().unwrap());
+    block_on(guest.append(append(Uuid::new_v4()))).unwrap();
 }
