@@ -262,6 +262,7 @@ mod state_snapshots;
 mod states;
 mod stream_events;
 mod subscribe;
+mod subscription;
 mod sync;
 mod tool_calls;
 mod window;
@@ -305,6 +306,7 @@ pub use request::{BatchOutcome, DecidedOutcome, ExecuteError, LoadError, Outcome
 pub use seal::SealError;
 pub use sessions::Sessions;
 pub use state_snapshots::{StateFault, StatesReport};
+pub use subscription::{Subscription, SubscriptionError, SubscriptionPlace};
 pub use tool_calls::{DecidedCall, DecidedCalls, InForce, ToldBy, ToolCalls, WhyDecided};
 pub use window::{FrameWas, SeenWindow, StepFrame};
 

@@ -20,6 +20,7 @@ mod redact;
 mod retain;
 mod secrets;
 mod serve;
+mod subscriptions;
 mod tool_calls;
 mod tool_policy;
 mod what_if;
@@ -56,6 +57,7 @@ pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use retain::{Retain, RetainAs};
 pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
 pub(crate) use serve::Serve;
+pub(crate) use subscriptions::Subscriptions;
 pub(crate) use tool_calls::{Decisions, Why};
 pub(crate) use tool_policy::{
     Otherwise, PolicyCheck, PolicyExplain, PolicySuggest, PolicyTest, ToolPolicy,
@@ -153,6 +155,8 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Show the events
     Log(Log),
+    /// Show by which names the log is read, and up to where
+    Subscriptions(Subscriptions),
     /// Show an object as it is, or as it was
     Show(Show),
     /// Show what happened to an object

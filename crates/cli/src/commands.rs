@@ -45,6 +45,7 @@ mod settings;
 mod shell;
 mod show;
 mod stats;
+mod subscriptions;
 mod tool_policy;
 mod tool_policy_suggest;
 mod tree;
@@ -79,6 +80,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Serve(args) => serve::run(&args, context).await,
         Command::Log(args) if args.dialect.is_some() => contracts::log(&args, context).await,
         Command::Log(args) => log::run(&args, context).await,
+        Command::Subscriptions(args) => subscriptions::run(&args, context).await,
         Command::Show(args) => show::run(&args, context).await,
         Command::History(args) => history::run(&args, context).await,
         Command::List(args) => list::run(&args, context).await,

@@ -46,6 +46,17 @@ impl Context {
         Ok(annals)
     }
 
+    /// Opens the log for writing, and waits until it has what the command must see.
+    pub(crate) async fn writer_at(&self, floor: &Floor) -> Result<Annals, CliError> {
+        let annals = self.writer()?;
+        let Some(position) = floor.min_position else {
+            return Ok(annals);
+        };
+        let annals = annals.at_least(Position(position));
+        annals.reach().await?;
+        Ok(annals)
+    }
+
     /// Opens the log for writing; other processes may have it open for that too.
     pub(crate) fn writer(&self) -> Result<Annals, CliError> {
         self.own_files();

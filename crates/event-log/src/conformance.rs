@@ -186,6 +186,7 @@ macro_rules! conformance_suite {
                 a_blob_goes_with_all_that_name_it,
                 what_was_derived_goes_too,
                 rows_folded_before_a_redaction_are_refused,
+                subscriptions_go_on_after_a_redaction,
                 a_redaction_lasts,
                 a_redacted_log_is_copied,
                 a_redaction_gives_the_log_another_secret,

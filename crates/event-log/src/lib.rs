@@ -81,7 +81,7 @@ pub use ids::{
 };
 pub use log::{Direction, EventLog, Page, Query, Source, Stats, Store, StreamHead, record_at};
 pub use piece::{BlobReference, Content, Salt};
-pub use read_models::{ModelCheckpoint, ReadModels, Row, Rows};
+pub use read_models::{ModelCheckpoint, ReadModels, Row, Rows, SUBSCRIPTIONS};
 pub use record::{
     Altered, Header, MalformedRecord, PieceRef, Record, RecordDigests, encode_timestamp,
 };

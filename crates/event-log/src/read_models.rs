@@ -41,12 +41,16 @@ impl ModelCheckpoint {
     }
 }
 
+/// The read model that a redaction leaves: up to where each subscriber has dealt with the log, by the subscription's
+/// name. Neither is content, and to lose it would send each of them the whole log again.
+pub const SUBSCRIPTIONS: &str = "subscriptions";
+
 /// Rows that a projection keeps current, by the name of the read model.
 ///
 /// The checkpoint says up to which position the log is folded into the rows.
 /// It moves in the same write as the rows, so each event counts exactly once.
 ///
-/// A redaction ([`crate::EventLog::redact`]) drops every model, and moves the epoch in the
+/// A redaction ([`crate::EventLog::redact`]) drops every model but [`SUBSCRIPTIONS`], and moves the epoch in the
 /// same write. Rows that were folded from content that was read before are refused from
 /// then on, also those of a model that is new.
 #[async_trait]

@@ -55,6 +55,7 @@ use annals_domain::{Kind, StreamKind, StreamRef};
 use annals_event_log::{CommitError, Position, Query, Record, Store};
 use uuid::Uuid;
 
+use self::generation::ROWS;
 use self::load::Source;
 use self::overlay_view::OverlayView;
 use self::state::State;
@@ -380,7 +381,8 @@ impl Catalogue {
     /// # Errors
     /// [`CatalogueError::Read`].
     pub async fn model(&self, log: &dyn Store) -> Result<String, CatalogueError> {
-        Ok(generation::current(log).await?.model())
+        let current = ROWS.current(log).await?;
+        Ok(ROWS.model(current))
     }
 
     /// Writes the overlay out as rows. On a log that is open for reading only
@@ -409,7 +411,7 @@ impl Catalogue {
     async fn begin(&self, log: &dyn Store) -> Result<(), CatalogueError> {
         if self.state().folded().is_none() {
             let since = log.watermark();
-            let (generation, checkpoint) = generation::begin(log).await?;
+            let (generation, checkpoint) = ROWS.begin(log).await?;
             self.state().start(generation, checkpoint, since);
         }
         Ok(())
@@ -586,7 +588,7 @@ impl Catalogue {
     /// Folds again from where the rows are now, if they have moved.
     async fn trim(&self, log: &dyn Store) -> Result<(), CatalogueError> {
         let since = log.watermark();
-        let (generation, checkpoint) = generation::begin(log).await?;
+        let (generation, checkpoint) = ROWS.begin(log).await?;
         self.state().trim(generation, checkpoint, since);
         Ok(())
     }

@@ -9,6 +9,8 @@
 //! - The [`Catalogue`] has a small row for every object, and answers lists and
 //!   look-ups: by id, by kind, by what belongs to what. It knows the tickets
 //!   that sessions read, too.
+//! - A [`Projection`] of one's own is a fold and a table; [`ReadModel`] gives it a checkpoint, a rebuild without
+//!   downtime and its lag.
 //! - [`seal_hash`] is the checksum of an object, [`check_seal`] whether its seal holds.
 //!
 //! One more event costs the same however large its object has grown: no view
@@ -41,6 +43,7 @@ mod aside;
 mod catalogue;
 mod entry;
 mod fold;
+mod generation;
 mod header;
 mod history;
 mod kept;
@@ -48,6 +51,7 @@ mod merged;
 mod named_stream;
 mod object;
 mod parts;
+mod projection;
 pub mod replay;
 mod seal;
 pub mod session_replay;
@@ -74,6 +78,7 @@ pub use merged::Merged;
 pub use named_stream::{bucket_stream, new_alias_stream};
 pub use object::{ObjectView, View};
 pub use parts::{ArtifactView, EnvironmentView, Labels};
+pub use projection::{Lag, Projection, ProjectionError, ReadModel, Table};
 pub use seal::{SealCheck, check_seal, seal_hash};
 pub use text::{JsonText, Removable, Text};
 pub use views::*;

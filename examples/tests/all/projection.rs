@@ -55,4 +55,6 @@ fn the_table_goes_on_where_it_was() {
         done && printed.ends_with("    2       1  \"Bash\"\n    2       1  \"Edit\"\n"),
         "{printed}"
     );
+    let (done, rebuilt) = run(PROGRAM, &[&log, "--rebuild"]);
+    assert!(done && rebuilt == printed, "{rebuilt}");
 }

@@ -26,6 +26,7 @@ mod power;
 mod power_rocks;
 mod project;
 mod properties;
+mod read_models;
 mod seal;
 mod session_replay;
 mod shared;

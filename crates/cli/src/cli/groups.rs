@@ -20,6 +20,7 @@ pub(crate) const GROUPS: [Group; 7] = [
         "Read",
         &[
             "log",
+            "subscriptions",
             "list",
             "show",
             "history",

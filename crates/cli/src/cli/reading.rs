@@ -16,12 +16,19 @@ Examples:
   annals log --actor agent:coder           what one agent did
   annals log --since 2026-01-31T12:00:00Z  what was recorded since then
   annals log --follow --json               everything, and then what comes
+  annals log --follow --subscription mailer --json
+                                           and the next time, from where this one ended
   annals log --session 1a2b3c4d --follow   one session, and then what comes
   annals log --session 1a2b3c4d --follow --as contracts")]
 pub(crate) struct Log {
     /// Go on with what comes, until interrupted
     #[arg(short, long, conflicts_with = "backward")]
     pub(crate) follow: bool,
+    /// Go on behind what was printed the last time by this name, and keep the place: what was
+    /// not printed whole then is printed again
+    #[arg(long, value_name = "NAME",
+          conflicts_with_all = ["backward", "limit", "stream", "session"])]
+    pub(crate) subscription: Option<String>,
     /// Only one stream: its name, or the id of the object that it belongs to
     #[arg(long, value_name = "STREAM|ID")]
     pub(crate) stream: Option<String>,

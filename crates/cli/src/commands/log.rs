@@ -48,7 +48,11 @@ struct Printer<'a> {
 }
 
 pub(crate) async fn run(args: &Log, context: &mut Context) -> Result<(), CliError> {
-    let annals = context.reader_at(&args.floor).await?;
+    let annals = match args.subscription {
+        // It has a place to write.
+        Some(_) => context.writer_at(&args.floor).await?,
+        None => context.reader_at(&args.floor).await?,
+    };
     let filter = Filter::new(args, &annals).await?;
     let rows = Rows::new([
         Column::right("POSITION", 8),
@@ -67,7 +71,10 @@ pub(crate) async fn run(args: &Log, context: &mut Context) -> Result<(), CliErro
         left,
         unreadable: 0,
     };
-    if args.follow {
+    if let Some(name) = &args.subscription {
+        subscribed(name, args.follow, &mut printer, &filter).await?;
+        annals.close().await;
+    } else if args.follow {
         let records = followed(&annals, &filter);
         follow(records, async |records| {
             let more = printer.records(records, &filter).await?;
@@ -78,18 +85,7 @@ pub(crate) async fn run(args: &Log, context: &mut Context) -> Result<(), CliErro
     } else {
         page_through(&mut printer, &filter).await?;
     }
-    match printer.unreadable {
-        0 => Ok(()),
-        unreadable => {
-            printer.output.flush()?;
-            Err(CliError::new(
-                ErrorClass::Unsupported,
-                "unreadable",
-                format!("{unreadable} events cannot be read, as shown in their place"),
-            )
-            .hint("run `annals verify`"))
-        }
-    }
+    printer.end()
 }
 
 /// Prints what is there.
@@ -106,6 +102,33 @@ async fn page_through(printer: &mut Printer<'_>, filter: &Filter) -> Result<(), 
         // A filter may skip whole pages: do not crawl through them.
         query.limit = PAGE;
     }
+}
+
+/// Prints what comes behind a subscription's place, which moves as it is printed; until interrupted, or to the log's end.
+async fn subscribed(
+    name: &str,
+    is_following: bool,
+    printer: &mut Printer<'_>,
+    filter: &Filter,
+) -> Result<(), CliError> {
+    let begin = Position(filter.first.0.saturating_sub(1));
+    let annals = printer.annals;
+    let mut subscription = annals.subscription_after(name, begin).await?;
+    let from = subscription.acknowledged().max(begin);
+    let end = annals.position();
+    if from >= end && !is_following {
+        return Ok(());
+    }
+    follow(annals.subscribe(from).boxed(), async |records| {
+        printer.records(records, filter).await?;
+        printer.output.flush()?;
+        let Some(last) = records.last() else {
+            return Ok(true);
+        };
+        subscription.acknowledge(last.position()).await?;
+        Ok(is_following || last.position() < end)
+    })
+    .await
 }
 
 /// What is there and what comes: of one stream, if only that is shown.
@@ -127,6 +150,22 @@ fn followed(
 }
 
 impl Printer<'_> {
+    /// Says how many events could not be read.
+    fn end(&mut self) -> Result<(), CliError> {
+        match self.unreadable {
+            0 => Ok(()),
+            unreadable => {
+                self.output.flush()?;
+                Err(CliError::new(
+                    ErrorClass::Unsupported,
+                    "unreadable",
+                    format!("{unreadable} events cannot be read, as shown in their place"),
+                )
+                .hint("run `annals verify`"))
+            }
+        }
+    }
+
     /// Prints those of some records that pass the filter. Answers whether more
     /// can follow.
     async fn records(&mut self, records: &[Record], filter: &Filter) -> Result<bool, CliError> {

@@ -172,3 +172,50 @@ fn long_logs_are_read_page_by_page() {
         1_202
     );
 }
+
+#[test]
+fn a_subscription_goes_on_where_it_ended() {
+    let place = Place::with_log();
+    let create = |n: u64| {
+        human(
+            "create_intent",
+            json!({ "id": uuid(n), "prompt": "Mend it" }),
+        )
+    };
+    let take = |more: &[&str]| {
+        let args = [&["log", "--subscription", "mailer", "--json"], more].concat();
+        positions(&place.run(&args).ok().lines())
+    };
+    for n in 1..=3 {
+        place.accept(&[create(n)]);
+    }
+    assert_eq!(take(&[]), [1, 2, 3]);
+    assert_eq!(take(&[]), [0; 0]);
+    place.accept(&[create(4)]);
+    let listed = place.run(&["subscriptions", "--json"]).ok().json();
+    assert_eq!(
+        listed,
+        json!({ "name": "mailer", "acknowledged": 3, "behind": 1 })
+    );
+    // What is left out was dealt with, too.
+    assert_eq!(take(&["--type", "run.created"]), [0; 0]);
+    assert_eq!(take(&[]), [0; 0]);
+    let table = place.run(&["subscriptions"]).ok().stdout;
+    assert!(
+        table.contains("mailer") && table.contains("ACKNOWLEDGED"),
+        "{table}"
+    );
+    // Its place outlives redactions.
+    let redact = ["redact", "1", "--reason", "it leaked", "--actor", "ada"];
+    place.run(&redact).ok();
+    assert_eq!(take(&[]), [5]);
+    place.run(&["subscriptions", "--drop", "mailer"]).ok();
+    let unknown = place.run(&["subscriptions", "--drop", "mailer"]);
+    unknown.fails(
+        1,
+        &["there is no subscription mailer", "annals subscriptions"],
+    );
+    assert_eq!(take(&["--since", "3"]), [3, 4, 5]);
+    let refused = place.run(&["log", "--subscription", "mailer", "--backward"]);
+    refused.fails(2, &["--backward"]);
+}

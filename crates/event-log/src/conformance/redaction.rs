@@ -8,7 +8,7 @@ use super::support::{all, assert_unchanged, at, batch, event, inline, must_appen
 use crate::Classified;
 use crate::{
     Append, AppendError, Appended, BatchStatus, Blob, CommitError, Content, Digest, Epoch,
-    NewEvent, PiecesOf, Position, RedactError, Redaction, Rows, Store, limits, tree,
+    NewEvent, PiecesOf, Position, RedactError, Redaction, Rows, SUBSCRIPTIONS, Store, limits, tree,
 };
 
 const SECRET: &[u8] = b"the secret";
@@ -230,6 +230,55 @@ pub fn what_was_derived_goes_too(harness: &dyn Harness) {
     );
     assert_eq!(log.watermark(), end);
     assert_eq!(other.first, Position(4));
+}
+
+/// Where subscribers are is not made of content: they go on from there, and what was read before it is not taken.
+pub fn subscriptions_go_on_after_a_redaction(harness: &dyn Harness) {
+    let (log, _) = told(harness);
+    let row = |position: &'static [u8]| (Bytes::from("mailer"), Some(Bytes::from_static(position)));
+    let commit = |log: &dyn Store, expected, position: &'static [u8], at| {
+        block_on(log.commit(SUBSCRIPTIONS, expected, vec![row(position)], Position(at)))
+    };
+    for other in [
+        "a",
+        "subscription",
+        "subscriptions.1",
+        "subscriptionsz",
+        "z",
+    ] {
+        let rows = vec![row(b"0")];
+        block_on(log.commit(other, at(0), rows, Position(1))).unwrap();
+    }
+    commit(&*log, at(0), b"2", 2).unwrap();
+    let before = block_on(log.checkpoint(SUBSCRIPTIONS)).unwrap();
+    must_redact(&*log, redaction(&*log, &[(2, &[1, 2])], &[]));
+    let check = |log: &dyn Store| {
+        let now = block_on(log.checkpoint(SUBSCRIPTIONS)).unwrap();
+        assert_eq!(now.position, Position(2));
+        let kept = block_on(log.scan(SUBSCRIPTIONS, b"", None, 9)).unwrap();
+        assert_eq!(kept, [(Bytes::from("mailer"), Bytes::from("2"))]);
+        for other in [
+            "a",
+            "subscription",
+            "subscriptions.1",
+            "subscriptionsz",
+            "z",
+        ] {
+            assert_eq!(block_on(log.scan(other, b"", None, 9)).unwrap(), []);
+            let now = block_on(log.checkpoint(other)).unwrap();
+            assert_eq!(now.position, Position::START);
+        }
+        let refused = commit(log, before, b"3", 3);
+        assert!(
+            matches!(refused, Err(CommitError::Epoch { .. })),
+            "{refused:?}"
+        );
+        now
+    };
+    check(&*log);
+    let log = harness.reopen(log);
+    let now = check(&*log);
+    commit(&*log, now, b"3", 3).unwrap();
 }
 
 /// Rows are folded from content that was read some time before they are committed: if it was

@@ -158,7 +158,7 @@ impl EventLog for MemoryLog {
         let before = shared.state.watermark();
         let appended = shared.state.redact(prepared, &removed, blobs)?;
         if shared.state.watermark() > before {
-            shared.models = Models::after_redaction(appended.last);
+            shared.models.redacted(appended.last);
         }
         self.watermark.advance(appended.last);
         Ok(appended)

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use bytes::Bytes;
 
 use crate::store_support::{check_checkpoint, check_model_name, clamp_limit};
-use crate::{CommitError, Epoch, ModelCheckpoint, Position, Row, Rows};
+use crate::{CommitError, Epoch, ModelCheckpoint, Position, Row, Rows, SUBSCRIPTIONS};
 
 /// All read models, by name.
 #[derive(Debug, Default)]
@@ -22,12 +22,10 @@ struct Model {
 }
 
 impl Models {
-    /// None, of a log from which this event says that content was removed.
-    pub(super) fn after_redaction(said: Position) -> Models {
-        Models {
-            models: HashMap::new(),
-            epoch: Epoch(said.0),
-        }
+    /// This event says that content was removed.
+    pub(super) fn redacted(&mut self, said: Position) {
+        self.models.retain(|name, _| name == SUBSCRIPTIONS);
+        self.epoch = Epoch(said.0);
     }
 
     pub(super) fn checkpoint(&self, model: &str) -> ModelCheckpoint {

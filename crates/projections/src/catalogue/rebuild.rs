@@ -15,13 +15,14 @@ use futures::future::join;
 use futures::stream::{self, Stream, StreamExt};
 
 use super::changes::Changed;
-use super::generation::{self, Generation};
+use super::generation::{self, ROWS};
 use super::layer::{self, Layer};
 use super::load::Source;
 use super::step::{self, Step};
 use super::taken::Taken;
 use super::{Catalogue, CatalogueError};
 use crate::aside::{aside, drop_aside, give_way};
+use crate::generation::Generation;
 
 /// Records that are folded at once.
 const PAGE: usize = 2_000;
@@ -121,10 +122,10 @@ impl Catalogue {
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<Rebuilt, CatalogueError> {
         let since = log.watermark();
-        let current = generation::current(log).await?;
-        generation::drop_leftovers(log, current).await?;
+        let current = ROWS.current(log).await?;
+        ROWS.drop_leftovers(log, current).await?;
         let new = current.next();
-        let mut building = Building::begin(log, new.model(), BATCH_BYTES, progress).await?;
+        let mut building = Building::begin(log, ROWS.model(new), BATCH_BYTES, progress).await?;
         building.build_to(log.watermark()).await?;
         // What came meanwhile, while no other task folds or writes.
         let _folding = self.folding.lock().await;
@@ -145,9 +146,9 @@ impl Catalogue {
         new: Generation,
         (rows_at, since): (ModelCheckpoint, Position),
     ) -> Result<(), CatalogueError> {
-        generation::make_current(log, new, rows_at).await?;
+        ROWS.make_current(log, new, rows_at).await?;
         self.state().start(new, rows_at, since);
-        generation::drop_rows(log, current).await?;
+        ROWS.drop_rows(log, current).await?;
         generation::drop_older_formats(log).await
     }
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use annals_event_log::{ModelCheckpoint, Position, Store};
 
-use super::generation::Generation;
+use super::generation::ROWS;
 use super::layer::{Layer, Loaded};
 use super::overlay_view::OverlayView;
 use super::step::Step;
+use crate::generation::Generation;
 
 /// The overlay and its place.
 #[derive(Debug, Default)]
@@ -66,7 +67,7 @@ impl State {
         since: Position,
     ) {
         self.begun = Some(Begun {
-            model: generation.model().into(),
+            model: ROWS.model(generation).into(),
             rows_at: checkpoint,
             folded: checkpoint.position,
             since,
@@ -102,7 +103,7 @@ impl State {
         since: Position,
     ) {
         let moved =
-            |begun: &Begun| checkpoint != begun.rows_at || *begun.model != *generation.model();
+            |begun: &Begun| checkpoint != begun.rows_at || *begun.model != *ROWS.model(generation);
         if self.begun.as_ref().is_some_and(moved) {
             self.start(generation, checkpoint, since);
         }

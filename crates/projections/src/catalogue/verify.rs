@@ -8,11 +8,12 @@ use annals_event_log::{Position, ReadError, Row, Store};
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::generation;
+use super::generation::ROWS;
 use super::going::Going;
 use super::rebuild::Building;
 use super::row::ObjectRow;
 use super::{Catalogue, CatalogueError, keys};
+use crate::generation::CURRENT;
 
 /// Findings that a report holds; the rest are only counted.
 const MAX_FINDINGS: usize = 100;
@@ -155,7 +156,7 @@ impl Catalogue {
         let _rebuilding = self.rebuilding.lock().await;
         let mut building =
             Building::begin(rebuilt, REBUILT.to_owned(), BATCH_BYTES, progress).await?;
-        let (_, start) = generation::begin(log).await?;
+        let (_, start) = ROWS.begin(log).await?;
         let checkpoint = start.position;
         let end = log.watermark();
         if checkpoint > end {
@@ -169,7 +170,7 @@ impl Catalogue {
         for _ in 0..ATTEMPTS {
             // Nor does this handle write any while they are read.
             let _folding = self.folding.lock().await;
-            let begun = generation::begin(log).await?;
+            let begun = ROWS.begin(log).await?;
             let (generation, checkpoint) = (begun.0, begun.1.position);
             // Where content was removed since, they are not folded from the same.
             if checkpoint < building.folded() || begun.1.epoch != start.epoch {
@@ -181,8 +182,8 @@ impl Catalogue {
                 ..CatalogueReport::default()
             };
             pointer(log, checkpoint, &mut report).await?;
-            rows_of(log, &generation.model(), rebuilt, going, &mut report).await?;
-            if generation::begin(log).await? == begun {
+            rows_of(log, &ROWS.model(generation), rebuilt, going, &mut report).await?;
+            if ROWS.begin(log).await? == begun {
                 return Ok(report);
             }
         }
@@ -213,14 +214,14 @@ async fn pointer(
     checkpoint: Position,
     report: &mut CatalogueReport,
 ) -> Result<(), CatalogueError> {
-    let since = log.checkpoint(generation::POINTER).await?.position;
-    let rows = log.scan(generation::POINTER, b"", None, 2).await?;
-    let is_there = rows.iter().any(|(key, _)| key == generation::CURRENT);
+    let since = log.checkpoint(ROWS.pointer).await?.position;
+    let rows = log.scan(ROWS.pointer, b"", None, 2).await?;
+    let is_there = rows.iter().any(|(key, _)| key == CURRENT);
     let mut find = |reason: String| report.find(CatalogueFault::Pointer { reason });
     if since > Position::START && !is_there {
         find("it is missing".to_owned());
     }
-    for (key, _) in rows.iter().filter(|(key, _)| key != generation::CURRENT) {
+    for (key, _) in rows.iter().filter(|(key, _)| key != CURRENT) {
         find(format!("there is another one, {}", hex::encode(key)));
     }
     // They were whole up to there when they took their place.

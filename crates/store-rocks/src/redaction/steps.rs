@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use annals_event_log::store_support::{BatchRow, Form};
-use annals_event_log::{BatchId, Digest, PiecesOf, Position, ReadError, Record};
+use annals_event_log::{BatchId, Digest, PiecesOf, Position, ReadError, Record, SUBSCRIPTIONS};
 use bytes::Bytes;
 use rocksdb::WriteBatch;
 
@@ -204,11 +204,10 @@ impl Steps {
         self.blobs.retain(|digest| !stays(digest));
         delete_blobs(db, columns, &self.blobs, counts, write)?;
         // What is still being folded from content that is gone now is refused from here on.
-        write.delete_range_cf(
-            columns.models,
-            [].as_slice(),
-            keys::BEYOND_MODELS.as_slice(),
-        );
+        let (kept, behind_kept) = keys::bounds(SUBSCRIPTIONS);
+        let beyond = keys::BEYOND_MODELS.as_slice();
+        write.delete_range_cf(columns.models, [].as_slice(), &kept);
+        write.delete_range_cf(columns.models, behind_kept.as_slice(), beyond);
         write.put_cf(columns.meta, keys::META_EPOCH, self.said.0.to_be_bytes());
         // Ids that were made of what is removed lead back to it no more.
         secret::renew(columns, write);

@@ -1,0 +1,353 @@
+//! A projection at work: its rows, its checkpoint, its rebuild.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use annals_event_log::{CommitError, ModelCheckpoint, Position, Query, Record, Row, Store};
+use futures::lock::Mutex;
+use serde::de::DeserializeOwned;
+
+use super::table::value;
+use super::{Projection, ProjectionError, Table};
+use crate::generation::{Generation, Generations};
+use crate::{Entry, EntryError};
+
+/// Records that are folded at once.
+const PAGE: usize = 1_000;
+/// How often something is tried again because another process was faster, or content was removed.
+const ATTEMPTS: u32 = 16;
+/// The longest name, so that a version and a generation fit behind it.
+const NAME_BYTES: usize = 60;
+/// Of how many older versions rows are looked for.
+const OLDER: u32 = 32;
+/// What is kept under such names already.
+const TAKEN: [&str; 3] = ["catalogue", "directory", "subscriptions"];
+
+/// How far a read model is behind the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lag {
+    /// The last event that is folded.
+    pub position: Position,
+    /// The last event that there is.
+    pub end: Position,
+}
+
+impl Lag {
+    /// How many events are not folded yet.
+    pub fn events(self) -> u64 {
+        self.end.0.saturating_sub(self.position.0)
+    }
+}
+
+/// A projection's rows, which are stored with the log.
+///
+/// Any number of processes may have one of the same name: whoever calls [`ReadModel::catch_up`] folds what the rows
+/// lack, and where two do so at once, one commit is refused and that process goes on from the other's. A redaction drops
+/// the rows, as they may have what was removed; the next call folds them again.
+#[derive(Debug)]
+pub struct ReadModel<P> {
+    projection: P,
+    /// The model that names the current generation, which has the version in its name.
+    pointer: String,
+    /// One fold at a time in this process.
+    folding: Mutex<()>,
+    rebuilding: Mutex<()>,
+    /// Whether rows of older versions were looked for.
+    is_tidy: AtomicBool,
+}
+
+impl<P: Projection> ReadModel<P> {
+    /// Nothing is read or written yet.
+    ///
+    /// # Errors
+    /// [`ProjectionError::InvalidName`].
+    pub fn new(projection: P) -> Result<ReadModel<P>, ProjectionError> {
+        let name = projection.name();
+        let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+        let fits = (1..=NAME_BYTES).contains(&name.len()) && name.bytes().all(allowed);
+        if !fits || TAKEN.contains(&name) {
+            let name = name.chars().take(100).collect();
+            return Err(ProjectionError::InvalidName { name });
+        }
+        Ok(ReadModel {
+            pointer: format!("{name}.{}", projection.version()),
+            projection,
+            folding: Mutex::default(),
+            rebuilding: Mutex::default(),
+            is_tidy: AtomicBool::new(false),
+        })
+    }
+
+    /// Folds what the rows lack, and says up to which position they are then.
+    ///
+    /// # Errors
+    /// [`ProjectionError`]. What was folded before stays.
+    pub async fn catch_up(&self, log: &dyn Store) -> Result<Position, ProjectionError> {
+        let _folding = self.folding.lock().await;
+        let mut attempt = 0;
+        loop {
+            let (generation, start) = self.begin(log).await?;
+            let model = self.generations().model(generation);
+            match self.fold_page(log, &model, start).await {
+                Ok(Some(_)) => attempt = 0,
+                Ok(None) => {
+                    self.tidy(log).await?;
+                    return Ok(start.position);
+                }
+                Err(error) => {
+                    attempt += 1;
+                    self.retries(log, &model, start, error, attempt).await?;
+                }
+            }
+        }
+    }
+
+    /// Folds whatever comes, until the log is closed or `each` says `false`. It is told each position up to which the
+    /// rows are.
+    ///
+    /// # Errors
+    /// [`ProjectionError`].
+    pub async fn follow(
+        &self,
+        log: &dyn Store,
+        each: &mut (dyn FnMut(Position) -> bool + Send),
+    ) -> Result<(), ProjectionError> {
+        loop {
+            let position = self.catch_up(log).await?;
+            if !each(position) {
+                return Ok(());
+            }
+            log.wait_above(position).await?;
+        }
+    }
+
+    /// Folds the whole log into new rows, and puts them in the place of the current ones in one write. Others read,
+    /// append and ask meanwhile, and are answered from the current rows until then. `progress` is told each position up
+    /// to which the new ones are; it begins again where content was removed meanwhile.
+    ///
+    /// # Errors
+    /// [`ProjectionError`]; the current rows stay then.
+    pub async fn rebuild(
+        &self,
+        log: &dyn Store,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<Position, ProjectionError> {
+        let _rebuilding = self.rebuilding.lock().await;
+        let mut attempt = 0;
+        loop {
+            match self.rebuild_once(log, progress).await {
+                Err(error) if error.is_outdated() => {
+                    attempt += 1;
+                    if attempt == ATTEMPTS {
+                        return Err(self.moving());
+                    }
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// How far the rows are behind the log.
+    ///
+    /// # Errors
+    /// [`ProjectionError`].
+    pub async fn lag(&self, log: &dyn Store) -> Result<Lag, ProjectionError> {
+        let (_, checkpoint) = self.begin(log).await?;
+        Ok(Lag {
+            position: checkpoint.position,
+            end: log.watermark(),
+        })
+    }
+
+    /// A row's value, as of the last [`ReadModel::catch_up`] of any process.
+    ///
+    /// # Errors
+    /// [`ProjectionError`].
+    pub async fn get<T: DeserializeOwned>(
+        &self,
+        log: &dyn Store,
+        key: &[u8],
+    ) -> Result<Option<T>, ProjectionError> {
+        for _ in 0..ATTEMPTS {
+            let (generation, model) = self.current(log).await?;
+            let row = log.get(&model, key).await?;
+            if self.current(log).await?.0 == generation {
+                return row.map(|row| value(&model, key, &row)).transpose();
+            }
+        }
+        Err(self.moving())
+    }
+
+    /// Rows whose keys begin with `prefix`, in the order of their keys, from the one behind `after`, at most `limit`;
+    /// with their bytes.
+    ///
+    /// # Errors
+    /// [`ProjectionError`].
+    pub async fn scan(
+        &self,
+        log: &dyn Store,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<Row>, ProjectionError> {
+        for _ in 0..ATTEMPTS {
+            let (generation, model) = self.current(log).await?;
+            let rows = log.scan(&model, prefix, after, limit).await?;
+            if self.current(log).await?.0 == generation {
+                return Ok(rows);
+            }
+        }
+        Err(self.moving())
+    }
+
+    /// Drops the rows of this version.
+    ///
+    /// # Errors
+    /// [`ProjectionError`].
+    pub async fn drop_rows(&self, log: &dyn Store) -> Result<(), ProjectionError> {
+        let _folding = self.folding.lock().await;
+        let dropped = self.generations().drop_all(log).await;
+        dropped.map_err(|error| ProjectionError::of(&self.pointer, error))
+    }
+
+    fn generations(&self) -> Generations<'_> {
+        Generations {
+            pointer: &self.pointer,
+        }
+    }
+
+    fn moving(&self) -> ProjectionError {
+        ProjectionError::Moving {
+            model: self.pointer.clone(),
+            attempts: ATTEMPTS,
+        }
+    }
+
+    async fn begin(
+        &self,
+        log: &dyn Store,
+    ) -> Result<(Generation, ModelCheckpoint), ProjectionError> {
+        let begun = self.generations().begin(log).await;
+        begun.map_err(|error| ProjectionError::of(&self.pointer, error))
+    }
+
+    async fn current(&self, log: &dyn Store) -> Result<(Generation, String), ProjectionError> {
+        let current = self.generations().current(log).await;
+        let current = current.map_err(|error| ProjectionError::of(&self.pointer, error))?;
+        Ok((current, self.generations().model(current)))
+    }
+
+    /// Passes an error on, unless what was folded is outdated and it is to be folded again.
+    async fn retries(
+        &self,
+        log: &dyn Store,
+        model: &str,
+        start: ModelCheckpoint,
+        error: ProjectionError,
+        attempt: u32,
+    ) -> Result<(), ProjectionError> {
+        let is_gone = matches!(
+            &error,
+            ProjectionError::Entry(EntryError::MissingBlob { .. })
+        );
+        let is_outdated = match is_gone {
+            // It was removed since the record was read.
+            true => log.checkpoint(model).await?.epoch != start.epoch,
+            false => error.is_outdated(),
+        };
+        match is_outdated {
+            true if attempt < ATTEMPTS => Ok(()),
+            true => Err(self.moving()),
+            false => Err(error),
+        }
+    }
+
+    /// Folds the next page and writes its rows; the position up to which it went, and `None` at the log's end.
+    async fn fold_page(
+        &self,
+        log: &dyn Store,
+        model: &str,
+        start: ModelCheckpoint,
+    ) -> Result<Option<ModelCheckpoint>, ProjectionError> {
+        let page = log
+            .read(Query::all(start.position.next()).limit(PAGE))
+            .await?;
+        let Some(last) = page.records.last() else {
+            return Ok(None);
+        };
+        let mut table = Table::new(log, model);
+        for record in &page.records {
+            if self.projection.wants(record.event_type()) {
+                let entry = entry(log, record).await?;
+                self.projection.apply(&entry, &mut table).await?;
+            }
+        }
+        let end = last.position();
+        log.commit(model, start, table.into_rows(), end).await?;
+        Ok(Some(start.at(end)))
+    }
+
+    async fn rebuild_once(
+        &self,
+        log: &dyn Store,
+        progress: &mut (dyn FnMut(Position) + Send),
+    ) -> Result<Position, ProjectionError> {
+        let generations = self.generations();
+        let (current, _) = self.current(log).await?;
+        generations.drop_leftovers(log, current).await?;
+        let new = current.next();
+        let model = generations.model(new);
+        let mut at = log.checkpoint(&model).await?;
+        if at.position > Position::START {
+            // Another process rebuilds it, too.
+            return Err(CommitError::Checkpoint {
+                model,
+                expected: Position::START,
+                actual: at.position,
+            }
+            .into());
+        }
+        while let Some(next) = self.fold_page(log, &model, at).await? {
+            at = next;
+            progress(at.position);
+        }
+        // What came meanwhile: nobody is answered from fewer events than before.
+        let _folding = self.folding.lock().await;
+        while let Some(next) = self.fold_page(log, &model, at).await? {
+            at = next;
+        }
+        let placed = generations.make_current(log, new, at).await;
+        placed.map_err(|error| ProjectionError::of(&self.pointer, error))?;
+        generations.drop_rows(log, current).await?;
+        Ok(at.position)
+    }
+
+    /// Drops the rows of older versions, once.
+    async fn tidy(&self, log: &dyn Store) -> Result<(), ProjectionError> {
+        if self.is_tidy.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let version = self.projection.version();
+        for version in version.saturating_sub(OLDER).max(1)..version {
+            let pointer = format!("{}.{version}", self.projection.name());
+            let older = Generations { pointer: &pointer };
+            match older.drop_all(log).await {
+                Err(crate::generation::GenerationError::Commit(CommitError::ReadOnly)) => {}
+                dropped => dropped.map_err(|error| ProjectionError::of(&pointer, error))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A record decoded, with its content.
+async fn entry(log: &dyn Store, record: &Record) -> Result<Entry, ProjectionError> {
+    let mut blobs = HashMap::new();
+    for digest in Entry::wanted(record) {
+        if let Some(blob) = log.blob(digest).await? {
+            blobs.insert(digest, blob);
+        }
+    }
+    Ok(Entry::new(record, &blobs)?)
+}

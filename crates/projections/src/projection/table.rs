@@ -1,0 +1,100 @@
+//! The rows while events are folded into them.
+
+use std::collections::BTreeMap;
+
+use annals_event_log::{Rows, Store};
+use bytes::Bytes;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::ProjectionError;
+
+/// The rows of a read model while events are folded into them: what was written, with what was put since over it.
+/// Values are JSON, or with the `_bytes` methods whatever the projection makes of them.
+pub struct Table<'a> {
+    log: &'a dyn Store,
+    model: &'a str,
+    changed: BTreeMap<Bytes, Option<Bytes>>,
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn new(log: &'a dyn Store, model: &'a str) -> Table<'a> {
+        Table {
+            log,
+            model,
+            changed: BTreeMap::new(),
+        }
+    }
+
+    /// The changes, in the order of their keys.
+    pub(super) fn into_rows(self) -> Rows {
+        self.changed.into_iter().collect()
+    }
+
+    /// A row's value.
+    ///
+    /// # Errors
+    /// [`ProjectionError::Row`] where it is no such value, [`ProjectionError::Read`].
+    pub async fn get<T: DeserializeOwned>(&self, key: &[u8]) -> Result<Option<T>, ProjectionError> {
+        let row = self.get_bytes(key).await?;
+        row.map(|row| value(self.model, key, &row)).transpose()
+    }
+
+    /// Puts a value in a row's place.
+    ///
+    /// # Errors
+    /// [`ProjectionError::Row`] where it cannot be written as JSON.
+    pub fn put(&mut self, key: &[u8], value: &impl Serialize) -> Result<(), ProjectionError> {
+        let row = serde_json::to_vec(value).map_err(|error| row_error(self.model, key, error))?;
+        self.put_bytes(key, row);
+        Ok(())
+    }
+
+    /// A row's bytes.
+    ///
+    /// # Errors
+    /// [`ProjectionError::Read`].
+    pub async fn get_bytes(&self, key: &[u8]) -> Result<Option<Bytes>, ProjectionError> {
+        match self.changed.get(key) {
+            Some(changed) => Ok(changed.clone()),
+            None => Ok(self.log.get(self.model, key).await?),
+        }
+    }
+
+    /// Puts bytes in a row's place.
+    pub fn put_bytes(&mut self, key: &[u8], row: impl Into<Bytes>) {
+        self.changed
+            .insert(Bytes::copy_from_slice(key), Some(row.into()));
+    }
+
+    /// Removes a row.
+    pub fn delete(&mut self, key: &[u8]) {
+        self.changed.insert(Bytes::copy_from_slice(key), None);
+    }
+}
+
+impl std::fmt::Debug for Table<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Table")
+            .field("model", &self.model)
+            .field("changed", &self.changed.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A row as a value.
+pub(super) fn value<T: DeserializeOwned>(
+    model: &str,
+    key: &[u8],
+    row: &[u8],
+) -> Result<T, ProjectionError> {
+    serde_json::from_slice(row).map_err(|error| row_error(model, key, error))
+}
+
+fn row_error(model: &str, key: &[u8], source: serde_json::Error) -> ProjectionError {
+    ProjectionError::Row {
+        model: model.to_owned(),
+        key: hex::encode(key),
+        source,
+    }
+}

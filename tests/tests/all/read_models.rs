@@ -1,0 +1,241 @@
+//! Read models of one's own: what `ReadModel` promises of any projection.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use annals::event_log::{Append, EventLog, MemoryLog, Position, ReadError, ReadModels, Store};
+use annals::projections::{Entry, Projection, ProjectionError, ReadModel, Table};
+use annals_testkit::generators::objects;
+use annals_testkit::through::{Hook, Through};
+use futures::FutureExt;
+use futures::executor::block_on;
+use uuid::Uuid;
+
+/// How many events there are of each type; with a version, so that it can have another one.
+#[derive(Debug)]
+struct Types(u32);
+
+impl Projection for Types {
+    fn name(&self) -> &str {
+        "types"
+    }
+
+    fn version(&self) -> u32 {
+        self.0
+    }
+
+    async fn apply(&self, entry: &Entry, table: &mut Table<'_>) -> Result<(), ProjectionError> {
+        let key = entry.event.event_type().as_bytes();
+        let count: u64 = table.get(key).await?.unwrap_or_default();
+        table.put(key, &(count + 1))
+    }
+}
+
+fn appends() -> Vec<Append> {
+    objects::sample(11, 120).appends()
+}
+
+fn log_of(appends: &[Append]) -> MemoryLog {
+    let log = MemoryLog::new(Uuid::nil());
+    for append in appends {
+        block_on(log.append(append.clone())).unwrap();
+    }
+    log
+}
+
+/// What the rows should be: counted from the records, and not by the projection.
+fn counted(log: &dyn Store) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    let query = annals::event_log::Query::all(Position(1)).limit(10_000);
+    for record in block_on(log.read(query)).unwrap().records {
+        *counts.entry(record.event_type().to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+async fn rows(model: &ReadModel<Types>, log: &dyn Store) -> BTreeMap<String, u64> {
+    let rows = model.scan(log, b"", None, 1_000).await.unwrap();
+    let row = |(key, value): (bytes::Bytes, bytes::Bytes)| {
+        let key = String::from_utf8(key.to_vec()).unwrap();
+        (key, serde_json::from_slice(&value).unwrap())
+    };
+    rows.into_iter().map(row).collect()
+}
+
+#[test]
+fn each_event_counts_once_and_the_lag_is_what_is_left() {
+    let appends = appends();
+    let (first, rest) = appends.split_at(appends.len() / 2);
+    let log = log_of(first);
+    let types = ReadModel::new(Types(1)).unwrap();
+    let before = block_on(types.lag(&log)).unwrap();
+    assert_eq!(before.events(), log.watermark().0);
+    let position = block_on(types.catch_up(&log)).unwrap();
+    assert_eq!(position, log.watermark());
+    for append in rest {
+        block_on(log.append(append.clone())).unwrap();
+    }
+    let lag = block_on(types.lag(&log)).unwrap();
+    assert_eq!(lag.events(), log.watermark().0 - position.0);
+    assert!(lag.events() > 0);
+    // Another process goes on where the first one was.
+    let other = ReadModel::new(Types(1)).unwrap();
+    block_on(other.catch_up(&log)).unwrap();
+    assert_eq!(block_on(rows(&types, &log)), counted(&log));
+    assert_eq!(block_on(types.lag(&log)).unwrap().events(), 0);
+}
+
+#[test]
+fn a_rebuild_answers_from_the_rows_before_until_it_is_done() {
+    let appends = appends();
+    let (first, rest) = appends.split_at(appends.len() / 2);
+    let log = log_of(first);
+    let types = ReadModel::new(Types(1)).unwrap();
+    block_on(types.catch_up(&log)).unwrap();
+    // They are wrong, so that one sees which rows answer.
+    let wrong = vec![("wrong".into(), Some("1".into()))];
+    let at = block_on(log.checkpoint("types.1.1")).unwrap();
+    block_on(log.commit("types.1.1", at, wrong, at.position)).unwrap();
+    let mut seen = 0;
+    let mut rest = rest.iter();
+    let rebuilt = types.rebuild(&log, &mut |_| {
+        let row = types.get::<u64>(&log, b"wrong").now_or_never();
+        assert_eq!(row.unwrap().unwrap(), Some(1));
+        seen += 1;
+        // Others go on to append meanwhile, and to fold into the rows that answer.
+        for append in rest.by_ref().take(3) {
+            log.append(append.clone()).now_or_never().unwrap().unwrap();
+        }
+        let other = ReadModel::new(Types(1)).unwrap();
+        other.catch_up(&log).now_or_never().unwrap().unwrap();
+    });
+    assert_eq!(block_on(rebuilt).unwrap(), log.watermark());
+    assert!(seen > 1);
+    assert_eq!(block_on(rows(&types, &log)), counted(&log));
+    let left = block_on(log.scan("types.1.1", b"", None, 1)).unwrap();
+    assert_eq!(left, [], "the rows before are gone");
+    // What goes on is the new one.
+    for append in rest {
+        block_on(log.append(append.clone())).unwrap();
+    }
+    block_on(types.catch_up(&log)).unwrap();
+    assert_eq!(block_on(rows(&types, &log)), counted(&log));
+}
+
+#[test]
+fn another_version_is_folded_again_and_the_rows_before_go() {
+    let log = log_of(&appends());
+    let before = ReadModel::new(Types(1)).unwrap();
+    block_on(before.rebuild(&log, &mut |_| {})).unwrap();
+    let types = ReadModel::new(Types(3)).unwrap();
+    assert_eq!(
+        block_on(types.lag(&log)).unwrap().events(),
+        log.watermark().0
+    );
+    assert_eq!(block_on(rows(&before, &log)), counted(&log));
+    block_on(types.catch_up(&log)).unwrap();
+    assert_eq!(block_on(rows(&types, &log)), counted(&log));
+    for model in ["types.1", "types.1.1", "types.1.2"] {
+        assert_eq!(
+            block_on(log.checkpoint(model)).unwrap().position,
+            Position::START
+        );
+    }
+}
+
+/// Ends at one of its calls.
+struct Ended {
+    calls: AtomicU64,
+    at: u64,
+}
+
+impl Hook for Ended {
+    fn before(&self) -> Result<(), ReadError> {
+        match self.calls.fetch_add(1, Ordering::Relaxed) >= self.at {
+            true => Err(ReadError::Closed),
+            false => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn a_rebuild_that_is_killed_at_any_call_leaves_whole_rows() {
+    let appends = appends();
+    let mut at = 0;
+    loop {
+        let log: Arc<dyn Store> = Arc::new(log_of(&appends));
+        let types = ReadModel::new(Types(1)).unwrap();
+        block_on(types.catch_up(log.as_ref())).unwrap();
+        let calls = AtomicU64::new(0);
+        let killed = Through::new(Arc::clone(&log), Ended { calls, at });
+        let rebuilt = block_on(types.rebuild(&killed, &mut |_| {}));
+        let again = ReadModel::new(Types(1)).unwrap();
+        let expected = counted(log.as_ref());
+        assert_eq!(
+            block_on(rows(&again, log.as_ref())),
+            expected,
+            "killed at {at}"
+        );
+        block_on(again.rebuild(log.as_ref(), &mut |_| {})).unwrap();
+        assert_eq!(block_on(rows(&again, log.as_ref())), expected);
+        if rebuilt.is_ok() {
+            break;
+        }
+        at += 1;
+    }
+    assert!(at > 10, "{at}");
+}
+
+#[test]
+fn several_that_fold_at_once_count_each_event_once() {
+    let appends = appends();
+    let log = Arc::new(log_of(&[]));
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            let log = Arc::clone(&log);
+            let expected = appends.len();
+            scope.spawn(move || {
+                let types = ReadModel::new(Types(1)).unwrap();
+                let mut each = |position: Position| position.0 < expected as u64;
+                // Another one may be faster each time: that is said, and tried again.
+                while let Err(error) = block_on(types.follow(log.as_ref(), &mut each)) {
+                    assert!(matches!(error, ProjectionError::Moving { .. }), "{error}");
+                }
+            });
+        }
+        for append in &appends {
+            block_on(log.append(append.clone())).unwrap();
+        }
+    });
+    let types = ReadModel::new(Types(1)).unwrap();
+    block_on(types.catch_up(log.as_ref())).unwrap();
+    assert_eq!(block_on(rows(&types, log.as_ref())), counted(log.as_ref()));
+}
+
+#[test]
+fn names_that_others_have_are_refused() {
+    #[derive(Debug)]
+    struct Named(&'static str);
+    impl Projection for Named {
+        fn name(&self) -> &str {
+            self.0
+        }
+        async fn apply(&self, _: &Entry, _: &mut Table<'_>) -> Result<(), ProjectionError> {
+            Ok(())
+        }
+    }
+    for name in [
+        "",
+        "catalogue",
+        "directory",
+        "subscriptions",
+        "a.b",
+        "Tools",
+        "ä",
+    ] {
+        let error = ReadModel::new(Named(name)).unwrap_err();
+        assert!(error.to_string().contains(&format!("{name:?}")), "{error}");
+    }
+    ReadModel::new(Named("tools_2")).unwrap();
+}
