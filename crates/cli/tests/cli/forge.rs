@@ -1,14 +1,12 @@
 //! `.forge/` folders from outside: imported, exported, watched.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::Place;
+use crate::support::{Place, Running};
 
 const INTENT: &str = "title: パスワードリセット\nbody: 手段がない。\nsource: human\nrisk: med\n\
                       status: executing\nowner: web\n";
@@ -133,45 +131,17 @@ fn an_export_leaves_alone_what_it_did_not_write() {
     assert!(one.contains("intents    1\n"), "{one}");
 }
 
-/// A watch that runs until it is killed.
-struct Watching {
-    child: Child,
-    lines: std::io::Lines<BufReader<ChildStdout>>,
-}
-
-impl Watching {
-    fn start(place: &Place) -> Watching {
-        let mut command = place.command(&["watch", "forge", ".", "--json"]);
-        let mut child = command.stderr(std::process::Stdio::null()).spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        Watching { child, lines }
-    }
-
-    fn next(&mut self) -> Value {
-        let line = self.lines.next().expect("it watches").unwrap();
-        serde_json::from_str(&line).unwrap()
-    }
-
-    /// Ends it as a service is ended.
-    fn end(mut self) {
-        let pid = self.child.id().to_string();
-        Command::new("kill").arg(pid).status().unwrap();
-        assert!(self.child.wait().unwrap().success());
-    }
-}
-
-impl Drop for Watching {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn watch(place: &Place) -> Running {
+    let mut command = place.command(&["watch", "forge", ".", "--json"]);
+    command.stderr(std::process::Stdio::null());
+    Running::of(command)
 }
 
 #[test]
 fn drafts_are_taken_as_they_come_while_others_work_on_the_log() {
     let place = Place::with_log();
     put(&place, "intent-drafts/before.md", DRAFT);
-    let mut watching = Watching::start(&place);
+    let mut watching = watch(&place);
     let first = watching.next();
     assert_eq!(first["outcome"], "proposed");
     assert!(
@@ -218,7 +188,7 @@ fn no_draft_is_lost_or_taken_twice_however_often_the_watch_is_killed() {
     // Delays in milliseconds, from before to after a batch is taken.
     let delays = [520, 560, 600, 640, 700, 800, 540, 580];
     for delay in delays {
-        let mut watching = Watching::start(&place);
+        let mut watching = watch(&place);
         for _ in 0..DRAFTS / delays.len() {
             put(
                 &place,
@@ -230,7 +200,7 @@ fn no_draft_is_lost_or_taken_twice_however_often_the_watch_is_killed() {
         std::thread::sleep(Duration::from_millis(delay));
         watching.child.kill().unwrap();
     }
-    let watching = Watching::start(&place);
+    let watching = watch(&place);
     let patience = Instant::now() + Duration::from_secs(60);
     while left(&folder) > 0 {
         assert!(Instant::now() < patience, "{} are left", left(&folder));
@@ -249,7 +219,7 @@ fn intents_of_agents_are_taken_as_they_come() {
     let place = Place::with_log();
     let intent = |more: &str| format!("title: t\nbody: b\nsource: epiphany\n{more}");
     put(&place, "intents/low.yaml", intent("risk: low\n"));
-    let mut watching = Watching::start(&place);
+    let mut watching = watch(&place);
     let first = watching.next();
     assert_eq!(
         (&first["outcome"], &first["status"]),
@@ -286,7 +256,7 @@ fn intents_of_agents_are_taken_as_they_come() {
         intent("risk: high\nstatus: executing\n"),
     );
     // Each time it is said what of a file does not count.
-    let said = |watching: &mut Watching, what: &str| {
+    let said = |watching: &mut Running, what: &str| {
         let next = watching.next();
         assert_eq!(next["outcome"], "left", "{next}");
         assert!(next.to_string().contains(what), "{next}");
@@ -332,7 +302,7 @@ fn no_intent_file_is_lost_or_taken_twice_however_often_the_watch_is_killed() {
     // Delays in milliseconds, from before to after a batch is taken.
     let delays = [520, 560, 600, 640, 700, 800, 540, 580];
     for delay in delays {
-        let mut watching = Watching::start(&place);
+        let mut watching = watch(&place);
         for _ in 0..INTENTS / delays.len() {
             // Each is a part of the one before.
             let parent = match written {
@@ -346,7 +316,7 @@ fn no_intent_file_is_lost_or_taken_twice_however_often_the_watch_is_killed() {
         std::thread::sleep(Duration::from_millis(delay));
         watching.child.kill().unwrap();
     }
-    let watching = Watching::start(&place);
+    let watching = watch(&place);
     let patience = Instant::now() + Duration::from_secs(60);
     // Until the watch has opened the log again, readers say that its end may not be durable.
     let seen = |args: &[&str]| {

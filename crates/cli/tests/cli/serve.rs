@@ -1,49 +1,21 @@
 //! An owner of the log that stays.
 
-use std::io::{BufRead, BufReader};
 use std::os::unix::net::UnixDatagram;
-use std::process::{Child, ChildStdout, Command};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{Place, human, uuid};
+use crate::support::{Place, Running, human, uuid};
 
-/// A `serve` that runs until it is ended.
-struct Serving {
-    child: Child,
-    lines: std::io::Lines<BufReader<ChildStdout>>,
+fn start(place: &Place) -> Running {
+    Running::of(place.command(&["serve", "--record-only", "--json"]))
 }
 
-impl Serving {
-    fn start(place: &Place) -> Serving {
-        Serving::of(place.command(&["serve", "--record-only", "--json"]))
-    }
-
-    fn of(mut command: Command) -> Serving {
-        let mut child = command.spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        Serving { child, lines }
-    }
-
-    fn next(&mut self) -> Value {
-        let line = self.lines.next().expect("it serves").unwrap();
-        serde_json::from_str(&line).unwrap()
-    }
-
-    fn end(mut self) {
-        let pid = self.child.id().to_string();
-        Command::new("kill").arg(pid).status().unwrap();
-        assert_eq!(self.next()["state"], "ended");
-        assert!(self.child.wait().unwrap().success());
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Ends it, and has it say so.
+fn end(mut serving: Running) {
+    serving.terminate();
+    assert_eq!(serving.next()["state"], "ended");
+    serving.end();
 }
 
 fn submit(place: &Place, n: u64) {
@@ -55,7 +27,7 @@ fn submit(place: &Place, n: u64) {
 #[test]
 fn what_serves_owns_the_log_until_it_is_ended() {
     let place = Place::with_log();
-    let mut serving = Serving::start(&place);
+    let mut serving = start(&place);
     let first = serving.next();
     assert_eq!(
         (&first["state"], &first["position"], &first["process"]),
@@ -69,16 +41,16 @@ fn what_serves_owns_the_log_until_it_is_ended() {
     assert_eq!(refused.status, 1, "{refused:?}");
     assert!(refused.stderr.contains("locked"), "{}", refused.stderr);
     assert_eq!(place.run(&["stats", "--json"]).ok().json()["events"], 3);
-    serving.end();
+    end(serving);
     submit(&place, 4);
 }
 
 #[test]
 fn the_next_one_takes_its_place_when_it_is_killed() {
     let place = Place::with_log();
-    let mut first = Serving::start(&place);
+    let mut first = start(&place);
     assert_eq!(first.next()["state"], "owner");
-    let mut second = Serving::start(&place);
+    let mut second = start(&place);
     let waiting = second.next();
     assert_eq!(
         (&waiting["state"], &waiting["owner"]),
@@ -93,14 +65,14 @@ fn the_next_one_takes_its_place_when_it_is_killed() {
         (&json!("owner"), &json!(1))
     );
     submit(&place, 2);
-    second.end();
+    end(second);
     // One that waits can be ended as well.
-    let mut third = Serving::start(&place);
+    let mut third = start(&place);
     assert_eq!(third.next()["state"], "owner");
-    let mut fourth = Serving::start(&place);
+    let mut fourth = start(&place);
     assert_eq!(fourth.next()["state"], "waiting");
-    fourth.end();
-    third.end();
+    end(fourth);
+    end(third);
 }
 
 #[test]
@@ -117,10 +89,10 @@ fn systemd_is_told_when_it_is_ready_and_when_it_ends() {
     };
     let mut command = place.command(&["serve", "--record-only", "--json"]);
     command.env("NOTIFY_SOCKET", place.path("notify"));
-    let mut serving = Serving::of(command);
+    let mut serving = Running::of(command);
     assert_eq!(heard(), "READY=1\nSTATUS=owns the log");
     assert_eq!(serving.next()["state"], "owner");
-    serving.end();
+    end(serving);
     assert_eq!(heard(), "STOPPING=1");
 }
 

@@ -1,9 +1,9 @@
 //! A log in a temporary folder, and the program run on it.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use annals::event_log::Digest;
 use serde_json::{Value, json};
@@ -259,4 +259,45 @@ pub fn fingerprint(directory: &Path) -> Vec<(String, Digest)> {
     let mut files: Vec<_> = entries.map(file).collect();
     files.sort_by(|a, b| a.0.cmp(&b.0));
     files
+}
+
+/// A program that runs until it is ended, and prints a JSON value a line.
+pub struct Running {
+    pub child: Child,
+    lines: std::io::Lines<BufReader<ChildStdout>>,
+}
+
+impl Running {
+    pub fn of(mut command: Command) -> Running {
+        let mut child = command.spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Running { child, lines }
+    }
+
+    /// What it prints next.
+    #[track_caller]
+    pub fn next(&mut self) -> Value {
+        let line = self.lines.next().expect("it goes on").unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// Ends it as a service is ended.
+    pub fn terminate(&self) {
+        let pid = self.child.id().to_string();
+        Command::new("kill").arg(pid).status().unwrap();
+    }
+
+    /// The same, and waits until it has ended well.
+    #[track_caller]
+    pub fn end(mut self) {
+        self.terminate();
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
