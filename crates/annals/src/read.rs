@@ -158,6 +158,14 @@ pub enum ViewError {
         /// Why.
         reason: String,
     },
+    /// An object of another kind was named where one with runs is needed.
+    #[error(
+        "no run belongs to a {kind}: expected a session, an intent, a task, a run, or what is in one"
+    )]
+    NoRuns {
+        /// The object's kind.
+        kind: Kind,
+    },
     /// The object did not exist yet.
     #[error(
         "{object} did not exist yet at that moment. Times are those of recording: `occurred:TIME` asks by the \
@@ -181,6 +189,7 @@ impl Classified for ViewError {
             ViewError::InvalidId { .. } => Invalid.code("invalid_id"),
             ViewError::WrongKind { .. } => Invalid.code("wrong_kind"),
             ViewError::NoWindow { .. } => Invalid.code("no_window"),
+            ViewError::NoRuns { .. } => Invalid.code("no_runs"),
             ViewError::NotYet { .. } => NotFound.code("not_yet"),
             ViewError::Load(error) => error.classify(),
         }

@@ -122,7 +122,8 @@ pub struct ToldBy {
 pub struct WhyDecided {
     /// The call.
     pub call: ToolInvocationView,
-    /// The decision that counts: the last that allows or denies, or else the last that asks.
+    /// The decision that counts: the last that allows or denies and was stated, or else the last of those that were
+    /// inferred, or else the last that asks.
     pub verdict: Option<ToolDecisionView>,
     /// All decisions, in the order in which they came to be known.
     pub decisions: Vec<ToolDecisionView>,
@@ -146,7 +147,8 @@ impl Annals {
 }
 
 impl ToolCalls<'_> {
-    /// Decisions on tool calls. A page costs what its lines cost, however long the log is.
+    /// Decisions on tool calls. A page costs what its lines cost, however long the log is; where only those of a tool are
+    /// wanted, also what is passed over for them.
     ///
     /// # Errors
     /// [`ViewError::Load`].
@@ -235,8 +237,11 @@ impl ToolCalls<'_> {
             | Kind::Decision
             | Kind::Provenance
             | Kind::ToolInvocation => vec![self.annals.locate(object.id).await?.1.id],
-            Kind::Plan | Kind::ContextSnapshot | Kind::ContextPipeline | Kind::Observation => {
-                Vec::new()
+            kind @ (Kind::Plan
+            | Kind::ContextSnapshot
+            | Kind::ContextPipeline
+            | Kind::Observation) => {
+                return Err(ViewError::NoRuns { kind });
             }
         })
     }

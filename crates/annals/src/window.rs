@@ -5,9 +5,13 @@ use std::ops::ControlFlow;
 
 use annals_domain::pipeline::{self, Window};
 use annals_domain::plan::{self, StepStatus};
-use annals_domain::{AnyEvent, FrameId, Kind, PipelineId, PlanId, RunId, StreamKind, StreamRef};
+use annals_domain::{
+    AnyEvent, FrameId, Kind, PipelineId, PlanId, RunId, StreamKind, StreamRef, ToolInvocationId,
+};
 use annals_event_log::Position;
-use annals_projections::{ContextPipelineView, ObjectView, PlanView, RunView, WindowView};
+use annals_projections::{
+    ContextPipelineView, ObjectView, PlanView, RunView, ToolInvocationView, WindowView,
+};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
@@ -212,8 +216,20 @@ impl Pipelines<'_> {
         Ok(Place {
             pipeline: pipeline.ok_or_else(|| no_window("the plan of its run has no pipeline"))?,
             plan: None,
-            position: self.annals.index().row(object.id).await?.first_position,
+            position: self.window_position(object).await?,
         })
+    }
+
+    /// Where the window of what is in a run is looked at: where it came up. A call that a hook told of first is looked
+    /// at where its transcript tells of it, as the frames before it come with that.
+    async fn window_position(self, object: ObjectRef) -> Result<Position, ViewError> {
+        if object.kind == Kind::ToolInvocation {
+            let call: ToolInvocationView = self.annals.get(ToolInvocationId(object.id)).await?;
+            if let Some(invoked) = call.life.invoked {
+                return Ok(invoked.position);
+            }
+        }
+        Ok(self.annals.index().row(object.id).await?.first_position)
     }
 
     async fn place_of_plan(self, object: ObjectRef, step: Option<u32>) -> Result<Place, ViewError> {

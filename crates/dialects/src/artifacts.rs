@@ -1,12 +1,15 @@
 //! Whether artifacts are what their references say, as far as they can be fetched here: from the
 //! log itself, from files, and from a git repository.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
 use annals::Annals;
-use annals_domain::{ArtifactRef, GitOid, Integrity, IntegrityHash, Kind, Sha1Attack, Timestamp};
+use annals_domain::{
+    AnyEvent, ArtifactRef, GitOid, Integrity, IntegrityHash, Kind, Sha1Attack, Timestamp, run,
+};
 use annals_event_log::Digest;
 use annals_files::Root;
 use annals_projections::{ArtifactView, ContextItem, Entry, Fold, ObjectView, PieceValue};
@@ -96,6 +99,7 @@ pub async fn check_artifacts(
         annals,
         check,
         git,
+        ended: HashSet::new(),
         report: ArtifactReport::default(),
     };
     let end = annals.position();
@@ -119,12 +123,27 @@ struct Checker<'a> {
     annals: &'a Annals,
     check: &'a ArtifactCheck,
     git: Option<GitBlobs>,
+    /// Calls that were looked at when their end came.
+    ended: HashSet<Uuid>,
     report: ArtifactReport,
 }
 
 impl Checker<'_> {
     async fn see(&mut self, entry: &Entry) -> Result<(), RetentionError> {
-        let Some((kind, id)) = entry.event.creates(entry.stream.id) else {
+        let made = match &entry.event {
+            // A call's artifacts come with its end, where nothing tells of the call as a whole.
+            AnyEvent::Run(run::Event::ToolEnded(ended)) => {
+                let id = ended.tool_invocation.0;
+                self.ended.insert(id).then_some((Kind::ToolInvocation, id))
+            }
+            AnyEvent::Run(run::Event::ToolInvoked(invoked))
+                if self.ended.contains(&invoked.tool_invocation.0) =>
+            {
+                None
+            }
+            event => event.creates(entry.stream.id),
+        };
+        let Some((kind, id)) = made else {
             return Ok(());
         };
         if kind == Kind::ContextSnapshot {
@@ -138,8 +157,10 @@ impl Checker<'_> {
         }
         let mut fold = Fold::new(kind, id);
         fold.apply(entry);
-        let Some(view) = fold.view() else {
-            return Ok(());
+        let view = match fold.view() {
+            Some(view) => view,
+            // The end of a call of which something is known before.
+            None => self.annals.view_at(id, annals::At::Now).await?,
         };
         for (field, artifact) in view.artifacts() {
             self.artifact(kind, id, field, artifact).await;

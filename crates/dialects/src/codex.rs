@@ -21,6 +21,7 @@ use annals_domain::run::{ToolDecider, ToolVerdict};
 use annals_event_log::{Digest, IdSecret};
 use lru::LruCache;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -115,24 +116,25 @@ struct Codex {
 /// What a turn may do without asking.
 #[derive(Debug, Default, Deserialize)]
 struct Policy {
+    /// A word, or an object where kinds of calls have policies of their own.
     #[serde(default)]
-    approval_policy: Option<String>,
+    approval_policy: Option<Value>,
+    /// What commands may reach: an object with a type, in old rollouts with a mode.
     #[serde(default)]
-    sandbox_policy: Option<Sandbox>,
-}
-
-/// What commands of a turn may reach: an object with a type, in old rollouts with a mode.
-#[derive(Debug, Default, Deserialize)]
-struct Sandbox {
-    #[serde(default, rename = "type", alias = "mode")]
-    kind: Option<String>,
+    sandbox_policy: Option<Value>,
 }
 
 impl Policy {
     /// Both policies, for people.
     fn mode(&self) -> Option<String> {
-        let sandbox = self.sandbox_policy.as_ref().and_then(|it| it.kind.as_ref());
-        let approval = self.approval_policy.as_ref();
+        let sandbox = self.sandbox_policy.as_ref().and_then(|it| {
+            let kind = it.get("type").or_else(|| it.get("mode")).unwrap_or(it);
+            kind.as_str()
+        });
+        let approval = self.approval_policy.as_ref().map(|policy| match policy {
+            Value::String(word) => word.clone(),
+            other => annals_wire::sorted(other.clone()).to_string(),
+        });
         let approval = approval.map(|policy| format!("approval {policy}"));
         let sandbox = sandbox.map(|kind| format!("sandbox {kind}"));
         let said: Vec<String> = approval.into_iter().chain(sandbox).collect();
@@ -496,12 +498,14 @@ impl Codex {
         let mode = policy.mode();
         match refused {
             Some(refused) => Some(CallDecision { mode, ..refused }),
-            None if policy.approval_policy.as_deref() == Some("never") => Some(CallDecision {
-                by_name: Some("approval_policy never".to_owned()),
-                mode,
-                inferred: true,
-                ..CallDecision::new(call, ToolVerdict::Allow, ToolDecider::Mode)
-            }),
+            None if policy.approval_policy.as_ref().and_then(Value::as_str) == Some("never") => {
+                Some(CallDecision {
+                    by_name: Some("approval_policy never".to_owned()),
+                    mode,
+                    inferred: true,
+                    ..CallDecision::new(call, ToolVerdict::Allow, ToolDecider::Mode)
+                })
+            }
             None => None,
         }
     }

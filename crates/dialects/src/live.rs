@@ -62,14 +62,22 @@ static OTEL: Agent = Agent {
     ..CURSOR
 };
 
-/// The agent with this key: `claude`, `codex`, `cursor` or `gemini`, or `otel` for any other one that has telemetry.
-pub fn agent(key: &str) -> Option<LiveAgent> {
-    let all = [
+/// The keys of the agents that are recorded as they work.
+pub fn agents() -> impl Iterator<Item = &'static str> {
+    all().into_iter().map(|agent| agent.key)
+}
+
+fn all() -> [&'static Agent; 5] {
+    [
         claude::KIND.agent,
         codex::KIND.agent,
         &CURSOR,
         gemini::KIND.agent,
         &OTEL,
-    ];
-    all.into_iter().find(|it| it.key == key).map(LiveAgent)
+    ]
+}
+
+/// The agent with this key: `claude`, `codex`, `cursor` or `gemini`, or `otel` for any other one that has telemetry.
+pub fn agent(key: &str) -> Option<LiveAgent> {
+    all().into_iter().find(|it| it.key == key).map(LiveAgent)
 }

@@ -24,6 +24,8 @@ pub enum CallOutcome {
     Asked,
     /// It was denied.
     Denied,
+    /// It was requested, and nothing is known of what came of it.
+    Unknown,
 }
 
 /// A tool call as it was recorded.
@@ -64,6 +66,8 @@ pub struct RecordedCall {
     pub was_denied: bool,
     /// Whether anything but a person decided on it.
     is_decided_by_others: bool,
+    /// Whether a decision of such was stated.
+    is_stated: bool,
 }
 
 /// Which calls are read.
@@ -187,11 +191,13 @@ struct Calls {
 impl Calls {
     /// The types of events, in the order in which they are read: first where runs are, then what was
     /// called, then what was decided on it.
-    fn types(&self) -> [&'static str; 4] {
+    fn types(&self) -> [&'static str; 6] {
         [
             "run.created",
             "run.tool_requested",
             "run.tool_invoked",
+            "run.tool_begun",
+            "run.tool_ended",
             "run.tool_decided",
         ]
     }
@@ -219,7 +225,10 @@ impl Calls {
             run::Event::ToolInvoked(invoked) => {
                 let told = Told::of(entry, invoked.tool_name, invoked.args);
                 self.call(entry, run, invoked.tool_invocation, told);
+                self.ran(invoked.tool_invocation);
             }
+            run::Event::ToolBegun(begun) => self.ran(begun.tool_invocation),
+            run::Event::ToolEnded(ended) => self.ran(ended.tool_invocation),
             run::Event::ToolRequested(requested) => {
                 let told = Told::of(entry, requested.tool_name, requested.args);
                 self.call(entry, run, requested.tool_invocation, told);
@@ -229,7 +238,15 @@ impl Calls {
         }
     }
 
-    /// What a person decided was asked before. Of what others decided the last one counts.
+    fn ran(&mut self, id: ToolInvocationId) {
+        let call = self.at.get(&id).and_then(|at| self.found.get_mut(*at));
+        if let Some(call) = call.filter(|it| it.outcome == CallOutcome::Unknown) {
+            call.outcome = CallOutcome::Ran;
+        }
+    }
+
+    /// What a person decided was asked before. Of what others decided the last one counts, and what was stated before
+    /// what was inferred.
     fn decided(&mut self, entry: &Entry, decided: &run::ToolDecided) {
         let at = self.at.get(&decided.tool_invocation);
         let Some(call) = at.and_then(|at| self.found.get_mut(*at)) else {
@@ -249,6 +266,10 @@ impl Calls {
             }
             return;
         }
+        if decided.inferred && call.is_stated {
+            return;
+        }
+        call.is_stated |= !decided.inferred;
         call.is_decided_by_others = true;
         call.outcome = match decided.verdict {
             run::ToolVerdict::Allow => CallOutcome::Ran,
@@ -257,9 +278,18 @@ impl Calls {
         };
     }
 
-    /// A record that says what was called.
+    /// A record that says what was called. Of several the later one, which tells of the call as a whole, knows best.
     fn call(&mut self, entry: &Entry, run: RunId, id: ToolInvocationId, told: Told) {
-        if self.at.contains_key(&id) {
+        let known = self.at.get(&id).and_then(|at| self.found.get_mut(*at));
+        if let Some(call) = known {
+            call.is_removed &= told.is_removed;
+            call.tool = told.tool.or(call.tool.take());
+            call.args = told.args.or(call.args.take());
+            if entry.position < call.position {
+                call.position = entry.position;
+                call.occurred_at = entry.occurred_at;
+                call.recorded_at = entry.recorded_at;
+            }
             return;
         }
         let setting = self.settings.get(&run).cloned().unwrap_or_default();
@@ -277,11 +307,12 @@ impl Calls {
             cwd: setting.cwd,
             branch: setting.branch,
             mode: None,
-            outcome: CallOutcome::Ran,
+            outcome: CallOutcome::Unknown,
             session: None,
             allowed_by_person: None,
             was_denied: false,
             is_decided_by_others: false,
+            is_stated: false,
         });
     }
 

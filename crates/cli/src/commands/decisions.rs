@@ -6,6 +6,7 @@ use annals::event_log::Position;
 use annals::projections::{DecisionsQuery, JsonText, ListQuery, Text, ToolDecisionView};
 use annals::{Annals, At, DecidedCall, ViewError};
 use annals_dialects::import::agents;
+use annals_dialects::live;
 use uuid::Uuid;
 
 use crate::cli::Decisions;
@@ -27,11 +28,18 @@ pub(crate) async fn run(args: &Decisions, context: &mut Context) -> Result<(), C
         let mut rows = page.rows;
         let read = rows.len();
         retain_since(&annals, args.since, &mut rows).await?;
-        let is_over = rows.len() < read && !args.oldest;
+        // Positions fall with the times at which the log took them, and not with those that events say.
+        let falls = matches!(args.since, Some(At::Recorded(_))) && !args.oldest;
+        let is_over = rows.len() < read && falls;
+        let is_cut = rows.len() > left;
         rows.truncate(left);
         left = left.saturating_sub(rows.len());
         printer.print(&rows, &mut context.output)?;
-        match page.next {
+        let next = match rows.last() {
+            Some(last) if is_cut => Some(last.decision.moment.position),
+            _ => page.next,
+        };
+        match next {
             Some(next) if left == 0 => {
                 let note = format!("there are more; they begin with --after {next}");
                 context.output.note(&note);
@@ -90,7 +98,9 @@ async fn runs(args: &Decisions, annals: &Annals) -> Result<Option<Vec<Uuid>>, Cl
 /// The runs of a session by the name that its agent gave it.
 async fn runs_of_agents_session(session: &str, annals: &Annals) -> Result<Vec<Uuid>, CliError> {
     let mut runs = Vec::new();
-    for (key, _) in agents() {
+    let imported = agents().map(|(key, _)| key);
+    let told = live::agents().filter(|key| !agents().any(|(it, _)| it == *key));
+    for key in imported.chain(told) {
         let name = (format!("{key}.session"), Some(session.to_owned()));
         let query = ListQuery::new(Kind::Task)
             .with_external_id(name)

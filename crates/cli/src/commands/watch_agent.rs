@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use annals::Classified;
 use annals_dialects::import::{self, ImportOptions};
 use annals_dialects::watch::RecordingWatch;
 use annals_live::hook::HookAgent;
@@ -84,7 +85,8 @@ async fn take(
         Ok(reports) => reports,
         Err(error) => {
             context.output.warn(&format!("{}: {error}", path.display()));
-            return Ok(true);
+            // What may go by itself is tried again; what is wrong with the file, when it grows.
+            return Ok(!error.is_retryable());
         }
     };
     for report in reports

@@ -205,6 +205,11 @@ fn window(why: &WhyDecided, output: &mut Output) -> Result<(), CliError> {
         return output
             .line("What the model had in its window is not known: the run has no pipeline.");
     };
+    if window.frames.is_empty() && why.call.life.invoked.is_none() {
+        let line =
+            "What the model had in its window is not known yet: no transcript tells of the call.";
+        return output.line(line);
+    }
     let frames = counted(window.frames.len() as u64, "frame", "frames");
     let tokens = counted(window.total_token_estimate, "token", "tokens");
     let title = format!("The model had {frames} in its window, {tokens}");

@@ -115,6 +115,69 @@ fn decisions_are_listed_by_what_they_are() {
     let after = first[1]["position"].to_string();
     let rest = calls(&place, &["--after", &after]);
     assert_eq!(rest, [allow, used]);
+    let plan = place.run(&["decisions", "--session", &uuid(PLAN)]);
+    plan.fails(
+        1,
+        &["no run belongs to a Plan", "a session, an intent, a task"],
+    );
+}
+
+/// Pages of a list by time, which is not in the index, leave nothing out: each goes on behind the last line.
+#[test]
+fn pages_by_time_leave_nothing_out() {
+    let place = recorded();
+    let positions = |args: &[&str]| -> Vec<u64> {
+        let mut after: Option<String> = None;
+        let mut found = Vec::new();
+        loop {
+            let mut all = [&["decisions", "--json"], args].concat();
+            if let Some(after) = &after {
+                all.extend(["--after", after]);
+            }
+            let ran = place.run(&all);
+            let lines = ran.lines();
+            let position = |line: &Value| line["position"].as_u64().unwrap();
+            found.extend(lines.iter().map(position));
+            if !ran.stderr.contains("--after") {
+                return found;
+            }
+            after = Some(found.last().unwrap().to_string());
+        }
+    };
+    // The last decision is dated long before the others.
+    let late = decide(4, "deny", "rule", json!({ "by_name": "old" }));
+    let mut late = late;
+    late["occurred_at"] = json!("2021-01-01T00:00:00Z");
+    place.accept(&[late]);
+    let recent = "occurred:2024-01-01T00:00:00Z";
+    let expected = positions(&["--oldest", "--since", recent]);
+    assert_eq!(expected.len(), 4);
+    for size in ["1", "2", "3"] {
+        let pages = positions(&["--oldest", "--since", recent, "-n", size]);
+        assert_eq!(pages, expected, "-n {size}");
+        let mut newest = positions(&["--since", recent, "-n", size]);
+        newest.reverse();
+        assert_eq!(newest, expected, "newest first, -n {size}");
+    }
+}
+
+#[test]
+fn what_was_inferred_counts_less_than_what_was_stated() {
+    let place = recorded();
+    place.accept(&[decide(
+        1,
+        "allow",
+        "mode",
+        json!({ "by_name": "never", "inferred": true }),
+    )]);
+    let why = place.run(&["why", &call(1), "--json"]).ok().json();
+    assert_eq!(why["verdict"]["verdict"], "deny", "{why}");
+    assert_eq!(why["decisions"].as_array().unwrap().len(), 2);
+    let unnamed =
+        json!({ "run": uuid(RUN), "tool_invocation": call(9), "verdict": "deny", "by": "rule" });
+    let refused = place.apply(&[agent("decide_tool_call", unnamed)]);
+    let said = refused[0]["error"]["message"].as_str().unwrap();
+    assert!(said.contains("needs the tool's name"), "{said}");
 }
 
 #[test]

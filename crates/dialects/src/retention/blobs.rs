@@ -26,7 +26,7 @@ pub struct NamedBlob {
 }
 
 /// Where an object names a blob.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// What the object is.
     #[serde(serialize_with = "kind_name")]
@@ -98,6 +98,7 @@ pub(crate) fn may_have_artifacts(event_type: &str) -> bool {
             | "run.evidence_recorded"
             | "run.evidence_adopted"
             | "run.tool_invoked"
+            | "run.tool_ended"
             | "run.tool_invocation_adopted"
     )
 }
@@ -163,6 +164,11 @@ impl Found {
                 event.tool_invocation.0,
                 &event.artifacts,
             ),
+            run::Event::ToolEnded(event) => (
+                Kind::ToolInvocation,
+                event.tool_invocation.0,
+                &event.artifacts,
+            ),
             run::Event::ToolInvocationAdopted(event) => {
                 let call = &event.invocation;
                 (
@@ -202,7 +208,10 @@ impl Found {
             removed: true,
         });
         named.removed &= removed;
-        named.places.push(place);
+        // What tells of a call that ended, and of the call as a whole, name the same.
+        if !named.places.contains(&place) {
+            named.places.push(place);
+        }
         named.content = named.content.or(content);
     }
 

@@ -3,6 +3,7 @@
 
 use annals_domain::IntentId;
 use annals_domain::pipeline::FrameKind;
+use annals_projections::IntentView;
 use uuid::Uuid;
 
 use super::batch::{ImportBatch, Load};
@@ -224,7 +225,11 @@ impl Importer<'_> {
         let Some(prompt) = &spoken.entry.prompt else {
             return Ok(());
         };
-        if intent != self.ids.intent(line) {
+        if intent != self.ids.intent(line) || self.is_known(self.ids.prompted_batch(prompt)).await?
+        {
+            return Ok(());
+        }
+        if !self.has_names_of_import(intent).await? {
             return Ok(());
         }
         let names = commands::prompt_names(self.agent, &spoken.session, Some(line), Some(prompt));
@@ -237,6 +242,20 @@ impl Importer<'_> {
             spoken.line,
         );
         self.once(batch).await
+    }
+
+    /// Whether an intent has the names that an import gave it, and no others: names are replaced as a whole, and a
+    /// seal is of what it was then. What people changed since stays as it is.
+    async fn has_names_of_import(&mut self, intent: IntentId) -> Result<bool, ImportError> {
+        self.settle().await?;
+        let view: IntentView = match self.annals.get(intent).await {
+            Ok(view) => view,
+            Err(error) => return Err(ImportError::View(Box::new(error))),
+        };
+        let own = ["session", "line"].map(|what| self.agent.external(what));
+        let mut names = view.header.external_ids.0.iter();
+        let is_own = names.all(|(name, _)| own.iter().any(|own| name.as_str() == Some(own)));
+        Ok(is_own && view.header.checksum.is_none() && !view.header.seal_removed)
     }
 
     /// A text or a thought.

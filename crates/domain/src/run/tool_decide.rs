@@ -45,10 +45,12 @@ fn first_name(
     match (call, name) {
         (Some(_), _) => Ok(None),
         (None, Some(name)) => Ok(Some(pieces.text(name))),
-        (None, None) => Err(Refusal::NotFound {
-            kind: Kind::ToolInvocation,
-            id: id.0,
-        }),
+        (None, None) => Err(Refusal::invalid(
+            "tool_name",
+            format!(
+                "nothing is known of the call {id} yet: the first that is told of it needs the tool's name"
+            ),
+        )),
     }
 }
 

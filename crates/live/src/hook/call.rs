@@ -64,10 +64,10 @@ fn ended(fields: &Fields<'_>, failure: Option<String>) -> Vec<CallStep> {
         result: result.map(|raw| raw.get().to_owned()),
     };
     // The request, too: where its own hook did not run, this one has the arguments.
-    [requested(fields)]
+    // It comes last: a run that has ended takes it of calls that are known alone.
+    begun
         .into_iter()
-        .chain(begun)
-        .chain([ended])
+        .chain([ended, requested(fields)])
         .collect()
 }
 

@@ -91,11 +91,15 @@ impl CallLifeView {
         *self != alone
     }
 
-    /// The decision that counts: the last that allows or denies, or else the last that asks.
+    /// The decision that counts: the last that allows or denies and was stated, or else the last of those that
+    /// were inferred, or else the last that asks.
     pub fn verdict(&self) -> Option<&ToolDecisionView> {
         let settles = |decision: &&ToolDecisionView| decision.verdict != ToolVerdict::Ask;
         let newest = || self.decisions.iter().rev();
-        newest().find(settles).or_else(|| newest().next())
+        newest()
+            .find(|it| settles(it) && !it.inferred)
+            .or_else(|| newest().find(settles))
+            .or_else(|| newest().next())
     }
 }
 
