@@ -147,7 +147,7 @@ fn pages_by_time_leave_nothing_out() {
     // The last decision is dated long before the others.
     let late = decide(4, "deny", "rule", json!({ "by_name": "old" }));
     let mut late = late;
-    late["occurred_at"] = json!("2021-01-01T00:00:00Z");
+    late["at"] = json!("2021-01-01T00:00:00Z");
     place.accept(&[late]);
     let recent = "occurred:2024-01-01T00:00:00Z";
     let expected = positions(&["--oldest", "--since", recent]);
