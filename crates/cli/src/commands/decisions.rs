@@ -183,7 +183,8 @@ fn cells(row: &DecidedCall, is_of_grants: bool) -> [String; 7] {
     let by = match is_of_grants {
         true => match uses.last {
             Some(last) => format!("{}, last {last}", uses.count),
-            None => "0".to_owned(),
+            // No agent says so by itself: that none is stated is not that there was none.
+            None => "none stated".to_owned(),
         },
         false => by(&row.decision),
     };
