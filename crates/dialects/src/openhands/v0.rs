@@ -115,6 +115,10 @@ pub(super) struct State {
     /// The action of a call by the id that its response has for it.
     by_id: BTreeMap<String, String>,
     metrics: Metrics,
+    /// Events that were read.
+    events: u64,
+    /// Events that condensations said are forgotten.
+    forgotten: u64,
 }
 
 #[derive(Debug)]
@@ -162,6 +166,7 @@ impl Metrics {
 /// What an event says.
 pub(super) fn read(event: &Event<'_>, state: &mut State) -> Vec<Read> {
     let members = &event.members;
+    state.events += 1;
     let name = name(event);
     let course = course(state);
     let mut reads = Vec::new();
@@ -270,7 +275,7 @@ fn on_action(event: &Event<'_>, state: &mut State, name: &str, action: &str) -> 
                 CONDENSATION,
                 vec![item("args.summary", what)],
             );
-            entry.dropped = forgotten(event, &args);
+            entry.dropped = forgotten(event, state, &args);
             return Some(entry);
         }
         _ if PROGRAM.contains(&action) => {
@@ -326,8 +331,8 @@ fn message(event: &Event<'_>, state: &mut State, name: &str, source: &str) -> En
 }
 
 /// The events that a condensation forgets: by their numbers, or from one to another.
-fn forgotten(event: &Event<'_>, args: &Members<'_>) -> Dropped {
-    /// More than a conversation has.
+fn forgotten(event: &Event<'_>, state: &mut State, args: &Members<'_>) -> Dropped {
+    /// Of a whole conversation; more than one has.
     const MOST: u64 = 1_000_000;
     let ids = args.list("forgotten_event_ids");
     let ids = ids.iter().filter_map(|id| id.get().parse::<u64>().ok());
@@ -336,10 +341,13 @@ fn forgotten(event: &Event<'_>, args: &Members<'_>) -> Dropped {
     if let (Some(first), Some(last)) = (
         of("forgotten_events_start_id"),
         of("forgotten_events_end_id"),
-    ) && last.saturating_sub(first) < MOST
-    {
-        ids.extend(first..=last);
+    ) {
+        // It forgets none that has not been.
+        ids.extend(first..=last.min(first.saturating_add(state.events)));
     }
+    let left = MOST.saturating_sub(state.forgotten);
+    ids.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+    state.forgotten += ids.len() as u64;
     let line = |id: u64| {
         let name = event.own(&id.to_string());
         DroppedLine {
