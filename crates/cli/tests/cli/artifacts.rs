@@ -244,3 +244,42 @@ fn a_damaged_object_is_named_and_the_others_are_verified() {
     assert_eq!(reasons[1..3], [damaged, &other]);
     assert_eq!(reasons[0], reasons[3]);
 }
+
+/// A hook tells of a call's end before a transcript tells of the call, if one ever does.
+#[test]
+fn artifacts_of_a_calls_end_are_kept_and_verified_once() {
+    let place = place_with_run();
+    let repo = place.path("repo");
+    let git = |args: &[&str]| {
+        let out = Command::new("git").args(args).current_dir(&repo).output();
+        let out = out.unwrap();
+        assert!(out.status.success(), "{out:?}");
+        String::from_utf8(out.stdout).unwrap().trim().to_owned()
+    };
+    fs::create_dir(&repo).unwrap();
+    git(&["init", "-q"]);
+    fs::write(repo.join("page"), "page\n").unwrap();
+    let page = git(&["hash-object", "-w", "page"]);
+    let output = json!([reference("git", &page, "page\n")]);
+    let request = json!({ "run": uuid(2), "id": uuid(3), "tool_name": "Bash" });
+    let end =
+        json!({ "run": uuid(2), "tool_invocation": uuid(3), "status": "ok", "artifacts": output });
+    place.accept(&[
+        agent("request_tool_call", request),
+        agent("end_tool_call", end),
+    ]);
+    let counts = || {
+        let args = ["verify", "--artifacts", "--json", "--repo", "repo"];
+        let report = place.run(&args).ok().json();
+        ["verified", "broken", "unknown"].map(|name| report[name].as_u64().unwrap())
+    };
+    assert_eq!(counts(), [1, 0, 0]);
+    place.run(&["retain", "--repo", "repo"]).ok();
+    git(&["gc", "-q", "--prune=now"]);
+    git(&["cat-file", "-e", &page]);
+    let invoked = json!({
+        "run": uuid(2), "id": uuid(3), "tool_name": "Bash", "status": "ok", "artifacts": output,
+    });
+    place.accept(&[agent("record_tool_invocation", invoked)]);
+    assert_eq!(counts(), [1, 0, 0]);
+}
