@@ -66,7 +66,7 @@ const TYPES: [&str; 12] = [
 
 /// Its lines have one of the types and a payload. Old rollouts begin with a session that has instructions.
 fn recognizes(head: &Head<'_>) -> bool {
-    let is_own = |line: serde_json::Map<String, serde_json::Value>| {
+    let is_own = |line: serde_json::Map<String, Value>| {
         let has = |name: &str| line.contains_key(name);
         match line.get("type").and_then(|kind| kind.as_str()) {
             Some(kind) => has("payload") && TYPES.contains(&kind),

@@ -20,7 +20,7 @@ use crate::Entry;
 /// removed content (`[removed]`) for what it is.
 ///
 /// ```
-/// use annals_event_log::MemoryLog;
+/// use annals_event_log::memory::MemoryLog;
 /// use annals_projections::{Entry, Projection, ProjectionError, ReadModel, Table};
 /// use futures::executor::block_on;
 ///

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use annals::event_log::{Append, EventLog, MemoryLog, Position, ReadError, ReadModels, Store};
+use annals::event_log::memory::MemoryLog;
+use annals::event_log::{Append, EventLog, Position, ReadError, ReadModels, Store};
 use annals::projections::{Entry, Projection, ProjectionError, ReadModel, Table};
 use annals_testkit::generators::objects;
 use annals_testkit::through::{Hook, Through};
