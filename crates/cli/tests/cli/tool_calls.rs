@@ -107,8 +107,6 @@ fn decisions_are_listed_by_what_they_are() {
     }
     let newest = place.run(&["decisions", "--json", "-n", "1"]);
     assert_eq!(newest.lines()[0]["call"], call(3));
-    let note = newest.stderr;
-    assert!(note.contains("--after"), "{note}");
     let first = place
         .run(&["decisions", "--json", "--oldest", "-n", "2"])
         .lines();
@@ -126,19 +124,19 @@ fn decisions_are_listed_by_what_they_are() {
 #[test]
 fn pages_by_time_leave_nothing_out() {
     let place = recorded();
-    let positions = |args: &[&str]| -> Vec<u64> {
+    let positions = |args: &[&str], size: usize| -> Vec<u64> {
+        let limit = size.to_string();
         let mut after: Option<String> = None;
         let mut found = Vec::new();
         loop {
-            let mut all = [&["decisions", "--json"], args].concat();
+            let mut all = [&["decisions", "--json", "-n", &limit], args].concat();
             if let Some(after) = &after {
                 all.extend(["--after", after]);
             }
-            let ran = place.run(&all);
-            let lines = ran.lines();
+            let lines = place.run(&all).ok().lines();
             let position = |line: &Value| line["position"].as_u64().unwrap();
             found.extend(lines.iter().map(position));
-            if !ran.stderr.contains("--after") {
+            if lines.len() < size {
                 return found;
             }
             after = Some(found.last().unwrap().to_string());
@@ -150,12 +148,12 @@ fn pages_by_time_leave_nothing_out() {
     late["at"] = json!("2021-01-01T00:00:00Z");
     place.accept(&[late]);
     let recent = "occurred:2024-01-01T00:00:00Z";
-    let expected = positions(&["--oldest", "--since", recent]);
+    let expected = positions(&["--oldest", "--since", recent], 100);
     assert_eq!(expected.len(), 4);
-    for size in ["1", "2", "3"] {
-        let pages = positions(&["--oldest", "--since", recent, "-n", size]);
+    for size in 1..=3 {
+        let pages = positions(&["--oldest", "--since", recent], size);
         assert_eq!(pages, expected, "-n {size}");
-        let mut newest = positions(&["--since", recent, "-n", size]);
+        let mut newest = positions(&["--since", recent], size);
         newest.reverse();
         assert_eq!(newest, expected, "newest first, -n {size}");
     }
