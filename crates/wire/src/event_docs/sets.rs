@@ -162,7 +162,7 @@ const TOOL_INVOCATION: &[&str] = &[
 ];
 
 /// What an event on a tool call sets, where it is the first.
-const CALL: &[&str] = &["run_id", "tool_name", "status"];
+const CALL: &[&str] = &["run_id", "tool_name", "args", "status"];
 
 const PATCH_SET: &[&str] = &[
     "run",
@@ -218,6 +218,7 @@ fn run_object(event: &str) -> Option<Sets> {
             &[
                 "run_id",
                 "tool_name",
+                "args",
                 "status",
                 "result_summary",
                 "artifacts",

@@ -38,7 +38,7 @@ pub(super) fn samples() -> Vec<Emitted> {
                     last: FrameId(69_999),
                 },
             ],
-            all: true,
+            all: false,
         }),
         sample(|_| MaxFramesSet { max_frames: 0 }),
         sample(|_| EvictionPolicySet {

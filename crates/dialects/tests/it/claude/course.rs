@@ -163,7 +163,8 @@ fn frames_follow_the_course_of_the_session() {
         serde_json::to_value(frame.data.clone()).unwrap()
     };
     let read = json!({ "line": "story-7", "parent_line": "story-6", "message": "m1",
-        "tool_use": "t1", "tool_use_line": "story-5", "tokens_by": "o200k_base",
+        "tool_use": "t1", "tool_use_line": "story-5", "git_branch": "main",
+        "tokens_by": "o200k_base",
         "content": "fn parse() {}" });
     assert_eq!(data(5), read);
     let image = json!({ "type": "image", "source": { "type": "base64", "data": "AAAA" } });
