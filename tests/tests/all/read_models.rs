@@ -100,7 +100,7 @@ fn a_rebuild_answers_from_the_rows_before_until_it_is_done() {
     block_on(log.commit("types.1.1", at, wrong, at.position)).unwrap();
     let mut seen = 0;
     let mut rest = rest.iter();
-    let rebuilt = types.rebuild(&log, &mut |_| {
+    let mut progress = |_| {
         let row = types.get::<u64>(&log, b"wrong").now_or_never();
         assert_eq!(row.unwrap().unwrap(), Some(1));
         seen += 1;
@@ -110,8 +110,9 @@ fn a_rebuild_answers_from_the_rows_before_until_it_is_done() {
         }
         let other = ReadModel::new(Types(1)).unwrap();
         other.catch_up(&log).now_or_never().unwrap().unwrap();
-    });
-    assert_eq!(block_on(rebuilt).unwrap(), log.watermark());
+    };
+    let rebuilt = block_on(types.rebuild(&log, &mut progress)).unwrap();
+    assert_eq!(rebuilt, log.watermark());
     assert!(seen > 1);
     assert_eq!(block_on(rows(&types, &log)), counted(&log));
     let left = block_on(log.scan("types.1.1", b"", None, 1)).unwrap();
