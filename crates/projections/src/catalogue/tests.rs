@@ -230,11 +230,14 @@ fn tokens_of_a_provenance_are_those_of_its_view() {
     }
 }
 
-/// Whether counting cannot know how many frames are left.
+/// Whether counting cannot know how many frames are left; what is taken over begins again.
 fn dropped_by_number(entries: &[Entry]) -> bool {
-    entries.iter().any(|entry| {
-        matches!(&entry.event, AnyEvent::Pipeline(Event::FramesDropped(dropped)) if !dropped.all)
-    })
+    let says = |entry: &Entry| match &entry.event {
+        AnyEvent::Pipeline(Event::FramesDropped(dropped)) => Some(!dropped.all),
+        AnyEvent::Pipeline(Event::Adopted(adopted)) if adopted.object.is_some() => Some(false),
+        _ => None,
+    };
+    entries.iter().filter_map(says).next_back().unwrap_or(false)
 }
 
 fn compare(row: &CatalogueRow, view: &ObjectView, dropped_by_number: bool) {
