@@ -9,12 +9,14 @@
 
 pub mod expiry;
 pub mod hook;
+mod input;
 pub mod install;
 pub mod otlp;
 mod run;
 mod spool;
 mod take;
 
+pub use input::Input;
 pub use run::{Became, HookRun};
 pub use spool::{Lost, Spool, SpoolError, SpoolState, Spooled};
 pub use take::{TakeError, Taken, take_in};

@@ -51,7 +51,7 @@ pub(crate) struct RunHook {
     #[arg(value_name = "JSON")]
     pub(crate) event: Option<String>,
     /// When the event must be on disk, in the log or in the spool, in milliseconds from now; left out, 5000,
-    /// and 1000 for the end of a session
+    /// and 1000 for the end of a session. Standard input is waited for at least a second, whatever it is
     #[arg(long, value_name = "MS")]
     pub(crate) deadline: Option<u64>,
     #[command(flatten)]

@@ -3,13 +3,11 @@
 mod installing;
 mod status;
 
-use std::io::Read;
-use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use annals::domain::Timestamp;
-use annals_live::hook::{Hook, HookAgent, LARGEST};
-use annals_live::{Became, HookRun};
+use annals_live::hook::{Hook, HookAgent};
+use annals_live::{Became, HookRun, Input};
 use chrono::Utc;
 use uuid::Uuid;
 
@@ -46,7 +44,7 @@ fn record(agent: HookAgent, args: &RunHook, context: &mut Context) -> Result<(),
     let longest = within.unwrap_or_else(|| agent.deadline(None));
     let (bytes, left_out) = match &args.event {
         Some(json) => (json.clone().into_bytes(), 0),
-        None => input(longest / 2),
+        None => input(longest, context),
     };
     let named = (Uuid::now_v7(), Timestamp::from(Utc::now()));
     let hook = Hook::new(agent, named, bytes, left_out, &secrets);
@@ -68,29 +66,14 @@ fn record(agent: HookAgent, args: &RunHook, context: &mut Context) -> Result<(),
     Ok(())
 }
 
-/// What comes on standard input, and how many bytes of it were left out. Who keeps it open does not keep us.
-fn input(within: Duration) -> (Vec<u8>, u64) {
-    let (tell, told) = channel();
-    let reader = std::thread::Builder::new().name("annals-hook-input".to_owned());
-    let started = reader.spawn(move || {
-        let mut input = std::io::stdin().lock();
-        let mut piece = vec![0_u8; 64 * 1024];
-        while let Ok(read) = input.read(&mut piece) {
-            let bytes = piece.get(..read).unwrap_or_default().to_vec();
-            if read == 0 || tell.send(bytes).is_err() {
-                return;
-            }
-        }
-    });
-    let (mut bytes, mut left_out) = (Vec::new(), 0);
-    let end = Instant::now() + within;
-    // Nobody is told if it was not started: there is no input then.
-    let _ = started;
-    while let Ok(piece) = told.recv_timeout(end.saturating_duration_since(Instant::now())) {
-        let room = LARGEST.saturating_sub(bytes.len());
-        let (kept, rest) = piece.split_at(room.min(piece.len()));
-        bytes.extend_from_slice(kept);
-        left_out += rest.len() as u64;
+/// What comes on standard input, and how many bytes of it were left out.
+fn input(deadline: Duration, context: &Context) -> (Vec<u8>, u64) {
+    let input = Input::read(std::io::stdin(), deadline);
+    if input.is_cut_off {
+        context.output.warn(&format!(
+            "the event did not come whole on standard input; the {} bytes that came are recorded",
+            input.bytes.len()
+        ));
     }
-    (bytes, left_out)
+    (input.bytes, input.left_out)
 }

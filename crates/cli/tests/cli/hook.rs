@@ -247,6 +247,45 @@ fn a_hook_is_done_by_its_deadline() {
     assert_eq!(count(&logged, "run.evidence_recorded"), 1);
 }
 
+/// What has not come on standard input cannot be kept, and the agent does not tell it again: no hurry is a reason to go
+/// on without it.
+#[test]
+fn an_event_that_its_agent_comes_to_write_late_is_not_lost() {
+    let place = Place::with_log();
+    let mut child = place
+        .command(&["hook", "claude", "--deadline", "1"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let written = input.write_all(prompt("p1", "Fix the tests").as_bytes());
+    drop(input);
+    let ran = child.wait_with_output().unwrap();
+    assert!(ran.status.success() && written.is_ok(), "{ran:?}");
+    assert_eq!(place.run_with(&["apply"], "").status, 0);
+    let logged = events(&place);
+    assert_eq!(count(&logged, "intent.submitted"), 1, "{logged:?}");
+    assert_eq!(count(&logged, "run.evidence_recorded"), 0, "{logged:?}");
+}
+
+/// Nothing comes, and standard input stays open: it says so, and nothing is blocked.
+#[test]
+fn an_event_that_never_comes_is_said() {
+    let place = Place::with_log();
+    let mut child = place
+        .command(&["hook", "claude", "--deadline", "1"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let input = child.stdin.take().unwrap();
+    let ran = child.wait_with_output().unwrap();
+    drop(input);
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(ran.status.success() && ran.stdout.is_empty(), "{said}");
+    assert!(said.contains("did not come whole"), "{said}");
+}
+
 /// The program with a home folder of the place's own.
 fn at_home(place: &Place, args: &[&str]) -> Ran {
     let mut command = place.command(args);

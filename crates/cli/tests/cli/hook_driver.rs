@@ -100,6 +100,8 @@ fn start(place: &Place, args: &[&str], input: &str) -> Child {
     child
 }
 
+/// Plays a hook until it has ended by itself. One that was killed may have recorded its event or not; where it has,
+/// the second one adds nothing to what is known of the call.
 fn play(place: &Place, input: &str, how: How) {
     let args: &[&str] = match how {
         How::Hurried => &["hook", "claude", "--deadline", "1"],
@@ -113,13 +115,47 @@ fn play(place: &Place, input: &str, how: How) {
         return play(place, input, How::Plain);
     }
     let ended = child.wait_with_output().unwrap();
-    assert!(ended.status.success(), "{ended:?}");
+    // A hook that could keep its event nowhere, or has not got all of it, says so and succeeds.
+    assert!(
+        ended.status.success() && ended.stderr.is_empty(),
+        "{ended:?}"
+    );
 }
 
-/// Kills owners of the log until the hooks are done; how many.
-fn kill_owners(place: &Place, done: &AtomicBool) -> usize {
+/// Ends the other threads where one panics; they would go on for ever.
+struct OverOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for OverOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Release);
+        }
+    }
+}
+
+/// Plays the hooks of calls, each call's in order, until there are no more.
+fn play_calls(place: &Place, (next, calls): (&AtomicUsize, usize), over: &AtomicBool) {
+    let _ends_all = OverOnPanic(over);
+    loop {
+        let n = next.fetch_add(1, Ordering::Relaxed);
+        if n >= calls || over.load(Ordering::Acquire) {
+            return;
+        }
+        for (step, hook) in hooks(n).iter().enumerate() {
+            let how = match (n * 2 + step) % 9 {
+                2 => How::Hurried,
+                5 => How::Killed((n as u64 * 13) % 40),
+                _ => How::Plain,
+            };
+            play(place, hook, how);
+        }
+    }
+}
+
+/// Kills owners of the log until the hooks are played; how many.
+fn kill_owners(place: &Place, over: &AtomicBool) -> usize {
     let mut kills = 0;
-    while !done.load(Ordering::Acquire) {
+    while !over.load(Ordering::Acquire) {
         let mut owner = place
             .command(&["apply"])
             .stdin(Stdio::piped())
@@ -133,11 +169,11 @@ fn kill_owners(place: &Place, done: &AtomicBool) -> usize {
     kills
 }
 
-/// What the log has of each call, in its order.
-fn lives(place: &Place) -> BTreeMap<String, Vec<&'static str>> {
+/// What the log has of each call, in its order, and how much evidence there is.
+fn lives(place: &Place) -> (BTreeMap<String, Vec<&'static str>>, usize) {
     let options = OpenOptions::new().read_only(true);
     let annals = options.open(place.log_dir().to_str().unwrap()).unwrap();
-    let mut lives: BTreeMap<String, Vec<&'static str>> = BTreeMap::new();
+    let (mut lives, mut others) = (BTreeMap::<String, Vec<&'static str>>::new(), 0);
     let mut next = Some(Position(1));
     while let Some(from) = next {
         let page = annals.log().read(Query::all(from)).wait().unwrap();
@@ -151,6 +187,10 @@ fn lives(place: &Place) -> BTreeMap<String, Vec<&'static str>> {
                 RunEvent::ToolBegun(event) => (event.tool_invocation, "begun"),
                 RunEvent::ToolEnded(event) => (event.tool_invocation, "ended"),
                 RunEvent::ToolInvoked(event) => (event.tool_invocation, "invoked"),
+                RunEvent::EvidenceRecorded(_) => {
+                    others += 1;
+                    continue;
+                }
                 _ => continue,
             };
             lives.entry(call.0.to_string()).or_default().push(what);
@@ -158,7 +198,7 @@ fn lives(place: &Place) -> BTreeMap<String, Vec<&'static str>> {
         next = page.next.map(Position);
     }
     annals.close().wait();
-    lives
+    (lives, others)
 }
 
 /// `ANNALS_HOOKS` events of one session; 240 otherwise, as 4,000 take a quarter of an hour.
@@ -174,28 +214,14 @@ fn hooks_from_many_processes_are_there_once_with_owners_and_hooks_killed() {
         "prompt": "Fix the tests",
     });
     play(&place, &first.to_string(), How::Plain);
-    let (next, done) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (next, over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let kills = std::thread::scope(|scope| {
-        let killer = scope.spawn(|| kill_owners(&place, &done));
-        let worker = || loop {
-            let n = next.fetch_add(1, Ordering::Relaxed);
-            if n >= calls {
-                return;
-            }
-            for (step, hook) in hooks(n).iter().enumerate() {
-                let how = match (n * 2 + step) % 9 {
-                    2 => How::Hurried,
-                    5 => How::Killed((n as u64 * 13) % 40),
-                    _ => How::Plain,
-                };
-                play(&place, hook, how);
-            }
-        };
+        let killer = scope.spawn(|| kill_owners(&place, &over));
+        let worker = || play_calls(&place, (&next, calls), &over);
         let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(worker)).collect();
-        for worker in workers {
-            worker.join().unwrap();
-        }
-        done.store(true, Ordering::Release);
+        let ended: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
+        over.store(true, Ordering::Release);
+        assert!(ended.iter().all(Result::is_ok), "a hook failed");
         killer.join().unwrap()
     });
     println!("{calls} calls, {kills} owners killed");
@@ -206,11 +232,13 @@ fn hooks_from_many_processes_are_there_once_with_owners_and_hooks_killed() {
         (&state["waiting"], &state["bad"], &state["lost"]),
         (&json!(0), &json!(0), &json!(0))
     );
-    let before = lives(&place);
+    let (before, others) = lives(&place);
     assert_eq!(before.len(), calls);
     for (call, life) in &before {
         assert_eq!(life, &["requested", "begun", "ended"], "{call}");
     }
+    // An event that had come in parts, or not at all, would be one.
+    assert_eq!(others, 0, "evidence of hooks that tell of calls alone");
 
     // Its transcript adds what it alone knows, to the same calls.
     let lines: String = transcript(calls)
@@ -219,7 +247,7 @@ fn hooks_from_many_processes_are_there_once_with_owners_and_hooks_killed() {
         .collect();
     fs::write(place.path("s.jsonl"), lines).unwrap();
     place.run(&["import", "claude", "s.jsonl"]).ok();
-    let after = lives(&place);
+    let (after, _) = lives(&place);
     assert_eq!(
         after.keys().collect::<BTreeSet<_>>(),
         before.keys().collect::<BTreeSet<_>>()
