@@ -233,9 +233,13 @@ impl Count {
             count,
         };
         replayed.flips = flips.map(flip).collect();
-        replayed.flips.sort_by_key(|flip| std::cmp::Reverse(flip.count));
+        replayed
+            .flips
+            .sort_by_key(|flip| std::cmp::Reverse(flip.count));
         replayed.tools = self.tools.into_values().collect();
-        replayed.tools.sort_by_key(|tool| std::cmp::Reverse(tool.calls));
+        replayed
+            .tools
+            .sort_by_key(|tool| std::cmp::Reverse(tool.calls));
         replayed
     }
 }
