@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::call::Call;
 use crate::part::{Part, Reading};
 use crate::read::read;
-use crate::request::{Found, Requests};
+use crate::request::{Around, Found, Requests};
 use crate::rules::{self, Parsed, Round};
 use crate::source::PolicyError;
 use crate::verdict::{JudgedPart, Judgement, Rule, Verdict};
@@ -33,7 +33,6 @@ impl fmt::Display for PolicyErrors {
 /// Policies that are valid, and can be asked.
 pub struct Policies {
     rules: Vec<Arc<Rule>>,
-    by_id: HashMap<String, Arc<Rule>>,
     first: Round,
     /// Those that are asked where none of the first ones matches.
     default: Round,
@@ -56,10 +55,7 @@ impl Policies {
     /// [`PolicyErrors`], with everything that is wrong and where.
     pub fn parse(files: &[(&str, &str)]) -> Result<Policies, PolicyErrors> {
         let mut errors = Vec::new();
-        let mut parsed: Vec<Parsed> = Vec::new();
-        for (file, text) in files {
-            parsed.extend(rules::parse(file, text, &mut errors));
-        }
+        let parsed: Vec<Parsed> = rules::parse(files, &mut errors);
         let mut by_id: HashMap<String, Arc<Rule>> = HashMap::new();
         for Parsed { rule, .. } in &parsed {
             if let Some(first) = by_id.insert(rule.id.clone(), Arc::clone(rule)) {
@@ -77,17 +73,15 @@ impl Policies {
         if !errors.is_empty() {
             return Err(PolicyErrors(errors));
         }
-        let round = |is_default: bool| {
-            Round::of(parsed.iter().filter(|it| it.rule.is_default == is_default))
-        };
-        let (first, default) = (round(false), round(true));
+        let rules = parsed.iter().map(|it| Arc::clone(&it.rule)).collect();
+        let (default, first): (Vec<Parsed>, Vec<Parsed>) =
+            parsed.into_iter().partition(|it| it.rule.is_default);
         let requests = Requests::new()
             .ok_or_else(|| unreadable(files, "the schema of policies cannot be read".to_owned()))?;
         Ok(Policies {
-            rules: parsed.into_iter().map(|it| it.rule).collect(),
-            by_id,
-            first,
-            default,
+            rules,
+            first: Round::of(first.into_iter()),
+            default: Round::of(default.into_iter()),
             otherwise: Verdict::Ask,
             requests,
         })
@@ -112,16 +106,8 @@ impl Policies {
 
     /// Judges a call that was read ([`read`]).
     pub fn judge_reading(&self, call: &Call, reading: Reading) -> Judgement {
-        let around = self.requests.around(call);
-        let judged = |part: Part| match &around {
-            Some(around) => self.judge_part(part, around),
-            None => JudgedPart {
-                part,
-                verdict: Verdict::Ask,
-                rules: Vec::new(),
-                because: Some("the call cannot be put to Cedar".to_owned()),
-            },
-        };
+        let around = Around::of(call);
+        let judged = |part: Part| self.judge_part(part, &around);
         let parts: Vec<JudgedPart> = reading.parts.into_iter().map(judged).collect();
         let unsure = match reading.unsure.is_empty() {
             true => Verdict::Allow,
@@ -146,7 +132,7 @@ impl Policies {
         }
     }
 
-    fn judge_part(&self, part: Part, around: &crate::request::Around) -> JudgedPart {
+    fn judge_part(&self, part: Part, around: &Around<'_>) -> JudgedPart {
         let allowed = |part, rules| JudgedPart {
             part,
             verdict: Verdict::Allow,
@@ -159,19 +145,15 @@ impl Policies {
                 None => allowed(part, Vec::new()),
             };
         }
-        let Some(request) = self.requests.of(&part, around) else {
-            return asked(part, Vec::new(), "it cannot be put to Cedar".to_owned());
-        };
-        let Some(mut found) = request.ask(&self.first, &part.resource, &self.by_id) else {
-            return asked(part, Vec::new(), "it cannot be put to Cedar".to_owned());
-        };
-        if found.is_empty() && part.needs_permission && !self.default.is_empty() {
-            let by_default = request.ask(&self.default, &part.resource, &self.by_id);
-            found = match by_default {
-                Some(found) => found,
-                None => return asked(part, Vec::new(), "it cannot be put to Cedar".to_owned()),
-            };
+        let ask = |round: &Round| self.requests.ask(round, &part, around);
+        let mut found = ask(&self.first);
+        let finds_nothing = found.as_ref().is_some_and(Found::is_empty);
+        if finds_nothing && part.needs_permission && !self.default.is_empty() {
+            found = ask(&self.default);
         }
+        let Some(found) = found else {
+            return asked(part, Vec::new(), "it cannot be put to Cedar".to_owned());
+        };
         let Found {
             denied,
             asking,

@@ -5,24 +5,23 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use cedar_policy::ffi::DetailedError;
-use cedar_policy::{
-    ActionConstraint, Effect, Policy, PolicyId, PolicySet, Schema, ValidationError, ValidationMode,
-    Validator,
-};
+use cedar_policy::{ActionConstraint, Effect, Policy, PolicyId, ValidationError};
 use serde_json::Value;
 
+use crate::inputs::Inputs;
 use crate::part::Kind;
+use crate::request::Group;
+use crate::schema::Checker;
 use crate::source::{self, Piece, PolicyError};
+use crate::tools;
 use crate::verdict::{Rule, Verdict};
-
-/// The schema of policies over tool calls.
-pub const SCHEMA: &str = include_str!("policies.cedarschema");
 
 /// Annotations that mean something.
 const ANNOTATIONS: [&str; 5] = ["ask", "default", "id", "note", "reason"];
 
 /// The attributes that the schema promises, and that are not there if they are not known.
 const ATTRIBUTES: [&str; 25] = [
+    "agent",
     "args",
     "code",
     "deletes",
@@ -47,11 +46,10 @@ const ATTRIBUTES: [&str; 25] = [
     "tool",
     "url",
     "via",
-    "agent",
 ];
 
 /// A policy that can be asked.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) rule: Arc<Rule>,
     pub(crate) policy: Policy,
@@ -62,41 +60,51 @@ pub(crate) struct Parsed {
 /// The policies of one round.
 #[derive(Debug, Default)]
 pub(crate) struct Round {
-    policies: Vec<(Arc<Rule>, Policy)>,
-    /// Those that can match an action, for each that was asked about: made once.
-    by_action: HashMap<String, OnceLock<Option<Sets>>>,
-    /// The types of which policies name single things, and those policies.
-    pub(crate) naming: HashMap<String, Vec<Arc<Rule>>>,
+    policies: Vec<Askable>,
+    /// Those that can match an action: made when it is first asked about.
+    by_action: HashMap<&'static str, (Kind, OnceLock<Option<Asked>>)>,
     /// The kinds that it can forbid or ask about.
     pub(crate) objects: BTreeSet<Kind>,
 }
 
+/// A policy, and what it is asked as.
+#[derive(Debug)]
+struct Askable {
+    parsed: Parsed,
+    form: OnceLock<Option<Form>>,
+}
+
+/// A policy as it is asked.
+#[derive(Debug)]
+struct Form {
+    policy: Policy,
+    inputs: Inputs,
+}
+
+/// A policy as it is asked, and the rule that it is.
+pub(crate) type AsRule = (Policy, Arc<Rule>);
+
 /// The policies of a round that can match an action.
-#[derive(Debug, Default)]
-pub(crate) struct Sets {
-    /// Those that permit and forbid.
-    pub(crate) plain: PolicySet,
-    /// Those that ask, each as one that permits, so that Cedar names all that match.
-    pub(crate) asks: PolicySet,
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// Each policy is in one of them.
+    pub(crate) groups: Vec<Group>,
+    /// Those that name single things, and the types of these.
+    pub(crate) naming: Vec<(BTreeSet<String>, Arc<Rule>)>,
 }
 
-/// The schema, which is parsed once in a process.
-pub(crate) fn schema() -> Option<&'static Schema> {
-    static PARSED: OnceLock<Option<Schema>> = OnceLock::new();
-    PARSED.get_or_init(|| SCHEMA.parse().ok()).as_ref()
-}
-
-fn validator() -> Option<&'static Validator> {
-    static MADE: OnceLock<Option<Validator>> = OnceLock::new();
-    MADE.get_or_init(|| schema().cloned().map(Validator::new))
-        .as_ref()
-}
-
-/// Parses the policies of a file, and checks each of them against the schema.
-pub(crate) fn parse(file: &str, text: &str, errors: &mut Vec<PolicyError>) -> Vec<Parsed> {
+/// Parses the policies of files, and checks each of them against the schema.
+pub(crate) fn parse(files: &[(&str, &str)], errors: &mut Vec<PolicyError>) -> Vec<Parsed> {
+    let pieces = files.iter().flat_map(|(file, text)| {
+        let pieces = source::pieces(text).into_iter();
+        pieces.map(move |piece| Written { file, text, piece })
+    });
+    let read: Vec<(Written<'_>, Result<Policy, Vec<PolicyError>>)> =
+        pieces.map(|written| (written, written.policy())).collect();
+    let checker = Checker::of(read.iter().filter_map(|(_, read)| read.as_ref().ok()));
     let mut parsed = Vec::new();
-    for piece in source::pieces(text) {
-        match one(file, text, piece) {
+    for (written, read) in read {
+        match read.and_then(|policy| written.checked(&policy, &checker)) {
             Ok(policy) => parsed.push(policy),
             Err(found) => errors.extend(found),
         }
@@ -104,55 +112,66 @@ pub(crate) fn parse(file: &str, text: &str, errors: &mut Vec<PolicyError>) -> Ve
     parsed
 }
 
-fn one(file: &str, text: &str, piece: Piece<'_>) -> Result<Parsed, Vec<PolicyError>> {
-    let wrong = |line: usize, rule: Option<&str>, reason: String| PolicyError {
-        file: file.to_owned(),
-        line,
-        rule: rule.map(str::to_owned),
-        reason,
-    };
-    let policy = Policy::parse(Some(PolicyId::new("policy")), piece.text).map_err(|errors| {
-        let detailed = DetailedError::from(&errors);
-        let all = std::iter::once(&detailed).chain(&detailed.related);
-        let said = all.map(|error| source::said(error, text, piece));
-        said.map(|(line, reason)| wrong(line, None, reason))
-            .collect::<Vec<_>>()
-    })?;
-    let id = match policy.annotation("id") {
-        Some(id) if !id.trim().is_empty() => id.to_owned(),
-        _ => format!("{file}:{}", piece.line),
-    };
-    let here = |reason: String| vec![wrong(piece.line, Some(&id), reason)];
-    let rule = described(&policy, &id, file, piece.line).map_err(here)?;
-    let json = policy.to_json().map_err(|error| here(error.to_string()))?;
-    if let Some(name) = tested_for(&json) {
-        return Err(here(format!(
-            "`has {name}` tells nothing: {name} is always there, and a call in which it is not known \
-             is asked about; leave it out"
-        )));
+/// A policy as it is written.
+#[derive(Debug, Clone, Copy)]
+struct Written<'a> {
+    file: &'a str,
+    /// All of the file.
+    text: &'a str,
+    piece: Piece<'a>,
+}
+
+impl Written<'_> {
+    fn wrong(&self, line: usize, rule: Option<&str>, reason: String) -> PolicyError {
+        PolicyError {
+            file: self.file.to_owned(),
+            line,
+            rule: rule.map(str::to_owned),
+            reason,
+        }
     }
-    let policy = policy.new_id(PolicyId::new(&id));
-    let found = validated(&policy, text, piece);
-    if !found.is_empty() {
-        let all = found.into_iter();
-        return Err(all
-            .map(|(line, reason)| wrong(line, Some(&id), reason))
-            .collect());
+
+    fn policy(&self) -> Result<Policy, Vec<PolicyError>> {
+        let id = PolicyId::new("policy");
+        Policy::parse(Some(id), self.piece.text).map_err(|errors| {
+            let detailed = DetailedError::from(&errors);
+            let all = std::iter::once(&detailed).chain(&detailed.related);
+            let said = all.map(|error| source::said(error, self.text, self.piece));
+            said.map(|(line, reason)| self.wrong(line, None, reason))
+                .collect()
+        })
     }
-    let names = policy
-        .entity_literals()
-        .iter()
-        .map(|uid| uid.type_name().to_string())
-        .collect();
-    let policy = match rule.verdict {
-        Verdict::Ask => permitting(json, &id).map_err(here)?,
-        _ => policy,
-    };
-    Ok(Parsed {
-        rule: Arc::new(rule),
-        policy,
-        names,
-    })
+
+    fn checked(&self, policy: &Policy, checker: &Checker) -> Result<Parsed, Vec<PolicyError>> {
+        let Written { file, text, piece } = *self;
+        let id = match policy.annotation("id") {
+            Some(id) if !id.trim().is_empty() => id.to_owned(),
+            _ => format!("{file}:{}", piece.line),
+        };
+        let here = |reason: String| vec![self.wrong(piece.line, Some(&id), reason)];
+        let rule = described(policy, &id, file, piece.line).map_err(here)?;
+        if let Some(name) = tested_for(policy, piece.text).map_err(here)? {
+            return Err(here(format!(
+                "`has {name}` tells nothing: {name} is always there, and a call in which it is not known \
+                 is asked about; leave it out"
+            )));
+        }
+        let policy = policy.new_id(PolicyId::new(&id));
+        let found = validated(&policy, checker, text, piece);
+        if !found.is_empty() {
+            let all = found.into_iter();
+            return Err(all
+                .map(|(line, reason)| self.wrong(line, Some(&id), reason))
+                .collect());
+        }
+        let literals = policy.entity_literals();
+        let names = literals.iter().map(|uid| uid.type_name().to_string());
+        Ok(Parsed {
+            rule: Arc::new(rule),
+            names: names.collect(),
+            policy,
+        })
+    }
 }
 
 /// What a policy says when it matches, by its effect and annotations.
@@ -192,18 +211,16 @@ fn described(policy: &Policy, id: &str, file: &str, line: usize) -> Result<Rule,
     })
 }
 
-fn validated(policy: &Policy, text: &str, piece: Piece<'_>) -> Vec<(usize, String)> {
-    let Some(validator) = validator() else {
-        return vec![(
-            piece.line,
-            "the schema of policies cannot be read".to_owned(),
-        )];
+fn validated(
+    policy: &Policy,
+    checker: &Checker,
+    text: &str,
+    piece: Piece<'_>,
+) -> Vec<(usize, String)> {
+    let Some(result) = checker.check(policy) else {
+        let reason = "the schema of policies cannot be read".to_owned();
+        return vec![(piece.line, reason)];
     };
-    let set = match PolicySet::from_policies([policy.clone()]) {
-        Ok(set) => set,
-        Err(error) => return vec![(piece.line, error.to_string())],
-    };
-    let result = validator.validate(&set, ValidationMode::Strict);
     // What follows from a mistake is not said beside it.
     let follows =
         |error: &&ValidationError| matches!(error, ValidationError::InvalidActionApplication(_));
@@ -233,23 +250,21 @@ fn without_id(reason: &str, policy: &Policy) -> String {
     reason.replace(&begin, "")
 }
 
-/// A policy that asks, as one that permits.
-fn permitting(mut json: Value, id: &str) -> Result<Policy, String> {
-    if let Some(effect) = json.get_mut("effect") {
-        *effect = Value::from("permit");
-    }
-    Policy::from_json(Some(PolicyId::new(id)), json).map_err(|error| error.to_string())
-}
-
 /// An attribute for which a policy tests whether it is there.
-fn tested_for(json: &Value) -> Option<&str> {
-    let mut rest = vec![json];
+fn tested_for(policy: &Policy, text: &str) -> Result<Option<&'static str>, String> {
+    // Most policies do not have the word, and need no other form.
+    if !text.contains("has") {
+        return Ok(None);
+    }
+    let json = policy.to_json().map_err(|error| error.to_string())?;
+    let mut rest = vec![&json];
     while let Some(value) = rest.pop() {
         match value {
             Value::Object(fields) => {
                 let attribute = fields.get("has").and_then(|has| has.get("attr")?.as_str());
-                if let Some(name) = attribute.filter(|name| ATTRIBUTES.contains(name)) {
-                    return Some(name);
+                let known = ATTRIBUTES.into_iter().find(|it| attribute == Some(*it));
+                if known.is_some() {
+                    return Ok(known);
                 }
                 rest.extend(fields.values());
             }
@@ -257,27 +272,35 @@ fn tested_for(json: &Value) -> Option<&str> {
             _ => {}
         }
     }
-    None
+    Ok(None)
+}
+
+/// A policy as it is asked: as one that permits, so that Cedar names all that match and none goes
+/// before another, and of every action, since it is asked only about those that it is of.
+fn form(parsed: &Parsed) -> Option<Form> {
+    let mut json = parsed.policy.to_json().ok()?;
+    let inputs = Inputs::of(&json, &parsed.names);
+    *json.get_mut("effect")? = Value::from("permit");
+    *json.get_mut("action")? = serde_json::json!({ "op": "All" });
+    let policy = Policy::from_json(Some(PolicyId::new(&parsed.rule.id)), json).ok()?;
+    Some(Form { policy, inputs })
 }
 
 impl Round {
     /// The policies of a round. Their ids are all different.
-    pub(crate) fn of<'a>(policies: impl Iterator<Item = &'a Parsed>) -> Round {
+    pub(crate) fn of(policies: impl Iterator<Item = Parsed>) -> Round {
         let mut round = Round::default();
         for parsed in policies {
-            for name in &parsed.names {
-                let naming = round.naming.entry(name.clone()).or_default();
-                naming.push(Arc::clone(&parsed.rule));
-            }
             if parsed.rule.verdict != Verdict::Allow {
                 round.objects.extend(kinds(&parsed.policy));
             }
-            let policy = (Arc::clone(&parsed.rule), parsed.policy.clone());
-            round.policies.push(policy);
+            let form = OnceLock::new();
+            round.policies.push(Askable { parsed, form });
         }
-        let actions = schema().into_iter().flat_map(Schema::actions);
-        let named = actions.map(|uid| (uid.id().unescaped().to_owned(), OnceLock::new()));
-        round.by_action = named.collect();
+        let actions = tools::actions();
+        round.by_action = actions
+            .map(|(kind, name)| (name, (kind, OnceLock::new())))
+            .collect();
         round
     }
 
@@ -285,34 +308,52 @@ impl Round {
         self.policies.is_empty()
     }
 
-    /// The policies that can match an action, which is in these groups; none, if there is no such action.
-    pub(crate) fn sets(&self, action: &str, groups: &[String]) -> Option<&Sets> {
-        let made = self.by_action.get(action)?.get_or_init(|| {
-            let mut sets = Sets::default();
-            for (rule, policy) in self
-                .policies
-                .iter()
-                .filter(|(_, it)| covers(it, action, groups))
-            {
-                let set = match rule.verdict {
-                    Verdict::Ask => &mut sets.asks,
-                    Verdict::Allow | Verdict::Deny => &mut sets.plain,
-                };
-                set.add(policy.clone()).ok()?;
+    /// The policies that can match an action; none, if there is no such action, or they cannot be asked.
+    pub(crate) fn asked(&self, action: &str) -> Option<&Asked> {
+        let (kind, made) = self.by_action.get(action)?;
+        made.get_or_init(|| self.of_action(action, *kind)).as_ref()
+    }
+
+    fn of_action(&self, action: &str, kind: Kind) -> Option<Asked> {
+        let mut by_inputs: Vec<(Inputs, Vec<AsRule>)> = Vec::new();
+        let mut naming = Vec::new();
+        let of_it = |it: &&Askable| covers(&it.parsed.policy, action, kind);
+        for Askable { parsed, form: made } in self.policies.iter().filter(of_it) {
+            let Form { policy, inputs } = made.get_or_init(|| form(parsed)).as_ref()?;
+            let asked = (policy.clone(), Arc::clone(&parsed.rule));
+            if !parsed.names.is_empty() {
+                naming.push((parsed.names.clone(), Arc::clone(&parsed.rule)));
             }
-            Some(sets)
-        });
-        made.as_ref()
+            // Where nothing is found again anyway, one request is less than several.
+            let is_alike = |(others, _): &&mut (Inputs, _)| {
+                others == inputs || (Inputs::is_wide(others) && inputs.is_wide())
+            };
+            match by_inputs.iter_mut().find(is_alike) {
+                Some((others, policies)) => {
+                    *others = std::mem::take(others).or(inputs.clone());
+                    policies.push(asked);
+                }
+                None => by_inputs.push((inputs.clone(), vec![asked])),
+            }
+        }
+        let groups = by_inputs.into_iter();
+        let groups = groups.map(|(inputs, policies)| Group::new(inputs, policies));
+        Some(Asked {
+            groups: groups.collect::<Option<_>>()?,
+            naming,
+        })
     }
 }
 
 /// Whether a policy is of an action, by its scope.
-fn covers(policy: &Policy, action: &str, groups: &[String]) -> bool {
-    let is_it = |name: &str| name == action || groups.iter().any(|group| group == name);
+fn covers(policy: &Policy, action: &str, kind: Kind) -> bool {
     match policy.action_constraint() {
         ActionConstraint::Any => true,
         ActionConstraint::Eq(uid) => uid.id().unescaped() == action,
-        ActionConstraint::In(uids) => uids.iter().any(|uid| is_it(uid.id().unescaped())),
+        ActionConstraint::In(uids) => {
+            let mut names = uids.iter().map(|uid| uid.id().unescaped());
+            names.any(|name| name == action || name == kind.name())
+        }
     }
 }
 

@@ -298,6 +298,10 @@ mod tests {
             bash("cargo publish", true),
             bash("cargo publish", true),
             bash("ls src", true),
+            bash("ls  src", true),
+            // What is read here was allowed once, and so that `wc` is allowed would not do.
+            bash("wc docs", true),
+            bash("wc examples", true),
             bash("ls tests && rm src/x", true),
             bash("rm src/y", false),
             bash("cat $X", true),
@@ -305,9 +309,9 @@ mod tests {
         ];
         let found = suggest(&decided, 2);
         let ids: Vec<&str> = found.iter().map(|it| it.id.as_str()).collect();
-        assert_eq!(ids, ["run cargo test", "run ls"]);
-        assert_eq!(found[0].calls, 2);
-        assert_eq!(found[0].examples, ["cargo test --lib", "cargo test"]);
+        assert_eq!(ids, ["run ls", "read /work/app/src", "run cargo test"]);
+        assert_eq!(found[0].calls, 3);
+        assert_eq!(found[2].examples, ["cargo test --lib", "cargo test"]);
         let all: String = found.iter().map(|it| it.policy.clone() + "\n").collect();
         let policies = Policies::parse(&[("p", &all)]).expect("they are valid");
         for it in decided.iter().filter(|it| !it.allowed) {

@@ -145,6 +145,13 @@ pub(crate) fn kind(tool: &str) -> (Kind, &str) {
     }
 }
 
+/// The actions of policies: the kinds, and the tools that have one of their own, with what they do.
+pub(crate) fn actions() -> impl Iterator<Item = (Kind, &'static str)> {
+    let kinds = Kind::ALL.into_iter().map(|kind| (kind, kind.name()));
+    let named = NAMED.into_iter();
+    kinds.chain(named.flat_map(|(kind, names)| names.iter().map(move |name| (kind, *name))))
+}
+
 /// A command, as a tool is given it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Given {

@@ -9,10 +9,12 @@
 )]
 
 mod adversary;
+mod cedar;
 mod documented;
 mod errors;
 mod ready_made;
 mod reference;
+mod speed;
 
 use annals_tool_policy::{Call, Policies};
 use serde_json::json;

@@ -53,8 +53,8 @@ fn each_policy_has_tests_and_passes_them() {
     assert_eq!(checked, 6);
 }
 
-#[test]
-fn all_of_them_go_together() {
+/// The policy files, with their names.
+pub(crate) fn texts() -> Vec<(String, String)> {
     let mut texts = Vec::new();
     for entry in fs::read_dir(folder()).expect("there are policies") {
         let path = entry.expect("it is readable").path();
@@ -65,10 +65,23 @@ fn all_of_them_go_together() {
             ));
         }
     }
-    let named: Vec<(&str, &str)> = texts
+    texts
+}
+
+pub(crate) fn parsed(texts: &[(String, String)]) -> Policies {
+    let named = texts
         .iter()
-        .map(|(name, text)| (name.as_str(), text.as_str()))
-        .collect();
-    let all = Policies::parse(&named).expect("no two rules have the same id");
-    assert!(all.rules().len() > 20);
+        .map(|(name, text)| (name.as_str(), text.as_str()));
+    let named: Vec<(&str, &str)> = named.collect();
+    Policies::parse(&named).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// All of them together.
+pub(crate) fn all() -> Policies {
+    parsed(&texts())
+}
+
+#[test]
+fn all_of_them_go_together() {
+    assert!(all().rules().len() > 20);
 }

@@ -135,28 +135,27 @@ impl Spec {
     }
 }
 
-fn expected(specs: &[Spec], part: &Part, agent: &str, otherwise: Verdict) -> Verdict {
-    for default in [false, true] {
-        if default && !part.needs_permission {
+/// A rule, as far as it matters for a part: what it says, whether it is a default, and whether it
+/// matches; none: that is not known.
+pub(crate) type Said = (Verdict, bool, Option<bool>);
+
+/// What becomes of a part, by what each rule says of it.
+pub(crate) fn expected(said: &[Said], part: &Part, otherwise: Verdict) -> Verdict {
+    for is_default in [false, true] {
+        if is_default && !part.needs_permission {
             break;
         }
-        let mut round: Vec<(Verdict, bool)> = Vec::new();
-        for spec in specs.iter().filter(|it| it.default == default) {
-            match spec.matches(part, agent) {
-                Some(false) => {}
-                Some(true) => round.push((spec.verdict(), true)),
-                None => round.push((spec.verdict(), false)),
-            }
-        }
-        let sure = |verdict: Verdict| round.contains(&(verdict, true));
-        let unsure = |verdict: Verdict| round.contains(&(verdict, false));
+        let round: Vec<&Said> = said.iter().filter(|it| it.1 == is_default).collect();
+        let sure = |verdict| round.iter().any(|it| it.0 == verdict && it.2 == Some(true));
+        let unsure = |verdict| round.iter().any(|it| it.0 == verdict && it.2.is_none());
+        let is_empty = round.iter().all(|it| it.2 == Some(false));
         if sure(Verdict::Deny) {
             return Verdict::Deny;
         }
         if sure(Verdict::Ask)
             || unsure(Verdict::Ask)
             || unsure(Verdict::Deny)
-            || part.unsure.is_some() && !round.is_empty()
+            || part.unsure.is_some() && !is_empty
         {
             return Verdict::Ask;
         }
@@ -318,7 +317,7 @@ fn simple_command() -> impl Strategy<Value = String> {
     (program, vec(arg, 0..4)).prop_map(|(program, args)| format!("{program} {}", args.join(" ")))
 }
 
-fn call() -> impl Strategy<Value = Call> {
+pub(crate) fn call() -> impl Strategy<Value = Call> {
     let paths = prop::sample::select(&["x.rs", "src/x.rs", ".env", "/etc/x", "../x", "~/x"][..]);
     let commands = (
         vec(simple_command(), 1..4),
@@ -363,10 +362,25 @@ proptest! {
             let judged = policies.judge(&call);
             let mut strongest = if reading.unsure.is_empty() { Verdict::Allow } else { Verdict::Ask };
             for (part, found) in reading.parts.iter().zip(&judged.parts) {
-                let expected = expected(&specs, part, &call.agent, otherwise);
+                let said = specs.iter().map(|it| (it.verdict(), it.default, it.matches(part, &call.agent)));
+                let expected = expected(&said.collect::<Vec<_>>(), part, otherwise);
                 prop_assert_eq!(found.verdict, expected, "{}\n{:?}\n{:#?}", text, call.args, found);
                 strongest = strongest.max(expected);
-                // The rules that are named are those that say so.
+                // The rules that are named are those that say so, all of them.
+                if found.because.is_none() && found.verdict != Verdict::Allow {
+                    let is_deciding = |it: &(usize, &Spec)| {
+                        it.1.verdict() == found.verdict
+                            && it.1.matches(part, &call.agent) == Some(true)
+                    };
+                    let rounds = [false, true].map(|default| {
+                        let of_round = specs.iter().enumerate().filter(|it| it.1.default == default);
+                        let deciding = of_round.filter(is_deciding);
+                        deciding.map(|(id, _)| format!("r{id}")).collect::<Vec<String>>()
+                    });
+                    let deciding = rounds.into_iter().find(|round| !round.is_empty());
+                    let named: Vec<String> = found.rules.iter().map(|it| it.id.clone()).collect();
+                    prop_assert_eq!(named, deciding.unwrap_or_default(), "{}\n{:#?}", text, found);
+                }
                 for rule in found.rules.iter().filter(|_| found.because.is_none()) {
                     let at: usize = rule.id[1..].parse().unwrap();
                     prop_assert_eq!(specs[at].matches(part, &call.agent), Some(true), "{}", text);

@@ -1,0 +1,132 @@
+//! Recorded calls are judged again in seconds, and policies are there before an agent would notice:
+//! with all the policies of `policies/` together.
+//!
+//! `cargo test -p annals-tool-policy speed -- --nocapture` prints the times.
+
+use std::time::{Duration, Instant};
+
+use annals_tool_policy::{Call, Verdict};
+use serde_json::json;
+
+use crate::ready_made;
+
+const CALLS: usize = 100_000;
+
+/// A call as agents make them, and unlike all others.
+fn call(n: usize) -> Call {
+    let bash = |command: String| Call::new("Bash", json!({ "command": command }));
+    let call = match n % 20 {
+        0 => bash(format!("cargo test --workspace it_{n} 2>&1 | tail -20")),
+        1 => bash(format!("cd crates/c{} && cargo check -p c{n}", n % 97)),
+        2 => bash(format!(
+            "grep -rn 'fn f{n}' src crates | head -{}",
+            n % 50 + 1
+        )),
+        3 => bash(format!(
+            "git commit -m \"$(cat <<'EOF'\nChange {n}: it's (done)\nEOF\n)\""
+        )),
+        4 => bash(format!(
+            "git add -A && git status --short && git push origin topic-{n}"
+        )),
+        5 => bash(format!("python3 -c 'print({n})' > out/{n}.txt")),
+        6 => bash(format!("for f in a{n} b c; do wc -l \"$f\"; done")),
+        7 => bash(format!("sed -n '{n},$p' src/m{}.rs", n % 313)),
+        8 => bash(format!(
+            "ls -la src/d{n} && cat src/d{n}/mod.rs | sort | uniq -c"
+        )),
+        9 => bash(format!(
+            "curl -s https://h{}.example/{n} -o /tmp/{n}.json",
+            n % 1000
+        )),
+        10 => bash(format!(
+            "find . -name '*{n}*.rs' -not -path './target/*' | xargs wc -l"
+        )),
+        11 => bash(format!(
+            "RUST_LOG=debug timeout 60 ./target/debug/app --seed {n} || true"
+        )),
+        12 | 13 => Call::new(
+            "Read",
+            json!({"file_path": format!("/work/app/src/r{n}.rs")}),
+        ),
+        14 | 15 => Call::new(
+            "Edit",
+            json!({"file_path": format!("/work/app/src/e{n}.rs"), "old_string": "a", "new_string": n}),
+        ),
+        16 => Call::new(
+            "Grep",
+            json!({"pattern": format!("x{n}"), "path": format!("src/g{}", n % 500)}),
+        ),
+        17 => Call::new(
+            "Write",
+            json!({"file_path": format!("/work/app/docs/{n}.md"), "content": "x".repeat(n % 300)}),
+        ),
+        18 => Call::new("WebFetch", json!({"url": format!("https://docs.rs/c{n}")})),
+        _ => Call::new("mcp__github__get_issue", json!({"number": n})),
+    };
+    call.with_agent("claude-code")
+        .with_session(format!("s-{}", n / 200))
+        .with_cwd("/work/app".to_owned())
+        .with_home("/home/ann".to_owned())
+}
+
+/// The shortest time of some that something takes: others run beside it.
+fn shortest(times: usize, enough: Duration, mut work: impl FnMut()) -> Duration {
+    let mut shortest = Duration::MAX;
+    for _ in 0..times {
+        let begun = Instant::now();
+        work();
+        shortest = shortest.min(begun.elapsed());
+        if shortest < enough {
+            break;
+        }
+    }
+    shortest
+}
+
+#[test]
+fn a_hundred_thousand_calls_that_all_differ_are_judged_in_five_seconds() {
+    let policies = ready_made::all();
+    let calls: Vec<Call> = (0..CALLS).map(call).collect();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let judge = |calls: &[Call]| {
+        let mut found = [0_usize; 3];
+        for call in calls {
+            let verdict = policies.judge(call).verdict;
+            let at = Verdict::ALL.iter().position(|it| *it == verdict);
+            found[at.expect("it is one of them")] += 1;
+        }
+        found
+    };
+    let mut found = Vec::new();
+    let limit = Duration::from_secs(5);
+    let took = shortest(3, limit, || {
+        found = std::thread::scope(|scope| {
+            let shares = calls.chunks(CALLS.div_ceil(threads));
+            let begun: Vec<_> = shares
+                .map(|share| scope.spawn(move || judge(share)))
+                .collect();
+            begun
+                .into_iter()
+                .map(|it| it.join().expect("it does not panic"))
+                .collect()
+        });
+    });
+    println!("{CALLS} calls on {threads} processors: {took:?}");
+    let judged: [usize; 3] = found
+        .iter()
+        .fold([0; 3], |all, it| std::array::from_fn(|at| all[at] + it[at]));
+    assert_eq!(judged.iter().sum::<usize>(), CALLS);
+    assert!(judged.iter().all(|it| *it > 1_000), "{judged:?}");
+    assert!(took < limit, "{took:?}");
+}
+
+#[test]
+fn policies_are_parsed_and_checked_in_milliseconds() {
+    let texts = ready_made::texts();
+    let limit = Duration::from_millis(20);
+    let took = shortest(5, Duration::ZERO, || {
+        ready_made::parsed(&texts);
+    });
+    println!("{} policy files: {took:?}", texts.len());
+    assert!(took < limit, "{took:?}");
+}
