@@ -116,7 +116,7 @@ fn decisions_are_listed_by_what_they_are() {
     let plan = place.run(&["decisions", "--session", &uuid(PLAN)]);
     plan.fails(
         1,
-        &["no run belongs to a Plan", "a session, an intent, a task"],
+        &["no run belongs to a plan", "a session, an intent, a task"],
     );
 }
 
