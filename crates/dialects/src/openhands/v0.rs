@@ -115,6 +115,8 @@ pub(super) struct State {
     /// The action of a call by the id that its response has for it.
     by_id: BTreeMap<String, String>,
     metrics: Metrics,
+    /// How many events its condensations forgot.
+    forgotten: u64,
 }
 
 #[derive(Debug)]
@@ -270,7 +272,7 @@ fn on_action(event: &Event<'_>, state: &mut State, name: &str, action: &str) -> 
                 CONDENSATION,
                 vec![item("args.summary", what)],
             );
-            entry.dropped = forgotten(event, &args);
+            entry.dropped = forgotten(event, &args, &mut state.forgotten);
             return Some(entry);
         }
         _ if PROGRAM.contains(&action) => {
@@ -325,10 +327,11 @@ fn message(event: &Event<'_>, state: &mut State, name: &str, source: &str) -> En
     entry
 }
 
-/// The events that a condensation forgets: by their numbers, or from one to another.
-fn forgotten(event: &Event<'_>, args: &Members<'_>) -> Dropped {
+/// The events that a condensation forgets: by their numbers, or from one to another. All condensations of a
+/// conversation forget so many: an event is forgotten once.
+fn forgotten(event: &Event<'_>, args: &Members<'_>, before: &mut u64) -> Dropped {
     /// More than a conversation has.
-    const MOST: u64 = 1_000_000;
+    const MOST: u64 = 100_000;
     let ids = args.list("forgotten_event_ids");
     let ids = ids.iter().filter_map(|id| id.get().parse::<u64>().ok());
     let mut ids: Vec<u64> = ids.collect();
@@ -339,6 +342,10 @@ fn forgotten(event: &Event<'_>, args: &Members<'_>) -> Dropped {
     ) && last.saturating_sub(first) < MOST
     {
         ids.extend(first..=last);
+    }
+    *before = before.saturating_add(ids.len() as u64);
+    if *before > MOST {
+        return Dropped::Nothing;
     }
     let line = |id: u64| {
         let name = event.own(&id.to_string());
