@@ -10,7 +10,8 @@
 //! The diff is against the first parent, with git's default algorithm, three
 //! lines of context and renames from 50 % similarity on; it is what `git diff`
 //! prints, but for the percentage of a rename with changes, which each program
-//! measures its own way. Attributes (`.gitattributes`) and configuration, the
+//! measures its own way. Binary files are as in `git diff --binary`, each side
+//! whole (`binary.rs`), so that `git apply` takes the diff. Attributes (`.gitattributes`) and configuration, the
 //! user's and the repository's, are not looked at.
 //!
 //! A repository may come from anywhere. Its files are opened without following
@@ -18,6 +19,7 @@
 //! (`stand_in.rs`), and each object is what its id says (`objects.rs`). What
 //! cannot be read of a commit is named in the report, and the rest goes on.
 
+mod binary;
 mod changes;
 mod commit;
 mod diff;

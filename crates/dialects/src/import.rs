@@ -1,6 +1,7 @@
 //! The only way in for recordings: from files to entries, free of secrets, with a report.
 
 pub(crate) mod bad_line;
+pub(crate) mod bounds;
 pub(crate) mod counting;
 pub(crate) mod database;
 pub(crate) mod document;

@@ -353,6 +353,15 @@ impl Counts {
     }
 }
 
+/// The path of a field within what is at another path.
+pub(crate) fn below(outer: &str, name: &str) -> String {
+    if outer.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{outer}.{name}")
+    }
+}
+
 /// Counts of fields while an import runs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fields {

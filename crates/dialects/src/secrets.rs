@@ -16,6 +16,7 @@
 mod check;
 mod json;
 mod key;
+mod key_file;
 mod pattern;
 mod redactions;
 mod rules;

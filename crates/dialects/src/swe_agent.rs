@@ -76,7 +76,7 @@ impl Format for SweAgent {
         let text = text.whole_characters();
         let mut messages = Vec::new();
         for run in run::runs(text.as_str())? {
-            for read in entries::of(&run, text.as_str(), names) {
+            for read in entries::of(&run, names) {
                 let number = messages.len() as u64 + 1;
                 messages.push((number, Ok(read)));
             }

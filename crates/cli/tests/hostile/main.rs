@@ -11,6 +11,7 @@
     clippy::too_many_lines
 )]
 
+mod documents;
 mod field;
 mod files;
 mod folders;

@@ -197,7 +197,10 @@ fn trajectory(
             Err(bad) => reads.push((*number, Err(bad))),
         }
     }
-    let inner: Option<Vec<&RawValue>> = document.field("subagent_trajectories");
+    // Those of sub-agents come behind all steps, also where the document has them before.
+    let is_over = document.bad.is_none() || document.has_whole_list;
+    let inner = is_over.then(|| document.field::<Vec<&RawValue>>("subagent_trajectories"));
+    let inner = inner.flatten();
     for inner in inner.into_iter().flatten() {
         let read = match depth < GENERATIONS {
             true => trajectory(inner.get(), Some(&own), depth + 1, number, names, reads),

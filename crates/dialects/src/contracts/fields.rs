@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::error::{ContractsError, PropertyProblem};
 use super::time;
-use crate::report;
+use crate::report::{self, below};
 
 /// The bytes of a name that a path shows, and of a value that an error shows; it
 /// is cut beyond them.
@@ -38,14 +38,6 @@ pub struct Fields<'a> {
     path: String,
     left: Vec<(String, &'a RawValue)>,
     tally: &'a Tally,
-}
-
-fn below(outer: &str, name: &str) -> String {
-    if outer.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{outer}.{name}")
-    }
 }
 
 /// What a JSON value is, by how it begins.

@@ -9,13 +9,12 @@
 
 use std::io::{self, BufRead};
 
-use crate::lines::of_system;
 use annals_event_log::{Classification, Classified, ErrorClass};
+
+use crate::lines::{BYTE_ORDER_MARK, of_system};
+
 /// The most bytes of one object's JSON.
 pub const MAX_OBJECT: usize = 32 * 1024 * 1024;
-
-/// What some editors put before a text.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Why there is no text of an object.
 #[derive(Debug, thiserror::Error)]

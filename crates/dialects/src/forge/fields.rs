@@ -6,6 +6,7 @@
 use super::data::{Entry, Extra, Node, Scalar, Value};
 use super::error::{ForgeError, Place, Read, shown};
 use super::words::{Word, nearest};
+use crate::report::below;
 use annals_domain::UnknownWord;
 use annals_domain::intent::{ListedType, WorkType};
 
@@ -26,14 +27,6 @@ pub const MOST_KEPT: usize = 32;
 pub(super) struct Fields {
     at: Place,
     left: Vec<Entry>,
-}
-
-fn below(outer: &str, name: &str) -> String {
-    if outer.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{outer}.{name}")
-    }
 }
 
 fn wrong_type(at: Place, expected: &'static str, node: Node, remedy: &'static str) -> ForgeError {

@@ -12,6 +12,7 @@ use gix::objs::Kind;
 use gix::objs::tree::{EntryKind, EntryMode};
 use lru::LruCache;
 
+use super::binary::{self, Binaries, LeftOut};
 use super::changes::Changes;
 use super::objects::{Fault, Objects};
 use super::patch::{self, Content, Side, Similarity};
@@ -42,11 +43,13 @@ const FILES: usize = 2_000;
 const CLEAN: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
 
 /// What a commit changed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Patch {
     /// The diff's text, unless it is over the limit.
     pub(super) diff: Option<Vec<u8>>,
     pub(super) touched: Vec<TouchedFile>,
+    /// Whether the diff has the content of binary files, and may be tried without.
+    pub(super) has_binaries: bool,
 }
 
 /// Compares trees of one repository.
@@ -72,12 +75,13 @@ impl<'o> Differ<'o> {
     }
 
     /// What leads from one tree to another; without the old one, everything
-    /// is new. None where too much changed for that to be said.
+    /// is new. None where too much changed for that to be said. Of binary files it
+    /// has the content that `binaries` has room for.
     pub(super) fn patch(
         &mut self,
         commit: ObjectId,
-        old: Option<ObjectId>,
-        new: ObjectId,
+        (old, new): (Option<ObjectId>, ObjectId),
+        mut binaries: Binaries,
         tally: &mut Tally,
     ) -> Result<Option<Patch>, Fault> {
         let changes = self
@@ -95,7 +99,8 @@ impl<'o> Differ<'o> {
             let is_listed = touched.len() < FILES;
             // Nothing of it would be kept.
             if is_listed || !sink.is_full() {
-                let lines = self.write(commit, change, &mut sink, tally)?;
+                let out = (&mut binaries, &mut sink);
+                let lines = self.write(commit, change, out, tally)?;
                 if is_listed {
                     touched.push(self.touched_file(commit, change, lines, tally));
                 }
@@ -114,6 +119,7 @@ impl<'o> Differ<'o> {
         Ok(Some(Patch {
             diff: sink.into_bytes(),
             touched,
+            has_binaries: binaries.is_any(),
         }))
     }
 
@@ -166,29 +172,41 @@ impl<'o> Differ<'o> {
 
     fn side(&self, path: &BStr, mode: EntryMode, id: ObjectId, content: Content) -> Side {
         let (content, hits) = self.without_secrets(id, content);
+        let is_key = matches!(&content, Content::Bytes(bytes)
+            if content.text().is_none() && self.secrets.is_key_file(bytes));
         Side {
             path: self.secrets.redact_bytes(path).content.into_owned().into(),
             kind: mode.kind(),
             id,
             content,
             hits,
+            is_key,
         }
     }
 
-    /// A file's content without its secrets. What is not text is not written.
+    /// A file's content without its secrets. What is not text stays as it is: it is written whole or not at all.
     fn without_secrets(&self, id: ObjectId, content: Content) -> (Content, Vec<Hit>) {
-        let text = content.text();
-        let unknown = text.filter(|_| self.clean.borrow_mut().get(&id).is_none());
-        let Some(text) = unknown else {
+        let is_text = content.text().is_some();
+        let bytes = match &content {
+            Content::Bytes(bytes) => {
+                Some(bytes).filter(|_| is_text || bytes.len() <= binary::CONTENT)
+            }
+            Content::Huge => None,
+        };
+        let unknown = bytes.filter(|_| self.clean.borrow_mut().get(&id).is_none());
+        let Some(bytes) = unknown else {
             return (content, Vec::new());
         };
-        let redacted = self.secrets.redact_bytes(text);
+        let redacted = self.secrets.redact_bytes(bytes);
         let hits = redacted.hits;
-        let Cow::Owned(text) = redacted.content else {
-            self.clean.borrow_mut().put(id, ());
-            return (content, hits);
-        };
-        (Content::Bytes(text), hits)
+        match redacted.content {
+            Cow::Owned(text) if is_text => (Content::Bytes(text), hits),
+            Cow::Owned(_) => (content, hits),
+            Cow::Borrowed(_) => {
+                self.clean.borrow_mut().put(id, ());
+                (content, hits)
+            }
+        }
     }
 
     /// Writes a change's patch, counts its lines and the secrets that it would have
@@ -197,19 +215,28 @@ impl<'o> Differ<'o> {
         &self,
         commit: ObjectId,
         change: &Change,
-        sink: &mut Sink,
+        (binaries, sink): (&mut Binaries, &mut Sink),
         tally: &mut Tally,
     ) -> Result<Lines, Fault> {
         let begin = sink.len();
         let (from, to, similarity) = ends(change);
         let (old, new) = self.sides(commit, from, to, tally)?;
         let lines = match (&old, &new) {
-            (Some(old), Some(new)) if similarity.is_none() => write_modification(old, new, sink),
-            (old, new) => patch::write(old.as_ref(), new.as_ref(), similarity, sink),
+            (Some(old), Some(new)) if similarity.is_none() => {
+                write_modification(old, new, binaries, sink)
+            }
+            (old, new) => patch::write(old.as_ref(), new.as_ref(), similarity, binaries, sink),
         };
-        if is_binary(old.as_ref(), new.as_ref()) {
-            tally.remarks.add(Remark::Binary, commit);
+        let left_out = binaries.take_left_out();
+        if let Some(why) = left_out {
+            let remark = match why {
+                LeftOut::Large => Remark::BinaryTooLarge,
+                LeftOut::Secret => Remark::BinarySecret,
+            };
+            tally.remarks.add(remark, commit);
             tally.fields.lost("content of binary files", 1);
+        } else if is_binary(old.as_ref(), new.as_ref()) {
+            tally.fields.kept("content of binary files");
         }
         let sides = Sides::new(old, new);
         shown::count(commit, &sides, sink.from(begin), &mut tally.redacted);
@@ -239,7 +266,7 @@ impl<'o> Differ<'o> {
     }
 }
 
-/// Whether the patch of a file says only that it differs, as one side is not text.
+/// Whether the patch of a file has contents, as one side is not text.
 fn is_binary(old: Option<&Side>, new: Option<&Side>) -> bool {
     let is_other = old.map(|side| side.id) != new.map(|side| side.id);
     let is_bytes =
@@ -307,18 +334,18 @@ fn has_too_many_lines(text: &[u8]) -> bool {
 
 /// A file that became something else (a symbolic link, a submodule) is deleted
 /// and added, as git prints it.
-fn write_modification(old: &Side, new: &Side, sink: &mut Sink) -> Lines {
+fn write_modification(old: &Side, new: &Side, binaries: &mut Binaries, sink: &mut Sink) -> Lines {
     let class = |kind: EntryKind| match kind {
         EntryKind::BlobExecutable => EntryKind::Blob,
         kind => kind,
     };
     if class(old.kind) == class(new.kind) {
-        return patch::write(Some(old), Some(new), None, sink);
+        return patch::write(Some(old), Some(new), None, binaries, sink);
     }
-    let deleted = patch::write(Some(old), None, None, sink).deleted;
+    let deleted = patch::write(Some(old), None, None, binaries, sink).deleted;
     Lines {
         deleted,
-        added: patch::write(None, Some(new), None, sink).added,
+        added: patch::write(None, Some(new), None, binaries, sink).added,
     }
 }
 

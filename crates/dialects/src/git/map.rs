@@ -175,7 +175,7 @@ fn propose(
     patch: Patch,
     tally: &mut Tally,
 ) -> ProposePatchSet {
-    let Patch { diff, touched } = patch;
+    let Patch { diff, touched, .. } = patch;
     let others: usize = touched.iter().map(|file| file.path.len()).sum::<usize>()
         + facts.subject.len() * 3
         + facts.body.as_ref().map_or(0, String::len) * 2
@@ -223,12 +223,16 @@ impl io::Write for Counter {
     }
 }
 
+/// Whether the commands have the diff.
+pub(super) fn has_diff(requests: &[Request]) -> bool {
+    requests.iter().any(|request| {
+        matches!(&request.command, Command::ProposePatchSet(patch) if patch.diff.is_some())
+    })
+}
+
 /// Notes what became of a diff that was looked for.
 pub(super) fn note_diff(facts: &Facts, requests: &[Request], tally: &mut Tally) {
-    let has_diff = requests.iter().any(|request| {
-        matches!(&request.command, Command::ProposePatchSet(patch) if patch.diff.is_some())
-    });
-    if has_diff {
+    if has_diff(requests) {
         tally.fields.kept("diff and touched files");
     } else {
         tally.remarks.add(Remark::DiffTooLarge, facts.id);

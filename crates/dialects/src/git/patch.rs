@@ -1,9 +1,10 @@
-//! A patch in git's format: the header of each file, quoting, binary files.
+//! A patch in git's format: the header of each file, quoting, which files are binary.
 
 use gix::ObjectId;
 use gix::bstr::BString;
 use gix::objs::tree::EntryKind;
 
+use super::binary::Binaries;
 use crate::diff::{
     Lines, Sink, hunks,
     names::{self, quoted},
@@ -23,8 +24,10 @@ pub(super) struct Side {
     pub(super) kind: EntryKind,
     pub(super) id: ObjectId,
     pub(super) content: Content,
-    /// The secrets that were taken out of its content.
+    /// The secrets that were taken out of its content, or are in it where it is binary.
     pub(super) hits: Vec<Hit>,
+    /// Whether it is binary and a private key.
+    pub(super) is_key: bool,
 }
 
 /// What a file holds, as far as a patch needs it.
@@ -65,6 +68,7 @@ pub(super) fn write(
     old: Option<&Side>,
     new: Option<&Side>,
     similarity: Option<Similarity>,
+    binaries: &mut Binaries,
     sink: &mut Sink,
 ) -> Lines {
     let Some((from, to)) = old.or(new).zip(new.or(old)) else {
@@ -86,7 +90,19 @@ pub(super) fn write(
     if old.map(|side| side.id) == new.map(|side| side.id) {
         return Lines::default();
     }
-    write_index(old, new, sink);
+    let empty = Content::Bytes(Vec::new());
+    let before = old.map_or(&empty, |side| &side.content).text();
+    let after = new.map_or(&empty, |side| &side.content).text();
+    let texts = before.zip(after);
+    let binary = match texts {
+        Some(_) => None,
+        None => binaries.patch(old, new),
+    };
+    write_index(old, new, binary.is_some(), sink);
+    if let Some(binary) = binary {
+        sink.write(&binary);
+        return Lines::default();
+    }
     let a = if old.is_some() {
         a
     } else {
@@ -97,10 +113,7 @@ pub(super) fn write(
     } else {
         names::NOTHING.to_vec()
     };
-    let empty = Content::Bytes(Vec::new());
-    let before = old.map_or(&empty, |side| &side.content).text();
-    let after = new.map_or(&empty, |side| &side.content).text();
-    let (Some(before), Some(after)) = (before, after) else {
+    let Some((before, after)) = texts else {
         for part in [
             b"Binary files ",
             a.as_slice(),
@@ -129,22 +142,26 @@ fn write_modes(old: Option<&Side>, new: Option<&Side>, sink: &mut Sink) {
     sink.write(text.as_bytes());
 }
 
-fn write_index(old: Option<&Side>, new: Option<&Side>, sink: &mut Sink) {
+/// The ids of both sides, whole ones where git applies the patch by them.
+fn write_index(old: Option<&Side>, new: Option<&Side>, is_whole: bool, sink: &mut Sink) {
     // A part of the digest of a text with its secrets would say something of them.
     if [old, new]
         .iter()
         .flatten()
-        .any(|side| !side.hits.is_empty())
+        .any(|side| side.is_key || !side.hits.is_empty())
     {
         return;
     }
-    let short = |side: Option<&Side>| match side {
-        Some(side) => side.id.to_hex_with_len(ABBREVIATION).to_string(),
-        None => "0".repeat(ABBREVIATION),
+    let whole = [old, new].into_iter().flatten();
+    let whole = whole.map(|side| side.id.kind().len_in_hex()).max();
+    let digits = whole.filter(|_| is_whole).unwrap_or(ABBREVIATION);
+    let name = |side: Option<&Side>| match side {
+        Some(side) => side.id.to_hex_with_len(digits).to_string(),
+        None => "0".repeat(digits),
     };
     let mode = match (old, new) {
         (Some(old), Some(new)) if old.kind == new.kind => format!(" {}", new.kind.as_octal_str()),
         _ => String::new(),
     };
-    sink.write(format!("index {}..{}{mode}\n", short(old), short(new)).as_bytes());
+    sink.write(format!("index {}..{}{mode}\n", name(old), name(new)).as_bytes());
 }

@@ -13,7 +13,8 @@ use gix::ObjectId;
 use gix::objs::CommitRef;
 use uuid::Uuid;
 
-use super::commit::{self, Raw};
+use super::binary::Binaries;
+use super::commit::{self, Facts, Raw};
 use super::diff::{Differ, Patch};
 use super::error::{GitImportError, Trouble};
 use super::head::{self, Head};
@@ -183,36 +184,35 @@ fn prepare(
         Baseline::Root => None,
         Baseline::Present(parent) | Baseline::CutOff(parent) => Some(git_oid(parent)?),
     };
-    let patch = match step.baseline {
-        Baseline::Root => Some(differ.patch(id, None, facts.tree, &mut tally)),
-        Baseline::Present(parent) => Some(
-            tree_of(objects, parent)
-                .and_then(|old| differ.patch(id, Some(old), facts.tree, &mut tally)),
-        ),
-        Baseline::CutOff(_) => None,
-    };
-    let (patch, remark) = match patch {
-        Some(Ok(Some(patch))) => (Some(patch), None),
-        Some(Ok(None)) => (None, Some(Remark::TooManyChanges)),
-        Some(Err(fault)) => {
-            reasons.push(format!("its diff and touched files were left out: {fault}"));
-            (None, Some(Remark::DiffUnreadable))
-        }
-        None => (None, Some(Remark::CutOff)),
-    };
-    let patch = patch.unwrap_or(Patch {
-        diff: None,
-        touched: Vec::new(),
-    });
-    let share = under_way.share(patch.diff.as_ref().map_or(0, Vec::len));
-    let requests = map::requests(&facts, parent, patch, &mut tally);
-    match remark {
+    let mut noted = tally.clone();
+    let mut compared = compare(objects, differ, step, &facts, Binaries::kept(), &mut noted);
+    let had_binaries = compared.patch.has_binaries;
+    let bytes = |compared: &Compared| compared.patch.diff.as_ref().map_or(0, Vec::len);
+    let mut share = under_way.share(bytes(&compared));
+    let mut requests = map::requests(&facts, parent, compared.patch, &mut noted);
+    if had_binaries && !map::has_diff(&requests) {
+        // It may be small enough without their content.
+        noted = tally;
+        compared = compare(
+            objects,
+            differ,
+            step,
+            &facts,
+            Binaries::left_out(),
+            &mut noted,
+        );
+        share = under_way.share(bytes(&compared));
+        requests = map::requests(&facts, parent, compared.patch, &mut noted);
+    }
+    let mut tally = noted;
+    match compared.remark {
         None => map::note_diff(&facts, &requests, &mut tally),
         Some(remark) => {
             tally.remarks.add(remark, id);
             tally.fields.lost("diff", 1);
         }
     }
+    reasons.extend(compared.reason);
     Ok(Prepared {
         commit: id,
         key: CommitIds::of(oid).batch,
@@ -221,6 +221,54 @@ fn prepare(
         broken: (!reasons.is_empty()).then(|| reasons.join("; ")),
         tally,
     })
+}
+
+/// What a commit changed, and what is to be said where that is not known.
+struct Compared {
+    patch: Patch,
+    remark: Option<Remark>,
+    reason: Option<String>,
+}
+
+fn compare(
+    objects: &Objects,
+    differ: &mut Differ<'_>,
+    step: &Step,
+    facts: &Facts,
+    binaries: Binaries,
+    tally: &mut Tally,
+) -> Compared {
+    let before = match step.baseline {
+        Baseline::Root => Ok(None),
+        Baseline::Present(parent) => tree_of(objects, parent).map(Some),
+        Baseline::CutOff(_) => return Compared::nothing(Remark::CutOff),
+    };
+    let patch = before.and_then(|before| {
+        let trees = (before, facts.tree);
+        differ.patch(step.commit, trees, binaries, tally)
+    });
+    match patch {
+        Ok(Some(patch)) => Compared {
+            patch,
+            remark: None,
+            reason: None,
+        },
+        Ok(None) => Compared::nothing(Remark::TooManyChanges),
+        Err(fault) => Compared {
+            reason: Some(format!("its diff and touched files were left out: {fault}")),
+            ..Compared::nothing(Remark::DiffUnreadable)
+        },
+    }
+}
+
+impl Compared {
+    fn nothing(remark: Remark) -> Compared {
+        Compared {
+            patch: Patch::default(),
+            remark: Some(remark),
+            reason: None,
+        }
+    }
 }
 
 fn decoded(raw: &Raw, id: ObjectId) -> Result<CommitRef<'_>, Fault> {

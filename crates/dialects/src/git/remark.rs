@@ -27,7 +27,8 @@ pub(super) enum Remark {
     TooManyChanges,
     FileTooLarge,
     DiffUnreadable,
-    Binary,
+    BinaryTooLarge,
+    BinarySecret,
 }
 
 impl Remark {
@@ -85,8 +86,11 @@ impl Remark {
             Remark::DiffUnreadable => {
                 "has files that cannot be read: its diff and touched files are left out"
             }
-            Remark::Binary => {
-                "changes binary files: the diff says that they differ and cannot be applied, as the repository alone has their content"
+            Remark::BinaryTooLarge => {
+                "changes binary files that are too large to be kept (16 MiB before and after, 24 MiB as patches of one commit, or more than its diff has room for): the diff says that they differ and cannot be applied, as the repository alone has their content"
+            }
+            Remark::BinarySecret => {
+                "changes binary files with secrets, or private keys: the diff says that they differ and cannot be applied, as the repository alone has their content"
             }
         }
     }

@@ -13,7 +13,7 @@ use annals_domain::{Json, Ordered, Pairs, cut};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use crate::report;
+use crate::report::{self, below};
 
 /// The bytes of a key that a path shows; it is cut beyond them.
 const KEY: usize = 80;
@@ -38,14 +38,6 @@ pub(super) struct Fields<'a> {
     path: String,
     left: Vec<(String, &'a RawValue)>,
     tally: &'a RefCell<report::Fields>,
-}
-
-fn below(outer: &str, name: &str) -> String {
-    if outer.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{outer}.{name}")
-    }
 }
 
 impl<'a> Fields<'a> {

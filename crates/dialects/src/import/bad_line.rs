@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::bounds::TooMuch;
+
 /// Why nothing can be read from a line.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BadLine {
@@ -10,6 +12,8 @@ pub(crate) enum BadLine {
     NotAnObject,
     #[error("{0}")]
     Document(String),
+    #[error(transparent)]
+    TooMuch(#[from] TooMuch),
     #[error("{}", in_line(.0))]
     Json(#[from] serde_json::Error),
     #[error("in {path}: {}", in_line(.source))]

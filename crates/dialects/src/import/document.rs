@@ -6,6 +6,9 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+/// So many fields a document has at most, but for its list: each may be kept by itself.
+const FIELDS: usize = 10_000;
+
 /// A document as far as it was read.
 #[derive(Debug, Default)]
 pub(crate) struct Document<'a> {
@@ -15,6 +18,8 @@ pub(crate) struct Document<'a> {
     pub(crate) list: Vec<&'a RawValue>,
     /// Whether it has the list, or at least the beginning of it.
     pub(crate) has_list: bool,
+    /// Whether the list is there to its end.
+    pub(crate) has_whole_list: bool,
     /// Why it could not be read to its end.
     pub(crate) bad: Option<serde_json::Error>,
 }
@@ -68,6 +73,9 @@ impl<'a> Visitor<'a> for Filling<'_, 'a> {
                 }
                 self.document.has_list = true;
                 map.next_value_seed(Values(&mut self.document.list))?;
+                self.document.has_whole_list = true;
+            } else if self.document.fields.len() >= FIELDS {
+                return Err(A::Error::custom(format_args!("more than {FIELDS} fields")));
             } else {
                 let value = map.next_value()?;
                 self.document.fields.push((key, value));
@@ -122,6 +130,7 @@ mod tests {
             assert!(read.bad.is_some(), "{cut}");
             let ends = [24, 32].into_iter().filter(|end| *end <= cut);
             assert_eq!(read.list.len(), ends.count(), "{cut}");
+            assert_eq!(read.has_whole_list, cut > 32, "{cut}");
         }
     }
 
@@ -135,6 +144,10 @@ mod tests {
             ),
             (r#"{"list":[],"list":[1]}"#, "duplicate field `list`"),
             (r#"{"list":[]} x"#, "trailing characters"),
+            (
+                &format!("{{{}", "\"\":0,".repeat(10_001)),
+                "more than 10000 fields",
+            ),
         ] {
             let read = Document::read(text, "list");
             let said = read.bad.unwrap().to_string();

@@ -10,6 +10,7 @@ use annals_files::Root;
 use futures::StreamExt;
 
 use super::bad_line::BadLine;
+use super::bounds;
 use super::database::{self, Database, DatabaseError, Row};
 use super::error::ImportError;
 use super::files::{self, Beginning, Recording};
@@ -325,17 +326,21 @@ impl Reader {
         };
         let messages = read.unwrap_or_else(|reason| vec![(1, Err(BadLine::Document(reason)))]);
         let last = messages.last().map_or(1, |(number, _)| *number);
+        let mut ready = Vec::new();
         for (number, read) in messages {
             let read = read.map(|read| vec![read]);
-            let line = ReadLine {
+            ready.push(ReadLine {
                 number,
                 read: read.map_err(|bad| bad.to_string()),
                 values: 1,
                 hits: std::mem::take(&mut hits),
                 done,
-            };
-            outlet.send(ReadEvent::Lines(vec![line]))?;
+            });
+            if ready.len() >= AT_ONCE.1 {
+                outlet.send(ReadEvent::Lines(std::mem::take(&mut ready)))?;
+            }
         }
+        outlet.send(ReadEvent::Lines(ready))?;
         Ok(last)
     }
 
@@ -382,7 +387,12 @@ impl Reader {
         let (read, hits) = match row {
             Ok((row, hits)) => {
                 let (table, id) = (row.table, row.id);
-                let read = self.format.row(row, self.names.as_ref());
+                let cells = row.cells.iter().map(|(_, text)| text.as_str());
+                let read = cells
+                    .map(|text| bounds::check(text.as_bytes()))
+                    .collect::<Result<(), _>>();
+                let read = read.map_err(BadLine::from);
+                let read = read.and_then(|()| self.format.row(row, self.names.as_ref()));
                 let named = |bad: BadLine| {
                     let reason = bad.to_string();
                     DatabaseError::Row { table, id, reason }.to_string()
@@ -408,6 +418,7 @@ impl Reader {
     ) -> Result<(RedactedText, Vec<Hit>), String> {
         let text = bytes.map_err(|error| error.to_string());
         let mut read = text.and_then(|bytes| {
+            bounds::check(&bytes).map_err(|error| error.to_string())?;
             let read = RedactedText::json(bytes, &self.secrets);
             read.map_err(|error| error.to_string())
         });

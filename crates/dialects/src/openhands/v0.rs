@@ -115,9 +115,7 @@ pub(super) struct State {
     /// The action of a call by the id that its response has for it.
     by_id: BTreeMap<String, String>,
     metrics: Metrics,
-    /// Events that were read.
-    events: u64,
-    /// Events that condensations said are forgotten.
+    /// How many events its condensations forgot.
     forgotten: u64,
 }
 
@@ -166,7 +164,6 @@ impl Metrics {
 /// What an event says.
 pub(super) fn read(event: &Event<'_>, state: &mut State) -> Vec<Read> {
     let members = &event.members;
-    state.events += 1;
     let name = name(event);
     let course = course(state);
     let mut reads = Vec::new();
@@ -275,7 +272,7 @@ fn on_action(event: &Event<'_>, state: &mut State, name: &str, action: &str) -> 
                 CONDENSATION,
                 vec![item("args.summary", what)],
             );
-            entry.dropped = forgotten(event, state, &args);
+            entry.dropped = forgotten(event, &args, &mut state.forgotten);
             return Some(entry);
         }
         _ if PROGRAM.contains(&action) => {
@@ -330,10 +327,11 @@ fn message(event: &Event<'_>, state: &mut State, name: &str, source: &str) -> En
     entry
 }
 
-/// The events that a condensation forgets: by their numbers, or from one to another.
-fn forgotten(event: &Event<'_>, state: &mut State, args: &Members<'_>) -> Dropped {
-    /// Of a whole conversation; more than one has.
-    const MOST: u64 = 1_000_000;
+/// The events that a condensation forgets: by their numbers, or from one to another. All condensations of a
+/// conversation forget so many: an event is forgotten once.
+fn forgotten(event: &Event<'_>, args: &Members<'_>, before: &mut u64) -> Dropped {
+    /// More than a conversation has.
+    const MOST: u64 = 100_000;
     let ids = args.list("forgotten_event_ids");
     let ids = ids.iter().filter_map(|id| id.get().parse::<u64>().ok());
     let mut ids: Vec<u64> = ids.collect();
@@ -341,13 +339,14 @@ fn forgotten(event: &Event<'_>, state: &mut State, args: &Members<'_>) -> Droppe
     if let (Some(first), Some(last)) = (
         of("forgotten_events_start_id"),
         of("forgotten_events_end_id"),
-    ) {
-        // It forgets none that has not been.
-        ids.extend(first..=last.min(first.saturating_add(state.events)));
+    ) && last.saturating_sub(first) < MOST
+    {
+        ids.extend(first..=last);
     }
-    let left = MOST.saturating_sub(state.forgotten);
-    ids.truncate(usize::try_from(left).unwrap_or(usize::MAX));
-    state.forgotten += ids.len() as u64;
+    *before = before.saturating_add(ids.len() as u64);
+    if *before > MOST {
+        return Dropped::Nothing;
+    }
     let line = |id: u64| {
         let name = event.own(&id.to_string());
         DroppedLine {

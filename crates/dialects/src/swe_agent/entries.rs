@@ -1,6 +1,6 @@
 //! From a run to the entries of its conversation.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
@@ -101,12 +101,12 @@ const FAILED: [&str; 7] = [
 ];
 
 /// The entries of a run, in their order.
-pub(super) fn of(run: &Run<'_>, text: &str, names: Option<&IdSecret>) -> Vec<Read> {
+pub(super) fn of(run: &Run<'_>, names: Option<&IdSecret>) -> Vec<Read> {
     let has_response = run.messages.iter().any(is_response);
     if !has_response && !is_over(run) {
         return vec![Read::Skipped {
             kind: "run without a response".to_owned(),
-            text: text.to_owned(),
+            text: run.text.to_owned(),
         }];
     }
     let mut writer = Writer::new(run, names);
@@ -159,6 +159,21 @@ struct Pending {
     step: Option<usize>,
 }
 
+/// So many calls of a response wait for their results, the newest ones.
+const WAITING: usize = 4_096;
+
+/// The numbers of a run's steps by a text of them.
+fn numbered<'r>(
+    run: &'r Run<'_>,
+    text: impl Fn(&'r Step<'r>) -> &'r str,
+) -> HashMap<&'r str, Vec<usize>> {
+    let mut numbers: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, step) in run.steps.iter().enumerate() {
+        numbers.entry(text(step).trim()).or_default().push(at);
+    }
+    numbers
+}
+
 struct Writer<'r, 'a> {
     run: &'r Run<'a>,
     names: Option<&'r IdSecret>,
@@ -166,10 +181,13 @@ struct Writer<'r, 'a> {
     entries: Vec<Entry>,
     /// How often something was said before.
     said: HashMap<Vec<String>, usize>,
-    pending: Vec<Pending>,
+    pending: VecDeque<Pending>,
     is_prompted: bool,
     /// The steps up to here are written.
     steps: usize,
+    /// The numbers of all steps by what was done in them, and by what the model said.
+    by_action: HashMap<&'r str, Vec<usize>>,
+    by_response: HashMap<&'r str, Vec<usize>>,
 }
 
 impl<'r, 'a> Writer<'r, 'a> {
@@ -195,9 +213,11 @@ impl<'r, 'a> Writer<'r, 'a> {
             session: ids().anonymous(serde_json::json!(said).to_string().as_bytes(), names),
             entries: Vec::new(),
             said: HashMap::new(),
-            pending: Vec::new(),
+            pending: VecDeque::new(),
             is_prompted: false,
             steps: 0,
+            by_action: numbered(run, |step| &step.action),
+            by_response: numbered(run, |step| &step.response),
         }
     }
 
@@ -354,7 +374,7 @@ impl<'r, 'a> Writer<'r, 'a> {
         self.pending.clear();
         for (index, call) in calls.into_iter().enumerate() {
             let id = format!("{}/{index}", entry.name);
-            self.pending.push(Pending {
+            self.pending.push_back(Pending {
                 own: call.id,
                 id: id.clone(),
                 step,
@@ -370,6 +390,8 @@ impl<'r, 'a> Writer<'r, 'a> {
                 },
             ));
         }
+        let most = self.pending.len().saturating_sub(WAITING);
+        self.pending.drain(..most);
         for (frame, item) in items.iter_mut().enumerate() {
             item.frame = frame;
         }
@@ -396,15 +418,12 @@ impl<'r, 'a> Writer<'r, 'a> {
     /// The step that a response is of. Those before it that no message mentions are written here.
     fn step_of(&mut self, members: &Members<'_>, message: &Message) -> Option<usize> {
         let action: Option<String> = members.get("action");
-        let steps = self.run.steps.iter().enumerate().skip(self.steps);
-        let is_own = |step: &Step<'_>| match &action {
-            Some(action) => step.action.trim() == action.trim(),
-            None => step.response.trim() == message.text.trim(),
+        let found = match &action {
+            Some(action) => self.by_action.get(action.trim())?,
+            None => self.by_response.get(message.text.trim())?,
         };
-        let at = steps
-            .into_iter()
-            .find(|(_, step)| is_own(step))
-            .map(|(at, _)| at)?;
+        let first = found.partition_point(|at| *at < self.steps);
+        let at = *found.get(first)?;
         self.skipped_steps(at);
         self.steps = at + 1;
         Some(at)
@@ -439,15 +458,11 @@ impl<'r, 'a> Writer<'r, 'a> {
         let mut calls = Vec::new();
         for name in &named {
             let own = |call: &Pending| call.own.as_deref() == Some(name.as_str());
-            calls.extend(
-                self.pending
-                    .iter()
-                    .position(own)
-                    .map(|at| self.pending.remove(at)),
-            );
+            let at = self.pending.iter().position(own);
+            calls.extend(at.and_then(|at| self.pending.remove(at)));
         }
         if calls.is_empty() {
-            calls.push(self.pending.remove(0));
+            calls.extend(self.pending.pop_front());
         }
         let failed = is_error(&members.within("extra"), &message.text);
         let step = calls

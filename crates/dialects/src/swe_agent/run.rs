@@ -8,6 +8,8 @@ use crate::import::members::{Members, elements, texts};
 /// A run of the agent.
 #[derive(Debug, Default)]
 pub(super) struct Run<'a> {
+    /// All that the document says of it.
+    pub(super) text: &'a str,
     pub(super) messages: Vec<Message>,
     pub(super) steps: Vec<Step<'a>>,
     pub(super) info: Members<'a>,
@@ -52,6 +54,7 @@ pub(super) fn runs(text: &str) -> Result<Vec<Run<'_>>, BadLine> {
     if text.trim_start().starts_with('[') {
         let (list, error) = elements(text);
         return Ok(vec![Run {
+            text,
             messages: list.into_iter().map(message).collect(),
             bad: error.map(Into::into),
             ..Run::default()
@@ -65,19 +68,19 @@ pub(super) fn runs(text: &str) -> Result<Vec<Run<'_>>, BadLine> {
     let attempts = members.list("attempts");
     let mut runs: Vec<Run<'_>> = attempts
         .into_iter()
-        .map(|raw| run(Members::of(Some(raw))))
+        .map(|raw| run(raw.get(), Members::of(Some(raw))))
         .collect();
     if !["history", "messages", "trajectory"]
         .iter()
         .all(|name| members.list(name).is_empty())
         || runs.is_empty()
     {
-        runs.push(run(members));
+        runs.push(run(text, members));
     }
     Ok(runs)
 }
 
-fn run(members: Members<'_>) -> Run<'_> {
+fn run<'a>(text: &'a str, members: Members<'a>) -> Run<'a> {
     let steps: Vec<Step<'_>> = members.list("trajectory").into_iter().map(step).collect();
     let info = members.within("info");
     // It is written as an object, or as the text of one.
@@ -108,6 +111,7 @@ fn run(members: Members<'_>) -> Run<'_> {
     ];
     let first = steps.first().and_then(|step| step.cwd.clone());
     Run {
+        text,
         messages,
         config: members.raw("replay_config").or_else(|| info.raw("config")),
         environment: members.text("environment"),

@@ -198,7 +198,20 @@ fn cut_anywhere_and_then_whole_it_is_the_same() {
     let unnamed = annals_wire::sorted(unnamed).to_string();
     let rest = &unnamed[1..unnamed.len() - 1];
     let names = r#""session_id":"run-1","trajectory_id":"t-1""#;
-    let texts = [format!("{{{names},{rest}}}"), format!("{{{rest},{names}}}")];
+    // The trajectories of sub-agents may come before the steps, too.
+    let mut less: Value = serde_json::from_str(&unnamed).unwrap();
+    let inner = less
+        .as_object_mut()
+        .unwrap()
+        .remove("subagent_trajectories");
+    let inner = inner.unwrap().to_string();
+    let less = annals_wire::sorted(less).to_string();
+    let less = &less[1..less.len() - 1];
+    let texts = [
+        format!("{{{names},{rest}}}"),
+        format!("{{{rest},{names}}}"),
+        format!(r#"{{{names},"subagent_trajectories":{inner},{less}}}"#),
+    ];
     let once = log_of("t.json", &texts[0]);
     for text in texts {
         for cut in (100..text.len()).step_by(211) {

@@ -1,5 +1,6 @@
 //! `import git`: what commits become, which diffs, repeats, odd repositories.
 
+mod binary;
 mod commits;
 mod diffs;
 mod odd;
