@@ -23,8 +23,12 @@ enum NoProfile {
 
 /// Reads the policy profile in a file, and checks that it can do what it says.
 pub(crate) fn read(path: &Path) -> Result<PolicyProfile, CliError> {
-    let text = read_text(path)?;
-    profile(&text).map_err(|error| wrong(path, None, &error.to_string()))
+    parse(path, &read_text(path)?)
+}
+
+/// The policy profile that the text of a file is.
+pub(crate) fn parse(path: &Path, text: &str) -> Result<PolicyProfile, CliError> {
+    profile(text).map_err(|error| wrong(path, None, &error.to_string()))
 }
 
 fn profile(text: &str) -> Result<PolicyProfile, NoProfile> {

@@ -13,20 +13,31 @@ use crate::profile_file;
 
 /// Reads policy files, which are one set of policies, and checks them.
 pub(crate) fn read(paths: &[PathBuf]) -> Result<Policies, CliError> {
-    let mut texts = Vec::new();
+    read_with_texts(paths).map(|(policies, _)| policies)
+}
+
+/// The same, and each file's path with its text as it was read.
+pub(crate) fn read_with_texts(
+    paths: &[PathBuf],
+) -> Result<(Policies, Vec<(String, String)>), CliError> {
+    let (mut texts, mut cedar) = (Vec::new(), Vec::new());
     for path in paths {
+        let name = path.display().to_string();
+        let text = read_text(path)?;
         let is_profile = path.extension().is_some_and(|it| it == "json");
-        let text = match is_profile {
-            true => profile::cedar(&profile_file::read(path)?),
-            false => read_text(path)?,
+        let rules = match is_profile {
+            true => profile::cedar(&profile_file::parse(path, &text)?),
+            false => text.clone(),
         };
-        texts.push((path.display().to_string(), text));
+        texts.push((name.clone(), text));
+        cedar.push((name, rules));
     }
-    let files: Vec<(&str, &str)> = texts
+    let files: Vec<(&str, &str)> = cedar
         .iter()
         .map(|(name, text)| (name.as_str(), text.as_str()))
         .collect();
-    Policies::parse(&files).map_err(|errors| wrong(&errors))
+    let policies = Policies::parse(&files).map_err(|errors| wrong(&errors))?;
+    Ok((policies, texts))
 }
 
 /// What is wrong, each on a line of its own.

@@ -30,7 +30,7 @@ use crate::{claude, codex, gemini};
 
 pub use crate::transcript::live::{Live, Outcome};
 pub use crate::transcript::telling::{
-    Around, CallStep, CallTold, Decided, LiveAgent, Telling, Told,
+    Around, CallStep, CallTold, Decided, FileSays, LiveAgent, Telling, Told,
 };
 
 /// Cursor, of which no transcripts are imported.

@@ -12,6 +12,7 @@
 #![allow(clippy::panic, clippy::unwrap_used, clippy::expect_used)]
 
 mod importers;
+mod live;
 mod mutation;
 mod parsers;
 mod seeds;
@@ -30,7 +31,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 24] = [
+pub const TARGETS: [Target; 27] = [
     target("record", parsers::record, seeds::records),
     target("wire", parsers::wire, seeds::structures),
     target("chunk", parsers::chunk, seeds::chunks),
@@ -42,6 +43,9 @@ pub const TARGETS: [Target; 24] = [
     target("key", parsers::key, seeds::keys),
     target("secrets", parsers::secrets, seeds::texts),
     target("contract", parsers::contract, seeds::contracts),
+    target("hook", live::hook, live::hooks),
+    target("spool", live::spool, live::spooled),
+    target("telemetry", live::telemetry, live::telemetries),
     target("import_claude", importers::claude, seeds::recordings),
     target("import_gemini", importers::gemini, seeds::gemini),
     target("import_codex", importers::codex, seeds::codex),

@@ -5,6 +5,8 @@
 //! table knows is kept in the same way, and named.
 
 mod agent;
+mod answer;
+mod asked;
 mod call;
 mod claude;
 mod codex;
@@ -15,13 +17,15 @@ mod table;
 
 use annals::domain::Timestamp;
 use annals_dialects::import::RedactedText;
-use annals_dialects::live::{self, Around, LiveAgent, Telling, Told};
+use annals_dialects::live::{self, Around, CallStep, LiveAgent, Telling, Told};
 use annals_dialects::secrets::Secrets;
 use uuid::Uuid;
 
 pub use self::agent::HookAgent;
+pub use self::asked::{Asked, Surroundings};
 use self::fields::Fields;
 use self::table::{Event, Means};
+use crate::gate::Ruling;
 
 /// The most bytes of a hook that are read; what is beyond is cut off, and said so.
 pub const LARGEST: usize = 15 * 1024 * 1024;
@@ -40,6 +44,8 @@ pub struct Hook {
     pub received: Timestamp,
     /// How many bytes were left out at its end.
     pub left_out: u64,
+    /// What the gate says of the call that it asks for.
+    pub ruling: Option<Ruling>,
     text: RedactedText,
 }
 
@@ -63,8 +69,15 @@ impl Hook {
             id,
             received,
             left_out,
+            ruling: None,
             text,
         }
+    }
+
+    /// The same with what the gate says of the call that it asks for.
+    #[must_use]
+    pub fn with_ruling(self, ruling: Option<Ruling>) -> Hook {
+        Hook { ruling, ..self }
     }
 
     /// Its text without its secrets.
@@ -114,6 +127,10 @@ impl Hook {
         if is_placed && (asks || unknown || self.left_out > 0) {
             telling.beside = Some(self.around(fields, name, known, session.is_some()));
         }
+        if let (Some(ruling), false) = (&self.ruling, is_placed) {
+            let tool = fields.first(&["tool_name"]);
+            telling.beside = Some(ruling.evidence(tool.as_deref().unwrap_or(name)));
+        }
         telling.side = fields.first(dialect.side);
         telling.cwd = fields.first(dialect.cwd);
         telling.version = fields.first(dialect.version);
@@ -143,7 +160,12 @@ impl Hook {
                 let (id, text) = (self.prompt_id(fields)?, fields.first(event.says)?);
                 return Some(Told::Prompt { id, text });
             }
-            call::told(self.agent.dialect(), event.means, fields).map(Told::Call)
+            let mut call = call::told(self.agent.dialect(), event.means, fields)?;
+            if let Some(ruling) = &self.ruling {
+                let mode = fields.first(&["permission_mode"]);
+                call.steps.push(CallStep::Decided(ruling.decided(mode)));
+            }
+            Some(Told::Call(call))
         });
         placed.unwrap_or_else(|| Told::Around(self.around(fields, name, known, has_session)))
     }

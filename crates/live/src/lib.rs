@@ -8,6 +8,9 @@
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
 
 pub mod expiry;
+#[doc(hidden)]
+pub mod fuzzing;
+mod gate;
 pub mod hook;
 mod input;
 pub mod install;
@@ -16,7 +19,8 @@ mod run;
 mod spool;
 mod take;
 
+pub use gate::{PolicyFile, Ruling};
 pub use input::Input;
-pub use run::{Became, HookRun};
-pub use spool::{Lost, Spool, SpoolError, SpoolState, Spooled};
+pub use run::{Became, HookRun, deliver};
+pub use spool::{Spool, SpoolError, SpoolState, Spooled};
 pub use take::{TakeError, Taken, take_in};

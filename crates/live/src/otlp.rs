@@ -214,6 +214,21 @@ async fn take(shared: &Shared, kind: Kind, request: Request) -> Response {
     }
 }
 
+/// What a body tells, for a fuzzer.
+pub(crate) fn understand(is_of_spans: bool, is_json: bool, body: &[u8], secrets: &Secrets) {
+    let kind = match is_of_spans {
+        true => Kind::Traces,
+        false => Kind::Logs,
+    };
+    let encoding = match is_json {
+        true => Encoding::Json,
+        false => Encoding::Protobuf,
+    };
+    for signal in signal::read(kind, encoding, body).unwrap_or_default() {
+        let _ = meaning::told(&signal, secrets);
+    }
+}
+
 async fn read(body: Body) -> Result<Vec<u8>, (StatusCode, &'static str)> {
     let read = tokio::time::timeout(PATIENCE, to_bytes(body, LARGEST)).await;
     match read {

@@ -1,16 +1,27 @@
 //! One hook from its JSON to the log, within its deadline, or into the spool.
 
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Instant;
+use std::io::{self, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
 use annals::OpenOptions;
 use annals::blocking::Wait as _;
 use annals_dialects::live::Outcome;
 use annals_dialects::secrets::Secrets;
+use annals_tool_policy::Verdict;
+use uuid::Uuid;
 
+use crate::gate::Ruling;
 use crate::hook::Hook;
-use crate::spool::{Spool, session_mark};
+use crate::spool::{Spool, from_kept, kept, session_mark};
 use crate::take::{Recorders, take_session};
+
+/// What a process says that has recorded a hook.
+const RECORDED: &str = "recorded";
+
+/// The most bytes that it is given: those of a hook, written as JSON in JSON, and its policies.
+const LONGEST: u64 = 128 * 1024 * 1024;
 
 /// What became of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +45,8 @@ pub struct HookRun {
     pub secrets: Secrets,
     /// Until when it must be somewhere.
     pub deadline: Instant,
+    /// Whether a call is refused whose verdict the log does not have.
+    pub fail_closed: bool,
 }
 
 impl HookRun {
@@ -43,43 +56,152 @@ impl HookRun {
             log: log.into(),
             secrets,
             deadline,
+            fail_closed: false,
+        }
+    }
+
+    /// Refuses a call whose verdict the log does not have.
+    #[must_use]
+    pub fn with_fail_closed(self, fail_closed: bool) -> HookRun {
+        HookRun {
+            fail_closed,
+            ..self
         }
     }
 
     /// Records a hook, or keeps it in the spool: it is on disk in one of them when this answers, and this answers by
-    /// its deadline, unless the disk itself is slower.
-    pub fn record(&self, hook: &Hook) -> Became {
+    /// its deadline, unless the disk itself is slower. With it comes what the gate may answer: what is on disk, and no
+    /// other verdict. Nothing is only refused.
+    ///
+    /// The log is opened by another process, which runs [`deliver`]: it can be given up at any moment, and whatever becomes
+    /// of it, this one goes on.
+    pub fn decide(&self, hook: Hook, courier: io::Result<Command>) -> (Became, Option<Ruling>) {
         let spool = match Spool::of(&self.log) {
             Ok(spool) => spool,
-            Err(error) => return Became::Lost(error.to_string()),
+            Err(error) => return self.lost(hook, error.to_string()),
         };
-        let reason = match self.in_log(hook, &spool) {
-            Ok(()) => return Became::Recorded,
-            Err(reason) => reason,
+        let courier = match self.in_log(&hook, courier) {
+            Ok(()) => return (Became::Recorded, hook.ruling),
+            Err(failed) => failed,
         };
-        match spool.put(hook) {
-            Ok(()) => Became::Spooled(reason),
-            Err(error) => Became::Lost(format!("{reason}; {error}")),
+        let hook = self.closed(hook, &courier.reason);
+        // It ends with what is left of it, once the event is somewhere.
+        match spool.put(&hook) {
+            Ok(()) => (Became::Spooled(courier.reason.clone()), hook.ruling),
+            Err(error) => self.lost(hook, format!("{}; {error}", courier.reason)),
         }
     }
 
-    /// Records it on a thread of its own, which is left alone when it takes too long: opening a log cannot be interrupted.
-    fn in_log(&self, hook: &Hook, spool: &Spool) -> Result<(), String> {
-        let (tell, told) = channel();
-        let (log, secrets) = (self.log.clone(), self.secrets.clone());
-        let (hook, spool) = (hook.clone(), spool.clone());
-        let thread = std::thread::Builder::new().name("annals-hook".to_owned());
-        let started = thread.spawn(move || {
-            let _ = tell.send(record(&log, &secrets, &hook, &spool));
-        });
-        started.map_err(|error| format!("no thread could be started: {error}"))?;
-        // What is left is for the spool.
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        match told.recv_timeout(left.mul_f64(0.8)) {
-            Ok(recorded) => recorded,
-            Err(RecvTimeoutError::Timeout) => Err("the log did not answer in time".to_owned()),
-            Err(RecvTimeoutError::Disconnected) => Err("recording it failed".to_owned()),
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    fn lost(&self, hook: Hook, reason: String) -> (Became, Option<Ruling>) {
+        let ruling = self.fail_closed.then(|| self.closed(hook, &reason).ruling);
+        (Became::Lost(reason), ruling.flatten())
+    }
+
+    /// A hook whose call the log knows nothing of, as far as is known: it is refused, where that is wanted. Should the log
+    /// come to have the first verdict still, this is another one, and has a name of its own.
+    fn closed(&self, hook: Hook, reason: &str) -> Hook {
+        let is_open = |ruling: &Ruling| ruling.verdict != Verdict::Deny;
+        if !self.fail_closed || !hook.ruling.as_ref().is_some_and(is_open) {
+            return hook;
         }
+        let ruling = Ruling::failure(reason, &self.secrets);
+        let mut hook = hook.with_ruling(Some(ruling));
+        hook.id = Uuid::now_v7();
+        hook
+    }
+
+    /// Has another process record it, for as long as there is time.
+    fn in_log(&self, hook: &Hook, courier: io::Result<Command>) -> Result<(), Undelivered> {
+        if self.left().is_zero() {
+            return Err(Undelivered {
+                reason: "there was no time left for the log".to_owned(),
+                courier: None,
+            });
+        }
+        let started = courier.and_then(|mut command| {
+            let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+            command.stderr(Stdio::null()).spawn()
+        });
+        let mut courier = match started {
+            Ok(courier) => courier,
+            Err(error) => {
+                let reason = format!("the log could not be opened: {error}");
+                return Err(Undelivered {
+                    reason,
+                    courier: None,
+                });
+            }
+        };
+        let told = talk(&mut courier, hook);
+        // What is left is for the spool.
+        let reason = match told.recv_timeout(self.left().mul_f64(0.8)) {
+            Ok(said) if said == RECORDED => return Ok(()),
+            Ok(said) if !said.is_empty() => said,
+            Err(RecvTimeoutError::Timeout) => "the log did not answer in time".to_owned(),
+            _ => "recording it failed".to_owned(),
+        };
+        Err(Undelivered {
+            reason,
+            courier: Some(courier),
+        })
+    }
+}
+
+/// A hook that was not recorded, and the process that was to do so, which is ended with this.
+struct Undelivered {
+    reason: String,
+    courier: Option<Child>,
+}
+
+impl Drop for Undelivered {
+    fn drop(&mut self) {
+        if let Some(courier) = &mut self.courier {
+            // It may have ended by itself.
+            let _ = courier.kill();
+        }
+    }
+}
+
+/// Gives a process the hook, and learns what it says, on a thread of its own: neither is waited for too long.
+fn talk(courier: &mut Child, hook: &Hook) -> Receiver<String> {
+    let (tell, told) = channel();
+    let (input, output) = (courier.stdin.take(), courier.stdout.take());
+    let bytes = kept(hook).unwrap_or_default();
+    let thread = std::thread::Builder::new().name("annals-hook".to_owned());
+    // Without a thread nothing is told.
+    let _ = thread.spawn(move || {
+        let mut said = String::new();
+        // Where it does not take all of it, it says why.
+        let given = input.map(|mut input| input.write_all(&bytes));
+        drop(given);
+        if let Some(mut output) = output {
+            let _ = output.read_to_string(&mut said);
+        }
+        let _ = tell.send(said);
+    });
+    told
+}
+
+/// Records the hook that another process gives; what is to be told to it.
+pub fn deliver(log: &str, input: impl Read) -> String {
+    let mut text = String::new();
+    let read = input.take(LONGEST).read_to_string(&mut text);
+    if let Err(error) = read {
+        return format!("it did not get the event: {error}");
+    }
+    // What was cut off is given up by the one who gave it.
+    let secrets = Secrets::standard();
+    let Some(hook) = from_kept(&text, &secrets) else {
+        return "it did not get the event".to_owned();
+    };
+    let spool = Spool::of(log).map_err(|error| error.to_string());
+    match spool.and_then(|spool| record(log, &secrets, &hook, &spool)) {
+        Ok(()) => RECORDED.to_owned(),
+        Err(reason) => reason,
     }
 }
 

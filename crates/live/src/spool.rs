@@ -8,7 +8,7 @@
 //! PATH.spool/
 //!   01795000000123-0192f0c1-....-9f31c2d4.hook   an event: 14 digits, its id, 8 digits of its session
 //!   01795000000123-0192f0c1-....-9f31c2d4.bad    one that cannot be read, or that the log cannot have
-//!   lost                                         a byte for each event that had no room
+//!   lost                                         its length: how many events are lost
 //! ```
 
 use std::ffi::OsString;
@@ -25,6 +25,7 @@ use annals_files::{Dir, Kind};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::gate::Ruling;
 use crate::hook::{Hook, HookAgent};
 
 /// The most events that wait, and the most bytes of them.
@@ -110,13 +111,9 @@ pub struct SpoolState {
     pub oldest_ms: Option<u64>,
     /// How many cannot be read, or cannot be recorded.
     pub bad: usize,
-    /// How many had no room and are lost.
+    /// How many are lost: there was no room for them, or they could not be written.
     pub lost: u64,
 }
-
-/// That an event is lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lost;
 
 /// A file of the spool.
 #[derive(Serialize, Deserialize)]
@@ -127,7 +124,13 @@ struct Written {
     received: Timestamp,
     left_out: u64,
     text: String,
+    /// Since version 2, which only files have that need it: a program that knows no gate would forget its verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ruling: Option<Ruling>,
 }
+
+/// The version of files with a verdict, and of those without.
+const VERSIONS: [u8; 2] = [2, 1];
 
 impl Spool {
     /// The spool of a log.
@@ -151,7 +154,7 @@ impl Spool {
     /// Keeps an event. It is on disk when this answers.
     ///
     /// # Errors
-    /// [`SpoolError`]; then it is not kept, and where it had no room it is counted.
+    /// [`SpoolError`]; then it is not kept, and is counted as lost where that can be done.
     pub fn put(&self, hook: &Hook) -> Result<(), SpoolError> {
         self.make()?;
         let state = self.state()?;
@@ -165,24 +168,14 @@ impl Spool {
         }
         let name = file_name(hook);
         self.write(&name, hook).map_err(|error| {
-            // It had no room on the disk: that is all that can be said of it, if it can.
-            if error.kind() == io::ErrorKind::StorageFull {
-                self.count_lost();
-            }
+            // The disk is full, or broken: that is all that can be said of it, if it can.
+            self.count_lost();
             self.io(error)
         })
     }
 
     fn write(&self, name: &str, hook: &Hook) -> io::Result<()> {
-        let written = Written {
-            version: 1,
-            agent: hook.agent.key().to_owned(),
-            id: hook.id,
-            received: hook.received,
-            left_out: hook.left_out,
-            text: hook.text().to_owned(),
-        };
-        let bytes = serde_json::to_vec(&written)?;
+        let bytes = kept(hook)?;
         let unfinished = self.path.join(format!(".{name}.new"));
         let mut how = OpenOptions::new();
         how.write(true).create_new(true).mode(0o600);
@@ -237,13 +230,7 @@ impl Spool {
             }
             Err(error) => return Err(self.io(error)),
         }
-        let written: Option<Written> = serde_json::from_str(&text).ok();
-        let known = written.and_then(|written| {
-            let agent = HookAgent::by_key(&written.agent)?;
-            let named = (written.id, written.received);
-            let text = written.text.into_bytes();
-            (written.version == 1).then(|| Hook::new(agent, named, text, written.left_out, secrets))
-        });
+        let known = from_kept(&text, secrets);
         if known.is_none() {
             self.put_aside(spooled)?;
         }
@@ -339,12 +326,16 @@ impl Spool {
         }
     }
 
+    /// Counts an event that is lost, in the length of a file: that grows on a full disk, too.
     fn count_lost(&self) {
         let mut how = OpenOptions::new();
-        how.append(true).create(true).mode(0o600);
-        let counted = annals_files::open_with(&self.path.join(LOST), &mut how);
-        // Without room for a byte nobody can be told but the one who called.
-        let _ = counted.and_then(|mut file| file.write_all(b"."));
+        how.write(true).create(true).truncate(false).mode(0o600);
+        let file = annals_files::open_with(&self.path.join(LOST), &mut how);
+        // What cannot be counted is said to the one who called, at least.
+        let _ = file.and_then(|file| {
+            file.lock()?;
+            file.set_len(file.metadata()?.len() + 1)
+        });
     }
 
     fn io(&self, source: io::Error) -> SpoolError {
@@ -353,6 +344,35 @@ impl Spool {
             source,
         }
     }
+}
+
+/// An event as the spool keeps it, and as it is handed to the process that brings it into the log.
+pub(crate) fn kept(hook: &Hook) -> serde_json::Result<Vec<u8>> {
+    let [with_ruling, without] = VERSIONS;
+    let written = Written {
+        version: match hook.ruling {
+            Some(_) => with_ruling,
+            None => without,
+        },
+        agent: hook.agent.key().to_owned(),
+        id: hook.id,
+        received: hook.received,
+        left_out: hook.left_out,
+        text: hook.text().to_owned(),
+        ruling: hook.ruling.clone(),
+    };
+    serde_json::to_vec(&written)
+}
+
+/// The event that was kept; none, where it cannot be read.
+pub(crate) fn from_kept(text: &str, secrets: &Secrets) -> Option<Hook> {
+    let written: Written = serde_json::from_str(text).ok()?;
+    let agent = HookAgent::by_key(&written.agent)?;
+    let named = (written.id, written.received);
+    let text = written.text.into_bytes();
+    let is_known = VERSIONS.contains(&written.version);
+    let hook = is_known.then(|| Hook::new(agent, named, text, written.left_out, secrets));
+    hook.map(|hook| hook.with_ruling(written.ruling))
 }
 
 /// What tells a session from others in the names of files, which need not say what it is called.

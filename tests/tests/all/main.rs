@@ -31,6 +31,7 @@ mod seal;
 mod session_replay;
 mod shared;
 mod soak;
+mod spool;
 mod states;
 mod support;
 mod together;

@@ -27,6 +27,9 @@ pub(crate) enum Hook {
     Uninstall(UninstallHooks),
     /// Show where hooks are installed, what came in lately, and what waits
     Status(HookStatus),
+    /// Bring an event into the log: what a hook starts for that
+    #[command(hide = true)]
+    Deliver,
 }
 
 fn hook_help(agent: &str) -> String {
@@ -37,8 +40,13 @@ input. Nothing is written to standard output and the exit status is 0, whatever 
 agent goes on as it would: what cannot be recorded in time is kept in LOG.spool, synced, and the next
 command that writes to the log takes it in. Secrets are taken out first.
 
+With --gate a policy over tool calls (see `annals policy`) answers what the agent asks for. A verdict
+that is on disk nowhere is not answered: the agent's own settings decide then, and with --fail-closed
+the call is refused.
+
 Examples:
   annals hook {agent} < event.json
+  annals hook {agent} --gate policy.cedar --fail-closed < event.json
   annals --log ~/annals hook {agent} < event.json
   annals hook {agent} -v < event.json    says on standard error what became of it"
     )
@@ -55,7 +63,21 @@ pub(crate) struct RunHook {
     #[arg(long, value_name = "MS")]
     pub(crate) deadline: Option<u64>,
     #[command(flatten)]
+    pub(crate) gate: Gate,
+    #[command(flatten)]
     pub(crate) redaction: Redaction,
+}
+
+/// Whether calls are judged before they are made.
+#[derive(Debug, Args)]
+pub(crate) struct Gate {
+    /// Judge calls before they are made by this policy, and answer in the agent's own form once the verdict is on disk.
+    /// Several files are one policy
+    #[arg(long, value_name = "FILE")]
+    pub(crate) gate: Vec<PathBuf>,
+    /// Refuse a call that cannot be judged, or whose verdict the log does not have in time
+    #[arg(long, requires = "gate")]
+    pub(crate) fail_closed: bool,
 }
 
 /// An agent that has hooks.
@@ -99,6 +121,7 @@ program has moved: what was installed before is replaced. The hooks record into 
 Examples:
   annals --log ~/annals hook install claude    ~/.claude/settings.json, for all projects
   annals hook install claude --project         .claude/settings.json of this project
+  annals hook install claude --gate policy.cedar    calls are judged by a policy, too
   annals hook install codex --dry-run          what would be changed
   annals hook install cursor --yes             without asking")]
 pub(crate) struct InstallHooks {
@@ -107,6 +130,8 @@ pub(crate) struct InstallHooks {
     pub(crate) agent: HookAgent,
     #[command(flatten)]
     pub(crate) scope: HookScope,
+    #[command(flatten)]
+    pub(crate) gate: Gate,
     #[command(flatten)]
     pub(crate) how: HowToChange,
     /// The program that the hooks run; left out, this one

@@ -42,7 +42,7 @@ fn add(command: Command, page: &mut String) {
     ));
     page.push_str(&block(&mut command));
     let within: Vec<Command> = command.get_subcommands().cloned().collect();
-    let is_own = |command: &Command| command.get_name() != "help";
+    let is_own = |command: &Command| command.get_name() != "help" && !command.is_hide_set();
     within
         .into_iter()
         .filter(is_own)

@@ -1,14 +1,17 @@
 //! `annals hook`: what agents tell as they work, and the hooks in their configurations.
 
+mod gate;
 mod installing;
 mod status;
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use annals::domain::Timestamp;
 use annals_live::hook::{Hook, HookAgent};
 use annals_live::{Became, HookRun, Input};
 use chrono::Utc;
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::cli::{Hook as Args, RunHook};
@@ -24,10 +27,11 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<(), CliErr
         Args::Install(args) => installing::install(args, context),
         Args::Uninstall(args) => installing::uninstall(args, context),
         Args::Status(args) => status::run(args, context).await,
+        Args::Deliver => deliver(context),
     }
 }
 
-/// Records one event. It never fails: an agent would take that for an answer.
+/// Records one event. It never fails, but for a gate that is to: an agent would take that for an answer.
 fn record(agent: HookAgent, args: &RunHook, context: &mut Context) -> Result<(), CliError> {
     let started = Instant::now();
     context.own_files();
@@ -46,24 +50,67 @@ fn record(agent: HookAgent, args: &RunHook, context: &mut Context) -> Result<(),
         Some(json) => (json.clone().into_bytes(), 0),
         None => input(longest, context),
     };
+    let ruled = gate::ruling(agent, args, &bytes, (&secrets, longest / 2), context);
+    let ruling = ruled.as_ref().ok().cloned().flatten();
     let named = (Uuid::now_v7(), Timestamp::from(Utc::now()));
-    let hook = Hook::new(agent, named, bytes, left_out, &secrets);
+    let hook = Hook::new(agent, named, bytes, left_out, &secrets).with_ruling(ruling);
     let (_, event) = hook.names();
     let within = within.unwrap_or_else(|| agent.deadline(event.as_deref()));
-    let run = HookRun::new(context.log.clone(), secrets, started + within);
-    match run.record(&hook) {
-        Became::Recorded if context.is_verbose => context.output.note("recorded"),
+    let run = HookRun::new(context.log.clone(), secrets, started + within)
+        .with_fail_closed(args.gate.fail_closed);
+    let is_judged = hook.ruling.is_some();
+    let (became, ruling) = run.decide(hook, courier(context));
+    say(agent, &became, is_judged && ruling.is_none(), context);
+    ruled?;
+    match ruling.and_then(|ruling| agent.answer(&ruling)) {
+        Some(answer) => answered(&answer, args.gate.fail_closed, context),
+        None => Ok(()),
+    }
+}
+
+/// This program, to be started once more to bring an event into the log.
+fn courier(context: &Context) -> std::io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["--log", &context.log, "hook", "deliver"]);
+    Ok(command)
+}
+
+/// Brings the event on standard input into the log, and says whether it did.
+fn deliver(context: &mut Context) -> Result<(), CliError> {
+    context.own_files();
+    let said = annals_live::deliver(&context.log, std::io::stdin().lock());
+    context.output.raw(said.as_bytes())
+}
+
+/// Says what became of an event.
+fn say(agent: HookAgent, became: &Became, is_open: bool, context: &Context) {
+    let output = &context.output;
+    match became {
+        Became::Recorded if context.is_verbose => output.note("recorded"),
         Became::Spooled(reason) if context.is_verbose => {
-            context.output.note(&format!("kept in the spool: {reason}"));
+            output.note(&format!("kept in the spool: {reason}"));
         }
         Became::Lost(reason) => {
-            context
-                .output
-                .warn(&format!("an event of {} is lost: {reason}", agent.title()));
+            let title = agent.title();
+            let decides = match is_open {
+                true => "; the agent's own settings decide",
+                false => "",
+            };
+            output.warn(&format!("an event of {title} is lost: {reason}{decides}"));
         }
         _ => {}
     }
-    Ok(())
+}
+
+/// Answers the agent. One that cannot be answered is refused by the exit status, where that is wanted.
+fn answered(answer: &Value, is_closed: bool, context: &mut Context) -> Result<(), CliError> {
+    let output = &mut context.output;
+    let written = output.json(answer).and_then(|()| output.flush());
+    match written {
+        Err(error) if is_closed => Err(gate::refused(&error.message())),
+        // A hook that fails is none.
+        _ => Ok(()),
+    }
 }
 
 /// What comes on standard input, and how many bytes of it were left out.

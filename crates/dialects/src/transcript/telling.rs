@@ -1,7 +1,7 @@
 //! What an agent's program tells of a session while it goes on, free of how it tells it.
 
-use annals_domain::Timestamp;
 use annals_domain::run::{GrantScope, ToolDecider, ToolVerdict};
+use annals_domain::{IntegrityHash, Timestamp};
 
 use super::agent::Agent;
 use super::ids::Ids;
@@ -15,6 +15,11 @@ impl LiveAgent {
     /// Its key.
     pub fn key(self) -> &'static str {
         self.0.key
+    }
+
+    /// What it is called as an actor.
+    pub fn actor(self) -> &'static str {
+        self.0.actor
     }
 
     /// What its ids follow from.
@@ -148,8 +153,17 @@ pub struct Decided {
     pub mode: Option<String>,
     /// Whether it follows from what was told, and was not told itself.
     pub is_inferred: bool,
-    /// The files that were in force, with their content.
-    pub in_force: Option<Vec<(String, Vec<u8>)>>,
+    /// The files that were in force, by their paths.
+    pub in_force: Option<Vec<(String, FileSays)>>,
+}
+
+/// What a file says that is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileSays {
+    /// All of it, which the log keeps.
+    Content(Vec<u8>),
+    /// The SHA-256 of it, where the log is not to keep it.
+    Hash(IntegrityHash),
 }
 
 /// What happened around a conversation: a session that began, a permission that was asked for, a compaction.

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::agent::Agent;
 use super::commands::By;
 use super::edit::Access;
-use super::telling::{CallStep, CallTold, Decided};
+use super::telling::{CallStep, CallTold, Decided, FileSays};
 use super::texts;
 
 /// What the commands of a call are made of.
@@ -95,8 +95,12 @@ impl Of<'_> {
 
     fn decided(&self, decided: &Decided) -> DecideToolCall {
         let in_force = decided.in_force.as_ref().map(|files| {
-            let files = files.iter().map(|(path, content)| {
-                FileInForce::new(path.clone()).with_content(Payload(content.clone()))
+            let files = files.iter().map(|(path, says)| {
+                let file = FileInForce::new(path.clone());
+                match says {
+                    FileSays::Content(content) => file.with_content(Payload(content.clone())),
+                    FileSays::Hash(hash) => file.with_hash(*hash),
+                }
             });
             files.collect::<Vec<_>>()
         });

@@ -39,6 +39,10 @@ pub(super) fn with_hooks(
 /// The entry of a hook, as the agent takes it.
 fn entry(agent: HookAgent, event: &str, command: &str) -> Value {
     match agent {
+        // Its hooks are let through when they fail, unless they say otherwise.
+        HookAgent::Cursor if event == "preToolUse" && is_closed(command) => {
+            json!({ "command": command, "timeout": 10, "failClosed": true })
+        }
         HookAgent::Cursor => json!({ "command": command, "timeout": 10 }),
         // In milliseconds.
         HookAgent::Gemini => json!({
@@ -52,6 +56,13 @@ fn entry(agent: HookAgent, event: &str, command: &str) -> Value {
             }
         }
     }
+}
+
+/// Whether a hook's command refuses calls that it cannot judge.
+fn is_closed(command: &str) -> bool {
+    command
+        .split_whitespace()
+        .any(|word| word == "--fail-closed")
 }
 
 /// A configuration without our hooks, and without what is empty then.

@@ -8,6 +8,7 @@ use annals_live::hook::HookAgent;
 use annals_live::install::{self, Change, Scope};
 use serde_json::json;
 
+use super::gate;
 use crate::cli::{self, HookScope, HowToChange, InstallHooks, UninstallHooks};
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
@@ -21,7 +22,11 @@ pub(super) fn install(args: &InstallHooks, context: &mut Context) -> Result<(), 
             std::env::current_exe().map_err(|error| CliError::input(Path::new("annals"), error))?
         }
     };
-    let command = command(agent, &program, &context.log)?;
+    let mut command = command(agent, &program, &context.log)?;
+    for option in gate::options(&args.gate.gate, args.gate.fail_closed)? {
+        command.push(' ');
+        command.push_str(&quoted(&option));
+    }
     let change = install::install(agent, &path, &command)?;
     make(&change, "installed", &args.how, context)?;
     if agent == HookAgent::Codex && !args.how.dry_run && !change.is_nothing() {

@@ -183,7 +183,9 @@ fn print(
     }
     if state.lost > 0 {
         let lost = counted(state.lost, "event", "events");
-        output.line(&format!("{lost} lost: there was no room"))?;
+        output.line(&format!(
+            "{lost} lost: there was no room for them, or they could not be written"
+        ))?;
     }
     Ok(())
 }

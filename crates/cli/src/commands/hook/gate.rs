@@ -1,0 +1,116 @@
+//! `annals hook AGENT --gate`: what a policy says of the call that an event asks for.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use annals_dialects::secrets::Secrets;
+use annals_live::hook::{Asked, HookAgent, Surroundings};
+use annals_live::{PolicyFile, Ruling};
+use annals_tool_policy::Call;
+
+use crate::cli::RunHook;
+use crate::context::Context;
+use crate::error::{CliError, ErrorClass};
+use crate::tool_policy_file;
+
+/// What the policy says of the call that an event asks for; nothing, where it asks for none, or the agent's own settings
+/// are to decide.
+///
+/// # Errors
+/// The event cannot be read, and nothing may be let through for that.
+pub(super) fn ruling(
+    agent: HookAgent,
+    args: &RunHook,
+    bytes: &[u8],
+    (secrets, within): (&Secrets, Duration),
+    context: &Context,
+) -> Result<Option<Ruling>, CliError> {
+    if args.gate.gate.is_empty() {
+        return Ok(None);
+    }
+    let is_closed = args.gate.fail_closed;
+    let call = match Asked::read(agent, bytes, &Surroundings::of(agent)) {
+        Asked::Call(call) => call,
+        Asked::Unreadable(reason) if is_closed => {
+            return Err(refused(&format!("the event cannot be read: {reason}")));
+        }
+        // It is recorded as what it is.
+        _ => return Ok(None),
+    };
+    let ruling = match judged(&args.gate.gate, *call, secrets, within) {
+        Ok(ruling) => ruling,
+        Err(reason) if is_closed => Ruling::failure(&reason, secrets),
+        Err(reason) => {
+            context.output.warn(&format!(
+                "the call is not judged, and the agent's own settings decide: {reason}"
+            ));
+            return Ok(None);
+        }
+    };
+    Ok(Some(match is_closed {
+        true => ruling.closed_for(agent),
+        false => ruling,
+    }))
+}
+
+/// Judges a call on a thread of its own, which is left alone when it takes too long.
+fn judged(
+    paths: &[PathBuf],
+    call: Call,
+    secrets: &Secrets,
+    within: Duration,
+) -> Result<Ruling, String> {
+    let (tell, told) = channel();
+    let (paths, secrets) = (paths.to_vec(), secrets.clone());
+    let thread = std::thread::Builder::new().name("annals-gate".to_owned());
+    let started = thread.spawn(move || {
+        let _ = tell.send(judge(&paths, &call, &secrets));
+    });
+    started.map_err(|error| format!("no thread could be started: {error}"))?;
+    match told.recv_timeout(within) {
+        Ok(judged) => judged,
+        Err(RecvTimeoutError::Timeout) => Err("judging it took too long".to_owned()),
+        Err(RecvTimeoutError::Disconnected) => Err("judging it failed".to_owned()),
+    }
+}
+
+fn judge(paths: &[PathBuf], call: &Call, secrets: &Secrets) -> Result<Ruling, String> {
+    let read = tool_policy_file::read_with_texts(paths);
+    let (policies, texts) = read.map_err(|error| error.message())?;
+    let files = texts
+        .iter()
+        .map(|(path, text)| PolicyFile::new(path.as_str(), text, secrets));
+    Ok(Ruling::judge(&policies, files.collect(), call, secrets))
+}
+
+/// What an agent takes for a refusal where nothing can be answered: status 2, and the reason on standard error.
+pub(super) fn refused(reason: &str) -> CliError {
+    let message = format!("denied, since the gate cannot do its work: {reason}");
+    CliError::new(ErrorClass::Usage, "gate", message)
+}
+
+/// The options of a gate, for the command in an agent's configuration: its files are valid, and are named wherever the
+/// agent runs.
+pub(super) fn options(gate: &[PathBuf], is_closed: bool) -> Result<Vec<String>, CliError> {
+    if gate.is_empty() {
+        return Ok(Vec::new());
+    }
+    tool_policy_file::read(gate)?;
+    let mut options = Vec::new();
+    for path in gate {
+        let path = std::path::absolute(path).map_err(|error| CliError::input(path, error))?;
+        options.extend(["--gate".to_owned(), utf8(&path)?]);
+    }
+    if is_closed {
+        options.push("--fail-closed".to_owned());
+    }
+    Ok(options)
+}
+
+fn utf8(path: &Path) -> Result<String, CliError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        let message = "the path of a policy is not UTF-8, and no configuration can name it";
+        CliError::new(ErrorClass::Invalid, "path_not_utf8", message)
+    })
+}

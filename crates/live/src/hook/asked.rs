@@ -1,0 +1,93 @@
+//! The call that an event asks for, as policies judge it. It is read from the event as it came: with its secrets, which
+//! a policy may know by their place, and which no verdict repeats.
+
+use annals_dialects::live;
+use annals_tool_policy::{Call, UNNAMED_AGENT};
+use serde_json::Value;
+
+use super::HookAgent;
+use super::fields::Fields;
+use super::table::Means;
+use crate::gate::branch;
+
+/// What an event asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Asked {
+    /// To make a call.
+    Call(Box<Call>),
+    /// Nothing: it only tells.
+    Nothing,
+    /// It cannot be read, for this reason.
+    Unreadable(String),
+}
+
+/// What is known where an event comes in, and is not in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Surroundings {
+    /// The folder that the agent was started to work on.
+    pub workspace: Option<String>,
+    /// The user's home folder.
+    pub home: Option<String>,
+}
+
+impl Surroundings {
+    /// Those of an agent that runs this process.
+    pub fn of(agent: HookAgent) -> Surroundings {
+        let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let workspace = match agent {
+            HookAgent::Claude => set("CLAUDE_PROJECT_DIR"),
+            HookAgent::Cursor => set("CURSOR_PROJECT_DIR"),
+            HookAgent::Gemini => set("GEMINI_PROJECT_DIR"),
+            HookAgent::Codex => None,
+        };
+        Surroundings {
+            workspace,
+            home: set("HOME"),
+        }
+    }
+}
+
+impl Asked {
+    /// Reads what an event asks for.
+    pub fn read(agent: HookAgent, bytes: &[u8], around: &Surroundings) -> Asked {
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return Asked::Unreadable("it is not UTF-8".to_owned());
+        };
+        let fields = match Fields::read(text) {
+            Ok(fields) => fields,
+            Err(reason) => return Asked::Unreadable(reason),
+        };
+        let dialect = agent.dialect();
+        let event = fields.first(dialect.event);
+        let known = event.and_then(|name| dialect.find(&name));
+        if known.is_none_or(|event| event.means != Means::Requested) {
+            return Asked::Nothing;
+        }
+        call(agent, &fields, around)
+            .map_or_else(Asked::Unreadable, |call| Asked::Call(Box::new(call)))
+    }
+}
+
+fn call(agent: HookAgent, fields: &Fields<'_>, around: &Surroundings) -> Result<Call, String> {
+    let tool = fields.first(&["tool_name"]).ok_or("it names no tool")?;
+    let args = match fields.raw("tool_input") {
+        Some(raw) => serde_json::from_str(raw.get())
+            .map_err(|error| format!("the tool's arguments cannot be read: {error}"))?,
+        None => Value::Null,
+    };
+    let dialect = agent.dialect();
+    let cwd = fields.first(dialect.cwd);
+    let workspace = around.workspace.clone();
+    let workspace = workspace.or_else(|| fields.first(&["workspace_roots"]));
+    let name = live::agent(agent.key()).map_or(UNNAMED_AGENT, live::LiveAgent::actor);
+    Ok(Call::new(tool, args)
+        .with_agent(name)
+        .with_session(fields.first(dialect.session))
+        .with_branch(cwd.as_deref().and_then(branch))
+        .with_workspace(workspace.or_else(|| cwd.clone()))
+        .with_cwd(cwd)
+        .with_home(around.home.clone())
+        .with_mode(fields.first(&["permission_mode"])))
+}
