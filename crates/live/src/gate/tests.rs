@@ -1,3 +1,5 @@
+//! Calls that are judged, and what becomes of them where they cannot be.
+
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs;

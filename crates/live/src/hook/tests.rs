@@ -207,9 +207,9 @@ fn calls_are_told_step_by_step() {
 
     let (_, _, ended) = steps(HookAgent::Claude, "PostToolUse");
     let [
-        CallStep::Requested { .. },
         CallStep::Begun { ms_before: 1250 },
         CallStep::Ended { worked: true, .. },
+        CallStep::Requested { .. },
     ] = ended.as_slice()
     else {
         panic!("{ended:?}");
@@ -220,7 +220,7 @@ fn calls_are_told_step_by_step() {
         failure: Some(failure),
         duration_ms: Some(30_000),
         ..
-    }) = failed.last()
+    }) = failed.iter().rev().nth(1)
     else {
         panic!("{failed:?}");
     };

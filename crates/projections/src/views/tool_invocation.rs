@@ -123,7 +123,6 @@ impl ToolInvocationView {
 
     /// What tells of the call as a whole knows best what it was; only what it does not say stays.
     fn learn_all(&mut self, event: &ToolInvoked, entry: &Entry) {
-        self.tool_name = entry.text(event.tool_name);
         if let Some(args) = event.args {
             self.args = Some(entry.json(args));
         }

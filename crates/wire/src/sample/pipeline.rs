@@ -27,19 +27,6 @@ pub(super) fn samples() -> Vec<Emitted> {
             frames: vec![FrameId(0), FrameId(70_000)],
             inferred: true,
         }),
-        sample(|_| FramesDropped {
-            frames: vec![
-                StoredRange {
-                    first: FrameId(0),
-                    last: FrameId(41),
-                },
-                StoredRange {
-                    first: FrameId(69_999),
-                    last: FrameId(69_999),
-                },
-            ],
-            all: false,
-        }),
         sample(|_| MaxFramesSet { max_frames: 0 }),
         sample(|_| EvictionPolicySet {
             rule: PolicyRule::MaxFrames,
@@ -73,6 +60,19 @@ pub(super) fn samples() -> Vec<Emitted> {
                 created_at: time(),
                 token_estimate: Some(120),
             }],
+        }),
+        sample(|_| FramesDropped {
+            frames: vec![
+                StoredRange {
+                    first: FrameId(0),
+                    last: FrameId(41),
+                },
+                StoredRange {
+                    first: FrameId(69_999),
+                    last: FrameId(69_999),
+                },
+            ],
+            all: false,
         }),
     ]
 }

@@ -72,6 +72,20 @@ fn is_test(path: &Path) -> bool {
     path.iter().filter_map(|part| part.to_str()).any(is_test)
 }
 
+/// Whether a file is a further one of its kind, such as `run/tool_command.rs` of `run/command.rs`.
+fn is_further(name: &Path, listed: &Path) -> bool {
+    let stem = |path: &Path| {
+        path.file_name()
+            .and_then(|name| name.to_str().map(str::to_owned))
+    };
+    match (stem(name), stem(listed)) {
+        (Some(name_stem), Some(of)) => {
+            name.parent() == listed.parent() && name_stem.ends_with(&format!("_{of}"))
+        }
+        _ => false,
+    }
+}
+
 /// How long a tool call took came to an event that was stored already.
 #[test]
 fn a_field_of_an_event_takes_the_files_that_the_page_lists() {
@@ -138,7 +152,9 @@ fn a_field_of_an_event_takes_the_files_that_the_page_lists() {
         }
         let name = path.strip_prefix(root()).expect("a path of the workspace");
         let is_listed = files.iter().chain(&more).any(|listed| {
-            name.starts_with(listed) || name.starts_with(Path::new(listed).with_extension(""))
+            name.starts_with(listed)
+                || name.starts_with(Path::new(listed).with_extension(""))
+                || is_further(name, Path::new(listed))
         });
         assert!(
             is_listed,

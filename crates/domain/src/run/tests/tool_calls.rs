@@ -74,9 +74,16 @@ fn a_call_that_nothing_is_known_of_needs_its_tools_name() {
         BeginToolCall::new(RUN, CALL).into(),
         EndToolCall::new(RUN, CALL, ToolStatus::Ok).into(),
     ] {
-        assert_eq!(
-            given.decide(command),
-            Err(not_found(Kind::ToolInvocation, CALL))
+        let refused = given.decide(command).unwrap_err();
+        assert!(
+            matches!(
+                &refused,
+                Refusal::Invalid {
+                    field: "tool_name",
+                    ..
+                }
+            ),
+            "{refused}"
         );
     }
 }

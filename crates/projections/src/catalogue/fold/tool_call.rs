@@ -25,10 +25,6 @@ impl Fold<'_> {
         let failed = |status| i64::from(status == Some(CallStatus::Error));
         if is_known {
             self.set_status(Kind::ToolInvocation, id, after.into());
-            // What tells of the call as a whole knows best what it was.
-            if matches!(event, Event::ToolInvoked(_)) {
-                self.set_title(Kind::ToolInvocation, id);
-            }
             let key = keys::later_of_call(id, self.step.position());
             self.rows.put(&key, &[]);
             self.count_call(0, failed(Some(after)) - failed(before));
