@@ -153,7 +153,7 @@ mod tests {
             String::from_utf8_lossy(&out).into_owned()
         };
         // What git 2.47 prints for an empty file.
-        let nothing = [0x78, 0x9c, 0x03, 0x00, 0x00, 0x00, 0x00, 0x01];
+        let nothing = [0x78, 0x01, 0x03, 0x00, 0x00, 0x00, 0x00, 0x01];
         assert_eq!(line(&nothing), "HcmV?d00001\n");
         assert_eq!(line(&[0]), "A00000\n");
         assert_eq!(line(&[255; 4]), "D|NsC0\n");
