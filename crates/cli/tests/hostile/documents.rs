@@ -115,6 +115,19 @@ fn attempts_are_looked_at_each_by_itself() {
     assert!(ended.is_good, "{}", ended.said);
 }
 
+/// Each step without anything in it became two messages.
+#[test]
+fn steps_with_nothing_in_them_are_not_read_without_end() {
+    let field = Field::new();
+    let mut text =
+        r#"{"info":{"exit_status":"x"},"trajectory":[{"action":"a","observation":"b"}"#.to_owned();
+    text.push_str(&",{}".repeat(290_000));
+    text.push_str("]}");
+    let ended = imported(&field, "steps", "swe-agent", "a.traj", text.into_bytes());
+    let said = "more than 50000 messages or steps, the most that is read of a run";
+    assert!(ended.said.contains(said), "{:.2000}", ended.said);
+}
+
 /// A short event said of a million others that they are forgotten.
 #[test]
 fn condensations_forget_no_more_than_there_may_be() {

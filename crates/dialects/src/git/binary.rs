@@ -6,8 +6,6 @@ use std::io::{self, Write as _};
 use gix::zlib::Compression;
 use gix::zlib::stream::deflate;
 
-use super::patch::{Content, Side};
-
 /// Bytes of a file before and after, together, that are kept.
 pub(super) const CONTENT: usize = 16 << 20;
 
@@ -62,16 +60,13 @@ impl Binaries {
         self.left_out.take()
     }
 
-    /// The patch of a file of which one side is not text; none where it is left out.
-    pub(super) fn patch(&mut self, old: Option<&Side>, new: Option<&Side>) -> Option<Vec<u8>> {
-        let nothing = Content::Bytes(Vec::new());
-        let [before, after] = [old, new].map(|side| side.map_or(&nothing, |side| &side.content));
-        // What was not even read is said of the change.
-        let (Content::Bytes(before), Content::Bytes(after)) = (before, after) else {
-            return None;
-        };
-        let is_secret = |side: &&Side| side.is_key || !side.hits.is_empty();
-        let written = if [old, new].iter().flatten().any(is_secret) {
+    /// What leads from one content to another, and back; none where it is left out.
+    pub(super) fn patch(
+        &mut self,
+        (before, after): (&[u8], &[u8]),
+        is_secret: bool,
+    ) -> Option<Vec<u8>> {
+        let written = if is_secret {
             Err(LeftOut::Secret)
         } else if before.len().saturating_add(after.len()) > CONTENT || self.room == 0 {
             Err(LeftOut::Large)
@@ -95,7 +90,7 @@ impl Binaries {
     }
 }
 
-/// What leads from one content to another, and back.
+/// The patch itself.
 fn written(before: &[u8], after: &[u8]) -> io::Result<Vec<u8>> {
     let mut patch = b"GIT binary patch\n".to_vec();
     for content in [after, before] {
@@ -153,7 +148,7 @@ mod tests {
             String::from_utf8_lossy(&out).into_owned()
         };
         // What git 2.47 prints for an empty file.
-        let nothing = [0x78, 0x9c, 0x03, 0x00, 0x00, 0x00, 0x00, 0x01];
+        let nothing = [0x78, 0x01, 0x03, 0x00, 0x00, 0x00, 0x00, 0x01];
         assert_eq!(line(&nothing), "HcmV?d00001\n");
         assert_eq!(line(&[0]), "A00000\n");
         assert_eq!(line(&[255; 4]), "D|NsC0\n");

@@ -30,6 +30,21 @@ pub(super) struct Side {
     pub(super) is_key: bool,
 }
 
+impl Side {
+    /// Whether there is something in its content that is not told.
+    fn is_secret(&self) -> bool {
+        self.is_key || !self.hits.is_empty()
+    }
+
+    /// Its content, unless that was not read.
+    fn bytes(&self) -> Option<&[u8]> {
+        match &self.content {
+            Content::Bytes(bytes) => Some(bytes),
+            Content::Huge => None,
+        }
+    }
+}
+
 /// What a file holds, as far as a patch needs it.
 #[derive(Debug, Clone)]
 pub(super) enum Content {
@@ -96,7 +111,7 @@ pub(super) fn write(
     let texts = before.zip(after);
     let binary = match texts {
         Some(_) => None,
-        None => binaries.patch(old, new),
+        None => binary(old, new, binaries),
     };
     write_index(old, new, binary.is_some(), sink);
     if let Some(binary) = binary {
@@ -129,6 +144,14 @@ pub(super) fn write(
     hunks::write(before, after, &header, sink)
 }
 
+/// The patch of a file of which one side is not text; none where that is left out, or was not even read.
+fn binary(old: Option<&Side>, new: Option<&Side>, binaries: &mut Binaries) -> Option<Vec<u8>> {
+    let before = old.map_or(Some(&[][..]), Side::bytes)?;
+    let after = new.map_or(Some(&[][..]), Side::bytes)?;
+    let is_secret = [old, new].into_iter().flatten().any(Side::is_secret);
+    binaries.patch((before, after), is_secret)
+}
+
 fn write_modes(old: Option<&Side>, new: Option<&Side>, sink: &mut Sink) {
     let mode = |side: &Side| side.kind.as_octal_str();
     let text = match (old, new) {
@@ -145,11 +168,7 @@ fn write_modes(old: Option<&Side>, new: Option<&Side>, sink: &mut Sink) {
 /// The ids of both sides, whole ones where git applies the patch by them.
 fn write_index(old: Option<&Side>, new: Option<&Side>, is_whole: bool, sink: &mut Sink) {
     // A part of the digest of a text with its secrets would say something of them.
-    if [old, new]
-        .iter()
-        .flatten()
-        .any(|side| side.is_key || !side.hits.is_empty())
-    {
+    if [old, new].iter().flatten().any(|side| side.is_secret()) {
         return;
     }
     let whole = [old, new].into_iter().flatten();

@@ -1,9 +1,9 @@
 //! How much is in a text of JSON, counted before it is parsed: what is short as a text, as a list of `0,`, is large in
 //! memory, and each element of a list may become a part of the log.
 
-/// So many elements the lists of a text may have, together: a recording of 64 MiB, the most that is read at
-/// once, has fewer than 300,000.
-pub(crate) const ELEMENTS: usize = 500_000;
+/// So many elements the lists of a text may have, together: of recordings that were measured, one of 64 MiB, the most
+/// that is read at once, would have 20,000 to 270,000.
+pub(crate) const ELEMENTS: usize = 300_000;
 
 /// So many members its objects may have, together.
 const MEMBERS: usize = 4_000_000;

@@ -387,10 +387,8 @@ impl Reader {
         let (read, hits) = match row {
             Ok((row, hits)) => {
                 let (table, id) = (row.table, row.id);
-                let cells = row.cells.iter().map(|(_, text)| text.as_str());
-                let read = cells
-                    .map(|text| bounds::check(text.as_bytes()))
-                    .collect::<Result<(), _>>();
+                let mut cells = row.cells.iter().map(|(_, text)| text.as_str());
+                let read = cells.try_for_each(|text| bounds::check(text.as_bytes()));
                 let read = read.map_err(BadLine::from);
                 let read = read.and_then(|()| self.format.row(row, self.names.as_ref()));
                 let named = |bad: BadLine| {

@@ -5,6 +5,10 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::import::bad_line::BadLine;
 use crate::import::members::{Members, elements, texts};
 
+/// So many messages and steps of a run are read: a step without anything in it takes a thousand times its length
+/// in memory, and real runs have some hundred.
+const MOST: usize = 50_000;
+
 /// A run of the agent.
 #[derive(Debug, Default)]
 pub(super) struct Run<'a> {
@@ -53,12 +57,13 @@ pub(super) struct Step<'a> {
 pub(super) fn runs(text: &str) -> Result<Vec<Run<'_>>, BadLine> {
     if text.trim_start().starts_with('[') {
         let (list, error) = elements(text);
-        return Ok(vec![Run {
+        let run = Run {
             text,
-            messages: list.into_iter().map(message).collect(),
+            messages: list.into_iter().take(MOST + 1).map(message).collect(),
             bad: error.map(Into::into),
             ..Run::default()
-        }]);
+        };
+        return Ok(vec![run.bounded()]);
     }
     if !text.trim_start().starts_with('{') {
         serde_json::from_str::<serde::de::IgnoredAny>(text)?;
@@ -81,7 +86,8 @@ pub(super) fn runs(text: &str) -> Result<Vec<Run<'_>>, BadLine> {
 }
 
 fn run<'a>(text: &'a str, members: Members<'a>) -> Run<'a> {
-    let steps: Vec<Step<'_>> = members.list("trajectory").into_iter().map(step).collect();
+    let steps = members.list("trajectory").into_iter().take(MOST + 1);
+    let steps: Vec<Step<'_>> = steps.map(step).collect();
     let info = members.within("info");
     // It is written as an object, or as the text of one.
     let replayed: Option<String> = members.get("replay_config");
@@ -94,6 +100,7 @@ fn run<'a>(text: &'a str, members: Members<'a>) -> Run<'a> {
     let mut messages: Vec<Message> = ["history", "messages"]
         .iter()
         .flat_map(|name| members.list(name))
+        .take(MOST + 1)
         .map(message)
         .collect();
     if messages.is_empty() {
@@ -134,6 +141,22 @@ fn run<'a>(text: &'a str, members: Members<'a>) -> Run<'a> {
         steps,
         info,
         bad: None,
+    }
+    .bounded()
+}
+
+impl Run<'_> {
+    /// It as far as it is read.
+    fn bounded(mut self) -> Self {
+        if self.messages.len() > MOST || self.steps.len() > MOST {
+            self.messages.truncate(MOST);
+            self.steps.truncate(MOST);
+            let reason = format!(
+                "it has more than {MOST} messages or steps, the most that is read of a run"
+            );
+            self.bad = Some(BadLine::Document(reason));
+        }
+        self
     }
 }
 

@@ -278,8 +278,8 @@ impl Importer<'_> {
             return self.new_batch(batch).await.map(|_| ());
         }
         let own = self.session(session).chain(chain);
-        let bytes: usize = own.held.iter().map(ImportBatch::size).sum();
-        if own.held.len() < HELD.0 && bytes + batch.size() <= HELD.1 {
+        let bytes = || own.held.iter().map(ImportBatch::size).sum::<usize>();
+        if own.held.len() < HELD.0 && bytes() + batch.size() <= HELD.1 {
             own.held.push(batch);
         } else {
             self.left_out("context without work", &batch.load, batch.line);

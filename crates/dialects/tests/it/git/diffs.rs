@@ -131,7 +131,7 @@ fn a_rename_with_changes_is_found_from_half_on() {
 
 #[test]
 fn binary_files_are_whole_and_have_no_lines() {
-    // git compresses another way: it begins the data with JcmZQz.
+    // git compresses faster and less: its data begins with JcmZQz.
     let expected = "\
 diff --git a/x b/x
 index bdc955b7b2e610ad5a72302b139a2e6cb325519a..8835708590a9afa236e1bbad18df9d23de82ccd3 100644
