@@ -19,7 +19,7 @@ pub(crate) struct Git {
 }
 
 /// Settings that only change how things look, and who made them.
-const HARMLESS: [&str; 12] = [
+const HARMLESS: [&str; 11] = [
     "advice.",
     "color.",
     "column.",
@@ -28,7 +28,6 @@ const HARMLESS: [&str; 12] = [
     "init.defaultbranch",
     "log.",
     "pull.ff",
-    "push.default",
     "commit.gpgsign",
     "status.",
     "safe.directory",
@@ -153,6 +152,43 @@ const SUBCOMMANDS: [&str; 116] = [
     "worktree",
 ];
 
+/// Options of subcommands with the name of a program, or of a folder with programs: which subcommands,
+/// the names, and the letters.
+type Running = (
+    &'static [&'static str],
+    &'static [&'static str],
+    &'static str,
+);
+const RUNNING: [Running; 6] = [
+    (
+        &["fetch", "pull", "ls-remote", "fetch-pack", "archive"],
+        &["upload-pack", "exec"],
+        "",
+    ),
+    (&["clone"], &["upload-pack", "template", "config"], "uc"),
+    (&["grep"], &["open-files-in-pager"], "O"),
+    (&["init"], &["template"], ""),
+    (
+        &["push", "send-pack", "http-push"],
+        &["receive-pack", "exec"],
+        "",
+    ),
+    (&["rebase"], &["exec"], "x"),
+];
+
+/// Whether a word is such an option.
+fn runs_by(word: &Word, long: &[&str], short: &str) -> bool {
+    let text = word.shown();
+    match text.strip_prefix("--") {
+        Some(option) => {
+            let name = option.split('=').next().unwrap_or_default();
+            // git takes the beginning of an option for all of it.
+            name.len() > 1 && long.iter().any(|long| long.starts_with(name))
+        }
+        None => text.starts_with('-') && text.contains(|c: char| short.contains(c)),
+    }
+}
+
 /// Reads the words behind `git`.
 pub(crate) fn read(args: &[Word]) -> Git {
     let mut git = Git::default();
@@ -166,6 +202,7 @@ pub(crate) fn read(args: &[Word]) -> Git {
         if !text.starts_with('-') {
             git.name(text);
             git.rest = args.get(at..).unwrap_or_default().to_vec();
+            git.look_at_rest();
             return git;
         }
         let value = args.get(at);
@@ -200,7 +237,29 @@ pub(crate) fn read(args: &[Word]) -> Git {
     git
 }
 
+/// Whether git has a command of this name.
+pub(crate) fn is_subcommand(name: &str) -> bool {
+    SUBCOMMANDS.contains(&name)
+}
+
 impl Git {
+    /// Files that it writes, whose names its arguments do not say.
+    pub(crate) fn writes(&self) -> Option<Word> {
+        let name = self.subcommand.as_deref()?;
+        let only_looks = |word: &Word| {
+            matches!(
+                word.shown(),
+                "--stat" | "--numstat" | "--summary" | "--check"
+            )
+        };
+        let writes = match name {
+            "apply" => !self.rest.iter().any(only_looks),
+            "am" => true,
+            _ => false,
+        };
+        writes.then(|| Word::unknown("(what a patch changes)"))
+    }
+
     fn doubt(&mut self, reason: impl Into<String>) {
         self.unsure.get_or_insert_with(|| reason.into());
     }
@@ -212,6 +271,91 @@ impl Git {
             ));
         }
         self.subcommand = Some(name.to_owned());
+    }
+
+    /// What options and operands of a subcommand have it run, or write.
+    fn look_at_rest(&mut self) {
+        let name = self.subcommand.clone().unwrap_or_default();
+        let given = arguments(&self.rest, &[]);
+        let first = given.operands.first().map_or("", |word| word.shown());
+        let runs = match name.as_str() {
+            "submodule" => first == "foreach",
+            "bisect" => first == "run",
+            "filter-branch" | "for-each-repo" | "mergetool" | "difftool" | "gui" | "citool"
+            | "hook" | "instaweb" | "send-email" | "daemon" => true,
+            "maintenance" => matches!(first, "start" | "register" | "run"),
+            _ => false,
+        };
+        let found = RUNNING
+            .iter()
+            .find(|(names, _, _)| names.contains(&name.as_str()));
+        let (_, long, short) = found.copied().unwrap_or_default();
+        let has_option = self.rest.iter().any(|word| runs_by(word, long, short));
+        if runs || has_option {
+            self.doubt(format!("git {name} runs other commands here"));
+        }
+        if name == "config" {
+            self.configures();
+        }
+    }
+
+    /// `git config` that writes: a setting can decide what runs, and what is pushed.
+    fn configures(&mut self) {
+        let long = [
+            "--file",
+            "-f",
+            "--blob",
+            "--type",
+            "--default",
+            "--comment",
+            "--value",
+        ];
+        let given = arguments(&self.rest, &long);
+        let reads = given.has(
+            &[
+                "get",
+                "list",
+                "get-all",
+                "get-regexp",
+                "get-urlmatch",
+                "get-color",
+                "get-colorbool",
+            ],
+            "l",
+        );
+        let mut names = given.operands.iter().map(|word| word.text.as_deref());
+        let first = names.next();
+        let is_read = match first {
+            None => given.has(&["edit"], "e") == Some(false),
+            Some(Some("get" | "list")) => true,
+            Some(Some(name)) => {
+                given.operands.len() == 1
+                    && name.contains('.')
+                    && given.has(
+                        &[
+                            "unset",
+                            "add",
+                            "replace-all",
+                            "edit",
+                            "remove-section",
+                            "unset-all",
+                        ],
+                        "e",
+                    ) == Some(false)
+            }
+            Some(None) => false,
+        };
+        if reads == Some(true) || is_read {
+            return;
+        }
+        let key = match first.flatten() {
+            Some("set" | "unset") => names.next().flatten(),
+            key => key,
+        };
+        let key = key.map(str::to_ascii_lowercase).unwrap_or_default();
+        if !HARMLESS.iter().any(|it| key.starts_with(it)) {
+            self.doubt("git config can change what git runs");
+        }
     }
 
     fn setting(&mut self, value: Option<&Word>) {
@@ -234,8 +378,16 @@ impl Git {
                 change.name = current.map(str::to_owned);
                 change.force = Some(matches!(name, "reset" | "rebase"));
                 change.deletes = Some(false);
-                vec![change.part()]
+                let mut found = vec![change.part()];
+                found.extend(match name {
+                    "pull" => fetched(&self.rest),
+                    "rebase" => rebased(&self.rest),
+                    _ => Vec::new(),
+                });
+                found
             }
+            "worktree" | "stash" => made_with(name, &self.rest),
+            "fast-import" => vec![Change::of(Kind::Branch).part()],
             "branch" | "checkout" | "switch" => named(name, &self.rest),
             "update-ref" | "symbolic-ref" | "filter-branch" | "replace" => plumbing(&self.rest),
             "fetch" => fetched(&self.rest),
@@ -455,8 +607,18 @@ fn named(subcommand: &str, words: &[Word]) -> Vec<Part> {
     if lists || (creates == Some(false) && deletes == Some(false)) {
         return Vec::new();
     }
-    // Only the first one is new; all of them are deleted.
-    let most = if deletes == Some(false) {
+    if let Some(name) = made_by_option(subcommand, words) {
+        let change = Change {
+            name: branch(name).map(str::to_owned),
+            force,
+            deletes,
+            ..Change::of(Kind::Branch)
+        };
+        return vec![change.part()];
+    }
+    // Only the first one is new; all of them are deleted, and of a copy either may be it.
+    let copies = is_branch && given.has(&["copy"], "cC") != Some(false);
+    let most = if deletes == Some(false) && !copies {
         1
     } else {
         usize::MAX
@@ -472,6 +634,91 @@ fn named(subcommand: &str, words: &[Word]) -> Vec<Part> {
         .part()
     };
     given.operands.iter().take(most).map(part).collect()
+}
+
+/// The branch that `checkout` or `switch` makes, where its name is in the word of the option.
+fn made_by_option<'a>(subcommand: &str, words: &'a [Word]) -> Option<&'a str> {
+    match subcommand {
+        "checkout" => attached(words, &['b', 'B'], &["orphan"]),
+        "switch" => attached(words, &['c', 'C'], &["create", "force-create", "orphan"]),
+        _ => None,
+    }
+}
+
+/// The value that an option has in the same word: `-Bmain`, `--create=main`.
+fn attached<'a>(words: &'a [Word], letters: &[char], long: &[&str]) -> Option<&'a str> {
+    let value = |word: &'a Word| {
+        let text = word.text.as_deref()?;
+        if let Some(option) = text.strip_prefix("--") {
+            let (name, value) = option.split_once('=')?;
+            return long
+                .iter()
+                .any(|long| long.starts_with(name))
+                .then_some(value);
+        }
+        let group = text.strip_prefix('-')?;
+        let at = group.find(letters)?;
+        group.get(at + 1..).filter(|rest| !rest.is_empty())
+    };
+    words.iter().find_map(value)
+}
+
+/// `git rebase UPSTREAM BRANCH` changes that branch.
+fn rebased(words: &[Word]) -> Vec<Part> {
+    let given = arguments(
+        words,
+        &[
+            "--onto",
+            "-s",
+            "--strategy",
+            "-X",
+            "--strategy-option",
+            "-C",
+        ],
+    );
+    let change = |name: Option<&str>| Change {
+        name: name.map(str::to_owned),
+        force: Some(true),
+        deletes: Some(false),
+        ..Change::of(Kind::Branch)
+    };
+    let mut found = Vec::new();
+    if given.has(&["update-refs"], "") != Some(false) {
+        found.push(change(None).part());
+    }
+    let named = given.operands.iter().skip(1);
+    found.extend(named.map(|word| change(word.text.as_deref().and_then(branch)).part()));
+    found
+}
+
+/// `git worktree add -b BRANCH` and `git stash branch BRANCH`.
+fn made_with(subcommand: &str, words: &[Word]) -> Vec<Part> {
+    let given = arguments(words, &[]);
+    let first = given.operands.first().map_or("", |word| word.shown());
+    let name = match (subcommand, first) {
+        ("stash", "branch") => given.operands.get(1).copied(),
+        ("worktree", "add") => {
+            let makes = |word: &Word| {
+                let text = word.shown();
+                text.starts_with('-') && !text.starts_with("--") && text.contains(['b', 'B'])
+            };
+            match words.iter().position(makes) {
+                Some(at) => words.get(at + 1),
+                None => return Vec::new(),
+            }
+        }
+        _ => return Vec::new(),
+    };
+    let name = attached(words, &['b', 'B'], &[])
+        .or_else(|| name.and_then(|word| word.text.as_deref()))
+        .and_then(branch);
+    let change = Change {
+        name: name.map(str::to_owned),
+        force: given.has(&[], "B"),
+        deletes: Some(false),
+        ..Change::of(Kind::Branch)
+    };
+    vec![change.part()]
 }
 
 fn plumbing(words: &[Word]) -> Vec<Part> {
@@ -515,7 +762,11 @@ fn fetched(words: &[Word]) -> Vec<Part> {
         };
         Some(change.part())
     };
-    given.operands.iter().skip(1).filter_map(part).collect()
+    let mut found: Vec<Part> = given.operands.iter().skip(1).filter_map(part).collect();
+    if given.has(&["refmap"], "") == Some(true) {
+        found.push(Change::of(Kind::Branch).part());
+    }
+    found
 }
 
 #[cfg(test)]
@@ -591,6 +842,14 @@ mod tests {
             ("branch --list main", vec![]),
             ("branch -f main x", vec!["branch main!"]),
             ("checkout main", vec![]),
+            ("checkout -qBmain", vec!["branch main!"]),
+            ("switch --force-create=main", vec!["branch main!"]),
+            ("branch -C x main", vec!["branch x!", "branch main!"]),
+            ("worktree add -Bmain ../x", vec!["branch main!"]),
+            ("stash branch main", vec!["branch main"]),
+            ("rebase x main", vec!["commit topic!", "branch main!"]),
+            ("pull origin x:main", vec!["commit topic", "branch main"]),
+            ("fetch --refmap=x:main origin", vec!["branch ?!?-?"]),
             ("checkout -b x", vec!["branch x"]),
             ("switch -C main", vec!["branch main!"]),
             ("update-ref refs/heads/main x", vec!["branch main!"]),

@@ -16,6 +16,15 @@ pub(crate) fn of_url(url: &str) -> Resource {
     named(without_port(host), url, scheme)
 }
 
+/// The file of a URL that is one: `file:///etc/passwd`.
+pub(crate) fn file_of(url: &str) -> Option<&str> {
+    let (scheme, rest) = url.split_once(':')?;
+    let is_file = scheme.eq_ignore_ascii_case("file");
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
+    let path = rest.find('/').and_then(|at| rest.get(at..));
+    path.filter(|_| is_file)
+}
+
 /// Any host.
 pub(crate) fn unknown(text: &str) -> Resource {
     Resource::new(Type::Host, text, false)
@@ -60,7 +69,7 @@ pub(crate) fn in_word(program: &str, word: &Word) -> Option<Resource> {
         let before = text.get(..at).unwrap_or_default();
         let begin = before.rfind(|c| !is_scheme(c)).map_or(0, |at| at + 1);
         let url = text.get(begin..).unwrap_or_default();
-        return (begin < at && !url.starts_with("file:")).then(|| of_url(url));
+        return (begin < at && file_of(url).is_none()).then(|| of_url(url));
     }
     if text.starts_with('-') {
         return None;
@@ -82,7 +91,8 @@ pub(crate) fn in_word(program: &str, word: &Word) -> Option<Resource> {
         // A URL without a scheme.
         "curl" | "wget" | "http" | "https" | "lynx" | "links" | "aria2c" => {
             let host = text.split(['/', '?', '#']).next()?;
-            let is_host = host.contains('.') || host.starts_with("localhost");
+            let is_host = (host.contains('.') && !host.starts_with(['.', '@', '<']))
+                || host.starts_with("localhost");
             let host = host.rsplit('@').next()?;
             is_host.then(|| named(without_port(host), text, "http"))
         }

@@ -12,7 +12,7 @@ use crate::shell::syntax;
 use crate::shell::word::{Variables, Word};
 use crate::simple::{self, Input, Simple};
 use crate::wrap::{self, Runs};
-use crate::{git, host, programs};
+use crate::{git, host, programs, tools};
 
 /// Texts in texts: `sh -c "sh -c ..."`, `$(...)` in `$(...)`.
 const MAX_DEPTH: usize = 12;
@@ -38,35 +38,21 @@ pub(crate) struct Setting<'a> {
 
 /// Reads a command into the parts that it is made of.
 pub(crate) fn command(text: &str, setting: Setting<'_>, reading: &mut Reading) {
-    let mut reader = Reader {
-        setting,
-        reading,
-        parsed: 0,
-        depth: 0,
-        levels: 0,
-        words: 0,
-        files: 0,
-    };
+    let mut reader = Reader::new(setting, reading);
     reader.forget_variables(text);
     reader.script(text, &Dirs::of(setting.cwd), &Around::default());
+    reader.end();
 }
 
 /// Reads a command that is given as its words, without a shell.
 pub(crate) fn words(words: &[String], setting: Setting<'_>, reading: &mut Reading) {
-    let mut reader = Reader {
-        setting,
-        reading,
-        parsed: 0,
-        depth: 0,
-        levels: 0,
-        words: 0,
-        files: 0,
-    };
+    let mut reader = Reader::new(setting, reading);
     let simple = Simple {
         words: words.iter().map(|word| Word::known(word)).collect(),
         ..Simple::default()
     };
     reader.simple(simple, &Dirs::of(setting.cwd), &Around::default());
+    reader.end();
 }
 
 /// What is around a command.
@@ -95,9 +81,37 @@ struct Reader<'a, 'r> {
     levels: usize,
     words: usize,
     files: usize,
+    /// Files that are run as programs and scripts.
+    scripts: Vec<Resource>,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a, 'r> Reader<'a, 'r> {
+    fn new(setting: Setting<'a>, reading: &'r mut Reading) -> Reader<'a, 'r> {
+        Reader {
+            setting,
+            reading,
+            parsed: 0,
+            depth: 0,
+            levels: 0,
+            words: 0,
+            files: 0,
+            scripts: Vec::new(),
+        }
+    }
+
+    /// A script that the command writes itself may have anything in it.
+    fn end(&mut self) {
+        let is_written = |script: &&Resource| {
+            let mut parts = self.reading.parts.iter();
+            parts.any(|part| part.kind == Kind::Edit && part.resource.id == script.id)
+        };
+        if let Some(script) = self.scripts.iter().find(is_written) {
+            let name = cut(&script.id);
+            self.reading
+                .doubt(format!("the command runs {name}, which it writes itself"));
+        }
+    }
+
     /// What a command sets itself is not known from before.
     fn forget_variables(&mut self, text: &str) {
         let is_set = |name: &str| {
@@ -232,6 +246,13 @@ impl<'a> Reader<'a, '_> {
                 simple::tested(&test.expr, &mut words);
                 for word in words {
                     let word = simple::word(word, self.variables(dirs).as_variables());
+                    let text = word.text.as_deref().unwrap_or_default();
+                    // The index of an array is evaluated, even where it is quoted.
+                    if text.contains("[$(") || text.contains("[`") {
+                        let shown = cut(&word.raw);
+                        self.reading
+                            .doubt(format!("a test may run what is in `{shown}`"));
+                    }
                     self.within(&word, dirs);
                 }
                 Ends::same(dirs)
@@ -248,6 +269,7 @@ impl<'a> Reader<'a, '_> {
                 Ends::same(dirs)
             }
             Compound::ForClause(clause) => {
+                self.set(&clause.variable_name, &Word::unknown(""));
                 for word in clause.values.iter().flatten() {
                     let word = simple::word(word, self.variables(dirs).as_variables());
                     self.within(&word, dirs);
@@ -343,9 +365,21 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn expression(&mut self, expression: &str, dirs: &Dirs) {
+        self.assigned_in(expression);
         let quoted = format!("$(({expression}))");
         let word = crate::shell::word::read(&quoted, self.variables(dirs).as_variables());
         self.within(&word, dirs);
+    }
+
+    /// Variables that are set within other text: of an expression, by `read`, by `${NAME:=...}`.
+    fn assigned_in(&mut self, text: &str) {
+        let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
+        let names = text
+            .split(|c: char| !is_name(c))
+            .filter(|it| simple::decides(it));
+        for name in names.map(str::to_owned).collect::<Vec<_>>() {
+            self.set(&name, &Word::unknown(""));
+        }
     }
 
     fn variables(&self, dirs: &Dirs) -> Known<'a> {
@@ -357,6 +391,9 @@ impl<'a> Reader<'a, '_> {
 
     /// Reads the commands that are run for a word.
     fn within(&mut self, word: &Word, dirs: &Dirs) {
+        if word.text.is_none() && word.raw.contains('=') {
+            self.set_by_default(&word.raw);
+        }
         if word.is_odd {
             self.reading
                 .doubt(format!("`{}` could not be read", cut(&word.raw)));
@@ -366,9 +403,29 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
+    /// `${NAME=...}` and `${NAME:=...}`.
+    fn set_by_default(&mut self, raw: &str) {
+        for rest in raw.split("${").skip(1) {
+            let is_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
+            let end = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+            let (name, rest) = rest.split_at_checked(end).unwrap_or_default();
+            if rest.starts_with('=') || rest.starts_with(":=") {
+                self.set(name, &Word::unknown(""));
+            }
+        }
+    }
+
     fn files_of(&mut self, simple: &Simple, dirs: &Dirs) {
         for (kind, word) in &simple.files {
             self.within(word, dirs);
+            if word.shown().starts_with('!') {
+                self.reading.doubt(
+                    "what is redirected to depends on the shell: bash writes to !, zsh does not",
+                );
+            }
+            if may_be_device(word) {
+                self.add(Part::new(Kind::Mention, host::unknown(&word.raw)));
+            }
             let device = word.text.as_deref().and_then(host::of_device);
             match device {
                 Some(host) => self.add(Part::new(Kind::Fetch, host)),
@@ -427,76 +484,116 @@ impl<'a> Reader<'a, '_> {
             .text
             .as_deref()
             .map(program_of)
-            .filter(|it| !it.is_empty())
+            .filter(|it| is_program(it))
         else {
             self.unknown_program(first, args, simple, dirs, around);
             return Ends::same(&Dirs::unknown());
         };
+        self.script_of(&program, args, dirs);
         let is_piped = around.is_piped || !matches!(simple.input, Input::Inherited);
         let input = match &simple.input {
             Input::Text(word) => Some(word),
             Input::Inherited | Input::File => None,
         };
-        let runs = wrap::runs(&program, args, input, is_piped);
+        let runs = wrap::runs(name_of(&program), args, input, is_piped);
+        let with_itself = match &runs {
+            // One that is not the system's does what it likes.
+            Runs::Words { with_itself, .. } | Runs::Script { with_itself, .. } => {
+                *with_itself || program.contains('/')
+            }
+            Runs::Itself | Runs::Input | Runs::Unknown(_) => true,
+        };
+        let reason = match &runs {
+            Runs::Input => Some("it runs what it reads"),
+            Runs::Unknown(reason) => Some(*reason),
+            _ => None,
+        };
+        let mut ends = Ends::same(dirs);
+        if with_itself {
+            ends = self.itself(&program, args, simple, dirs, around, reason);
+        }
         match runs {
-            Runs::Itself => self.itself(&program, args, simple, dirs, around),
+            Runs::Itself => ends,
             Runs::Words {
                 words,
                 sets,
-                with_itself,
                 elsewhere,
+                ..
             } => {
-                if with_itself {
-                    self.itself(&program, args, simple, dirs, around);
-                }
-                for name in sets {
-                    self.set(&name, &Word::unknown(""));
-                }
-                let is_fed = program == "xargs";
-                let around = around.within(&program, is_piped && !is_fed);
+                sets.iter()
+                    .for_each(|name| self.set(name, &Word::unknown("")));
                 let unknown = Dirs::unknown();
                 let inner_dirs = if elsewhere { &unknown } else { dirs };
-                let mut command = simple.clone();
-                command.words = words;
-                command.files.clear();
-                if is_fed {
-                    command.input = Input::Inherited;
-                }
-                self.run_inner(&command, inner_dirs, &around);
+                self.run_words(&program, words, simple, inner_dirs, around);
                 Ends::same(dirs)
             }
-            Runs::Script { text, with_itself } => {
-                if with_itself {
-                    self.itself(&program, args, simple, dirs, around);
+            Runs::Script { text, .. } => {
+                if program == "alias" {
+                    self.reading.doubt("an alias changes what runs");
                 }
                 let around = around.within(&program, around.is_piped);
                 let after = self.script(text.shown(), dirs, &around);
-                // `eval` is in the shell itself.
-                Ends::same(if program == "eval" { &after } else { dirs })
+                // These are in the shell itself.
+                let is_here = matches!(program.as_str(), "eval" | "source" | ".");
+                Ends::same(if is_here { &after } else { dirs })
             }
-            Runs::Input => {
-                let reason = "it runs what it reads";
-                self.unknown_run(&program, args, simple, around, reason);
-                Ends::same(dirs)
-            }
-            Runs::Unknown(reason) => {
-                self.unknown_run(&program, args, simple, around, reason);
+            Runs::Input => Ends::same(&Dirs::unknown()),
+            Runs::Unknown(_) => {
                 self.mentions(args, dirs);
                 Ends::same(dirs)
             }
         }
     }
 
-    /// A command that another one runs.
-    fn run_inner(&mut self, command: &Simple, dirs: &Dirs, around: &Around) {
+    /// The command in the words that another one is given.
+    fn run_words(
+        &mut self,
+        program: &str,
+        words: Vec<Word>,
+        simple: &Simple,
+        dirs: &Dirs,
+        around: &Around,
+    ) {
+        let is_piped = around.is_piped || !matches!(simple.input, Input::Inherited);
+        let is_fed = name_of(program) == "xargs";
+        let around = around.within(program, is_piped && !is_fed);
+        let mut command = simple.clone();
+        command.words = words;
+        command.files.clear();
+        if is_fed {
+            command.input = Input::Inherited;
+        }
         self.levels += 1;
         if self.levels > MAX_LEVELS || around.via.len() > MAX_DEPTH {
             self.reading
                 .doubt("the command is nested deeper than is read");
         } else {
-            self.run(command, dirs, around);
+            self.run(&command, dirs, &around);
         }
         self.levels -= 1;
+    }
+
+    /// The file that is run, if it is one: a program, or the script of a shell or an interpreter.
+    fn script_of(&mut self, program: &str, args: &[Word], dirs: &Dirs) {
+        let word = match program.contains('/') {
+            true => Some(Word::known(program)),
+            false if programs::runs_scripts(program) => {
+                let operand = args.iter().find(|it| !it.shown().starts_with('-'));
+                operand.cloned()
+            }
+            false => None,
+        };
+        let Some(text) = word.and_then(|word| word.text) else {
+            return;
+        };
+        for dir in dirs.all() {
+            let place = Place {
+                dir,
+                root: self.setting.root,
+                home: self.setting.home,
+            };
+            self.scripts.push(path::known(&text, place));
+        }
     }
 
     /// A command whose program is only known at run time.
@@ -517,21 +614,7 @@ impl<'a> Reader<'a, '_> {
         self.mentions(&simple.words, dirs);
     }
 
-    /// A command that runs what is not known before.
-    fn unknown_run(
-        &mut self,
-        program: &str,
-        args: &[Word],
-        simple: &Simple,
-        around: &Around,
-        reason: &str,
-    ) {
-        let resource = self.described(Some(program), args, None, simple, around);
-        let reason = format!("what {program} runs is not known: {reason}");
-        self.add(Part::new(Kind::Run, resource).unsure(reason));
-    }
-
-    /// A command that is judged as itself.
+    /// A command that is judged as itself; and why it is not known what it runs, if that is so.
     fn itself(
         &mut self,
         program: &str,
@@ -539,32 +622,24 @@ impl<'a> Reader<'a, '_> {
         simple: &Simple,
         dirs: &Dirs,
         around: &Around,
+        runs: Option<&str>,
     ) -> Ends {
-        let git = (program == "git").then(|| git::read(args));
+        let name = name_of(program);
+        let git = git_of(name, args).map(|args| git::read(&args));
         let resource = self.described(Some(program), args, git.as_ref(), simple, around);
         let subcommand = resource.known_text("subcommand").map(str::to_owned);
         let mut part = Part::new(Kind::Run, resource);
-        part.needs_permission = !programs::is_shell_only(program);
+        part.needs_permission = !programs::is_shell_only(program) || runs.is_some();
+        if let Some(reason) = runs {
+            part = part.unsure(format!("what {program} runs is not known: {reason}"));
+        }
+        if let Some(reason) = self.changed_by_builtin(program, args) {
+            part = part.unsure(reason);
+        }
         if let Some(reason) = git.as_ref().and_then(|git| git.unsure.as_deref()) {
             part = part.unsure(reason);
         }
         self.add(part);
-        if matches!(
-            program,
-            "export" | "declare" | "typeset" | "local" | "readonly"
-        ) {
-            for word in args {
-                let text = word.shown();
-                let name = text.split(['=', '+']).next().unwrap_or_default();
-                self.set(
-                    name,
-                    &Word {
-                        text: word.text.clone(),
-                        ..Word::default()
-                    },
-                );
-            }
-        }
         let moved = match &git {
             Some(git) => git.dirs.iter().fold(dirs.clone(), |dirs, to| {
                 dirs.then(to.text.as_deref(), self.setting.home)
@@ -576,16 +651,28 @@ impl<'a> Reader<'a, '_> {
                 .rest
                 .iter()
                 .map(|word| (Kind::Mention, simple::revised(word)))
+                .chain(git.writes().into_iter().map(|word| (Kind::Edit, word)))
                 .collect(),
-            None => programs::files(program, args),
+            None => programs::files(name, args),
         };
         for (kind, word) in files {
-            if host::in_word(program, &word).is_none() {
+            // What has no scheme may be a file as well.
+            let is_host = word.shown().contains("://") || word.shown().contains(':');
+            if !is_host || host::in_word(name, &word).is_none() {
                 self.path(kind, &word, &moved);
             }
         }
-        self.hosts(program, args, subcommand.as_deref());
-        let changed = git.as_ref().map(|git| git.branches(self.setting.branch));
+        if matches!(name, "apply_patch" | "applypatch") {
+            self.patched(args, simple, dirs);
+        }
+        let network = if git.is_some() { "git" } else { name };
+        self.hosts(network, args, subcommand.as_deref());
+        // Elsewhere, another one may be checked out.
+        let branch = self
+            .setting
+            .branch
+            .filter(|_| dirs.only() == self.setting.cwd);
+        let changed = git.as_ref().map(|git| git.branches(branch));
         for part in changed.into_iter().flatten() {
             self.add(part);
         }
@@ -596,6 +683,60 @@ impl<'a> Reader<'a, '_> {
             self.setting.branch = None;
         }
         self.changed(program, args, dirs)
+    }
+
+    /// What builtins set that decides what runs; why what they run is not known, if that is so.
+    fn changed_by_builtin(&mut self, program: &str, args: &[Word]) -> Option<String> {
+        let names: Vec<&str> = match program {
+            "export" | "declare" | "typeset" | "local" | "readonly" | "read" | "mapfile"
+            | "readarray" | "unset" | "getopts" | "printf" | "let" => {
+                args.iter().map(Word::shown).collect()
+            }
+            "test" | "[" | "wait" | "shift" | "exit" | "return" => Vec::new(),
+            _ => return None,
+        };
+        if program == "printf" && !names.first().is_some_and(|it| it.starts_with("-v")) {
+            return None;
+        }
+        // `-n` makes one variable stand for another.
+        let is_reference = |it: &&str| it.starts_with('-') && it.contains('n');
+        let refers =
+            names.iter().any(is_reference) && matches!(program, "declare" | "typeset" | "local");
+        for text in names {
+            let text = text.strip_prefix("-v").unwrap_or(text);
+            match refers || program == "let" {
+                true => self.assigned_in(text),
+                false => {
+                    let name = text.split(['=', '+']).next().unwrap_or_default();
+                    self.set(name, &Word::unknown(""));
+                }
+            }
+        }
+        // The index of an array is evaluated, commands in it too, quoted or not.
+        let has_command = |word: &&Word| {
+            let text = word.text.as_deref().unwrap_or_default();
+            text.contains("$(") || text.contains('`')
+        };
+        let found = args.iter().find(has_command)?;
+        Some(format!(
+            "{program} may run what is in `{}`",
+            cut(&found.raw)
+        ))
+    }
+
+    /// The files of a patch that a command is given.
+    fn patched(&mut self, args: &[Word], simple: &Simple, dirs: &Dirs) {
+        let given = match &simple.input {
+            Input::Text(word) => Some(word),
+            Input::Inherited | Input::File => args.last(),
+        };
+        let text = given.and_then(|word| word.text.clone());
+        let Some(files) = text.as_deref().and_then(tools::patched) else {
+            return self.path(Kind::Edit, &Word::unknown("(what a patch changes)"), dirs);
+        };
+        for file in files {
+            self.path(Kind::Edit, &Word::known(file), dirs);
+        }
     }
 
     /// Where the shell is after a command.
@@ -625,7 +766,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn hosts(&mut self, program: &str, args: &[Word], subcommand: Option<&str>) {
-        let is_network = programs::is_network(program, subcommand);
+        let is_network = programs::is_network(program, subcommand, args);
         let hosts: Vec<Resource> = args
             .iter()
             .filter_map(|word| host::in_word(program, word))
@@ -710,22 +851,13 @@ impl<'a> Reader<'a, '_> {
             return command;
         };
         let has_input = around.is_piped || !matches!(simple.input, Input::Inherited);
-        command = command
-            .text("program", program)
-            .flag("code", programs::runs_code(program, args, has_input));
+        command = command.text("program", program).flag(
+            "code",
+            programs::runs_code(name_of(program), args, has_input),
+        );
         let subcommand = match git {
             Some(git) => git.subcommand.clone(),
-            None => {
-                let first = args.iter().find(|it| {
-                    it.text
-                        .as_deref()
-                        .is_none_or(|it| !it.starts_with(['-', '+']))
-                });
-                match first {
-                    Some(word) => word.text.clone(),
-                    None => Some(String::new()),
-                }
-            }
+            None => programs::subcommand(program, args),
         };
         if let Some(subcommand) = subcommand {
             command = command.text("subcommand", subcommand);
@@ -789,6 +921,43 @@ fn program_of(word: &str) -> String {
         Some((folder, name)) if FOLDERS.contains(&folder) => path::folded(name),
         _ => normal,
     }
+}
+
+/// Whether a word is the program that it names. zsh looks for the program behind `=`, and what is behind
+/// `time` may be an option of a program of that name.
+fn is_program(word: &str) -> bool {
+    !word.is_empty() && !word.starts_with('=') && (word == "-" || !word.starts_with('-'))
+}
+
+/// The name by which it is known what a program does, wherever it lies.
+fn name_of(program: &str) -> &str {
+    match program.rsplit_once('/') {
+        Some((_, name)) if !name.is_empty() => name,
+        _ => program,
+    }
+}
+
+/// The words behind `git`, if a program is it: as `git-push`, and as what stands for it.
+fn git_of(name: &str, args: &[Word]) -> Option<Vec<Word>> {
+    let subcommand = match name {
+        "git" | "hub" => None,
+        name => Some(
+            name.strip_prefix("git-")
+                .filter(|it| git::is_subcommand(it))?,
+        ),
+    };
+    let words = subcommand.map(Word::known).into_iter();
+    Some(words.chain(args.iter().cloned()).collect())
+}
+
+/// Whether a file may turn out to be a connection: all of its name is expanded, or a part of a device's.
+fn may_be_device(word: &Word) -> bool {
+    let raw = word.raw.trim_start_matches(['"', '\'']);
+    let ends_open = raw
+        .trim_end_matches(['"', '}', ')', '`'])
+        .ends_with(|c: char| c == '_' || c.is_ascii_alphanumeric());
+    let is_expanded = raw.starts_with(['$', '`']) && ends_open && !raw.contains('.');
+    word.text.is_none() && (is_expanded || raw.contains("/dev/"))
 }
 
 /// Whether a file is none: a stream, or nothing.

@@ -45,6 +45,7 @@
 
 mod call;
 mod dirs;
+mod filter;
 mod git;
 mod host;
 mod inputs;

@@ -1,5 +1,6 @@
 //! Paths as policies see them: absolute, without `.` and `..`, by words alone. Nothing is looked up.
 
+use crate::host;
 use crate::part::{Resource, Type};
 
 /// Bytes of a path that are looked at; Linux takes none that is longer.
@@ -75,7 +76,7 @@ fn fixed_part(pattern: &str) -> &str {
 
 /// A path from the root, if it is known where it begins.
 pub(crate) fn absolute(text: &str, place: Place<'_>) -> Option<String> {
-    let text = text.strip_prefix("file://").unwrap_or(text);
+    let text = host::file_of(text).unwrap_or(text);
     if let Some(rest) = text.strip_prefix('~') {
         return match rest.is_empty() || rest.starts_with('/') {
             true => Some(normal(&[place.home?, rest])),

@@ -1,8 +1,10 @@
 //! What well-known programs do with what they are given. What is not here is given what it is given:
 //! its paths are mentions.
 
+use crate::filter;
 use crate::part::Kind;
 use crate::shell::word::Word;
+use crate::wrap;
 
 /// What a program does with its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,134 +31,274 @@ const SHELL_ONLY: [&str; 31] = [
 ];
 
 /// Programs that connect to hosts, whether or not their arguments say to which.
-const NETWORK: [&str; 74] = [
+const NETWORK: [&str; 162] = [
     "ansible",
+    "ansible-galaxy",
+    "ansible-playbook",
     "apk",
     "apt",
     "apt-get",
     "aria2c",
+    "autossh",
     "aws",
+    "axel",
     "az",
     "brew",
     "bun",
-    "bunx",
     "bundle",
+    "bunx",
+    "bzr",
+    "cargo-binstall",
+    "carthage",
+    "cloudflared",
     "composer",
     "conda",
+    "consul",
+    "cpan",
+    "cpanm",
+    "cqlsh",
     "curl",
+    "curlie",
+    "cvs",
     "dig",
     "dnf",
     "docker",
     "docker-compose",
     "doctl",
     "drill",
+    "easy_install",
+    "elinks",
+    "emerge",
+    "etcdctl",
     "fetch",
+    "firebase",
+    "flatpak",
+    "fly",
     "flyctl",
+    "fping",
     "ftp",
+    "ftplib",
     "gcloud",
     "gem",
     "gh",
     "glab",
+    "grpcurl",
     "gsutil",
+    "guix",
     "helm",
     "heroku",
+    "hg",
     "host",
+    "hping3",
     "http",
+    "http.server",
     "httpie",
     "https",
+    "httpx",
     "hub",
+    "imaplib",
+    "iperf",
+    "iperf3",
+    "kcat",
     "kubectl",
+    "ldapsearch",
     "lftp",
     "links",
     "lynx",
+    "mail",
+    "mailx",
+    "mamba",
+    "micromamba",
+    "mongo",
+    "mongosh",
     "mosh",
+    "mosquitto_pub",
+    "mosquitto_sub",
+    "mtr",
+    "mutt",
+    "mvn",
     "mysql",
     "nc",
+    "nc.openbsd",
+    "nc.traditional",
     "ncat",
     "netcat",
     "netlify",
+    "ngrok",
+    "nix-channel",
+    "nix-env",
+    "nix-shell",
     "nmap",
-    "nslookup",
     "npm",
     "npx",
+    "nslookup",
+    "nuget",
     "pacman",
+    "pdm",
     "ping",
+    "ping6",
     "pip",
     "pip3",
     "pipx",
     "pnpm",
+    "pod",
     "podman",
     "poetry",
+    "poplib",
     "psql",
+    "pulumi",
+    "railway",
     "rclone",
     "redis-cli",
+    "restic",
+    "rlogin",
+    "rsh",
     "rsync",
+    "rustup",
+    "s3cmd",
     "scp",
+    "sendmail",
+    "serverless",
     "sftp",
+    "smbclient",
+    "smtplib",
+    "snap",
     "socat",
+    "sqlcmd",
     "ssh",
+    "ssh-copy-id",
+    "ssh-keyscan",
+    "sshfs",
+    "svn",
+    "swaks",
+    "tailscale",
     "telnet",
+    "telnetlib",
     "terraform",
+    "tracepath",
+    "traceroute",
     "tsh",
     "uv",
     "uvx",
+    "vagrant",
     "vercel",
+    "w3m",
+    "websocat",
     "wget",
+    "whois",
+    "wrangler",
+    "wscat",
+    "xh",
     "yarn",
+    "youtube-dl",
+    "yt-dlp",
     "yum",
+    "zypper",
 ];
 
 /// Subcommands of programs that otherwise stay on this machine.
-const NETWORK_SUBCOMMANDS: [(&str, &[&str]); 3] = [
+const NETWORK_SUBCOMMANDS: [(&str, &[&str]); 6] = [
     (
         "cargo",
         &[
             "add", "fetch", "install", "login", "owner", "publish", "search", "update", "yank",
         ],
     ),
+    ("deno", &["add", "cache", "install", "publish", "upgrade"]),
+    (
+        "dotnet",
+        &["add", "nuget", "publish", "restore", "tool", "workload"],
+    ),
     ("go", &["get", "install", "mod"]),
+    ("openssl", &["", "ocsp", "s_client", "s_server", "s_time"]),
     (
         "git",
         &[
             "archive",
             "clone",
+            "daemon",
             "fetch",
+            "fetch-pack",
+            "http-fetch",
+            "http-push",
             "ls-remote",
+            "maintenance",
             "pull",
             "push",
             "remote",
+            "request-pull",
             "send-email",
+            "send-pack",
             "submodule",
         ],
     ),
 ];
 
 /// Programs that run what they are given as a program.
-const INTERPRETERS: [&str; 25] = [
+const INTERPRETERS: [&str; 64] = [
     "awk",
     "bash",
     "bun",
+    "clojure",
+    "crystal",
     "dash",
+    "dc",
     "deno",
+    "ed",
+    "elixir",
+    "emacs",
+    "erl",
+    "ex",
     "expect",
     "fish",
     "gawk",
+    "ghc",
+    "gmake",
+    "gnuplot",
+    "groovy",
+    "guile",
+    "ipython",
+    "jshell",
+    "julia",
     "ksh",
     "lua",
+    "luajit",
+    "m4",
+    "make",
     "mawk",
     "nawk",
     "node",
+    "nodejs",
+    "nvim",
+    "octave",
+    "original-awk",
     "osascript",
     "perl",
     "php",
+    "powershell",
     "pwsh",
+    "pypy",
+    "pypy3",
     "python",
     "python2",
     "python3",
+    "qjs",
+    "r",
+    "racket",
+    "rscript",
     "ruby",
+    "runghc",
+    "sbcl",
+    "scala",
     "sed",
     "sh",
+    "swift",
     "tclsh",
+    "ts-node",
+    "tsx",
+    "vi",
+    "vim",
+    "wish",
     "zsh",
 ];
 
@@ -165,8 +307,88 @@ pub(crate) fn is_shell_only(program: &str) -> bool {
     SHELL_ONLY.contains(&program)
 }
 
+/// Options before the subcommand whose value is the next word.
+const WITH_VALUE: [(&str, &[&str]); 6] = [
+    (
+        "cargo",
+        &[
+            "--color",
+            "--config",
+            "-Z",
+            "-C",
+            "--manifest-path",
+            "--target-dir",
+        ],
+    ),
+    (
+        "docker",
+        &[
+            "-H",
+            "--host",
+            "-c",
+            "--context",
+            "--config",
+            "-l",
+            "--log-level",
+        ],
+    ),
+    ("gh", &["-R", "--repo"]),
+    ("go", &["-C"]),
+    (
+        "kubectl",
+        &[
+            "-n",
+            "--namespace",
+            "--context",
+            "--kubeconfig",
+            "--cluster",
+            "--user",
+        ],
+    ),
+    ("npm", &["--prefix", "-w", "--workspace", "--loglevel"]),
+];
+
+/// The first word that is no option, nor the value of one; none, if it is not known.
+pub(crate) fn subcommand(program: &str, args: &[Word]) -> Option<String> {
+    let with_value = WITH_VALUE.iter().find(|(name, _)| *name == program);
+    let takes_next = |text: &str| with_value.is_some_and(|(_, options)| options.contains(&text));
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        let text = word.text.as_deref()?;
+        if !text.starts_with(['-', '+']) {
+            return Some(text.to_owned());
+        }
+        if takes_next(text) {
+            words.next();
+        }
+    }
+    Some(String::new())
+}
+
 /// Whether a command connects to a host.
-pub(crate) fn is_network(program: &str, subcommand: Option<&str>) -> bool {
+pub(crate) fn is_network(program: &str, subcommand: Option<&str>, args: &[Word]) -> bool {
+    let has = |begins: &[&str]| {
+        let mut texts = args.iter().map(Word::shown);
+        texts.any(|text| begins.iter().any(|it| text.starts_with(it)))
+    };
+    match program {
+        "go" if subcommand == Some("run") => {
+            return args.iter().any(|it| it.shown().contains('@'));
+        }
+        "gpg" | "gpg2" => {
+            return has(&[
+                "--rec",
+                "--searc",
+                "--ref",
+                "--send",
+                "--fet",
+                "--loc",
+                "--keyserver",
+                "--auto-key-l",
+            ]);
+        }
+        _ => {}
+    }
     let known = NETWORK_SUBCOMMANDS
         .iter()
         .find(|(name, _)| *name == program);
@@ -177,7 +399,44 @@ pub(crate) fn is_network(program: &str, subcommand: Option<&str>) -> bool {
     }
 }
 
-/// Whether a command has a program among its arguments, or reads it from a pipe.
+/// Whether the first operand of a program is a file that it runs.
+pub(crate) fn runs_scripts(program: &str) -> bool {
+    let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let is_shell = matches!(
+        program,
+        "source" | "." | "ash" | "ksh" | "mksh" | "fish" | "csh" | "tcsh"
+    );
+    is_shell || INTERPRETERS.contains(&program) || INTERPRETERS.contains(&name)
+}
+
+/// Programs whose options have code, by what these options begin with.
+const CODE_OPTIONS: [(&str, &[&str]); 12] = [
+    ("dc", &["-e", "--expression"]),
+    (
+        "emacs",
+        &[
+            "--eval",
+            "--execute",
+            "-f",
+            "--funcall",
+            "-l",
+            "--load",
+            "--script",
+        ],
+    ),
+    ("ex", &["-c", "+", "-S", "--cmd", "-s"]),
+    ("gmake", &["--ev", "-E", "SHELL=", ".SHELL"]),
+    ("gnuplot", &["-e"]),
+    ("julia", &["-e", "-E", "-L", "--ev", "--pr", "--lo"]),
+    ("make", &["--ev", "-E", "SHELL=", ".SHELL"]),
+    ("nvim", &["-c", "+", "-S", "--cmd", "-l", "-s", "-es"]),
+    ("r", &["-e"]),
+    ("rscript", &["-e"]),
+    ("vi", &["-c", "+", "-S", "--cmd", "-s", "-es"]),
+    ("vim", &["-c", "+", "-S", "--cmd", "-s", "-es"]),
+];
+
+/// Whether a command has a program among its arguments, or reads it from a pipe, that can do anything.
 pub(crate) fn runs_code(program: &str, args: &[Word], has_input: bool) -> bool {
     if matches!(program, "source" | "." | "eval") {
         return true;
@@ -187,19 +446,30 @@ pub(crate) fn runs_code(program: &str, args: &[Word], has_input: bool) -> bool {
     if !INTERPRETERS.contains(&program) && !INTERPRETERS.contains(&name) {
         return false;
     }
-    if matches!(program, "awk" | "gawk" | "mawk" | "nawk" | "sed") {
-        return true;
+    match program {
+        "sed" => return filter::sed_runs_code(args),
+        "awk" | "gawk" | "mawk" | "nawk" | "original-awk" => return filter::awk_runs_code(args),
+        _ => {}
     }
+    let begins = CODE_OPTIONS.iter().find(|(name, _)| *name == program);
     let gives = |word: &Word| {
         let Some(text) = &word.text else { return true };
+        if let Some((_, begins)) = begins {
+            return begins.iter().any(|it| text.starts_with(it));
+        }
         let is_short = text.starts_with('-') && !text.starts_with("--");
         is_short && text.contains(['c', 'e', 'E', 'r', 'p'])
-            || text == "--eval"
+            || text.starts_with("--e")
+            || text.starts_with("--p")
             || text == "-"
             || text == "eval"
     };
+    let is_input = |word: &Word| word.text.as_deref().is_some_and(wrap::is_input);
+    let reads_input = |word: &Word| is_input(word) || matches!(word.shown(), "-" | "-f-");
     let has_file = args.iter().any(|word| !word.shown().starts_with('-'));
-    args.iter().any(gives) || (has_input && !has_file)
+    args.iter().any(gives)
+        || (has_input && (!has_file || args.iter().any(reads_input)))
+        || (has_input && matches!(program, "m4" | "dc" | "ed" | "ex" | "gdb"))
 }
 
 fn operands(program: &str) -> Operands {
@@ -221,7 +491,7 @@ fn operands(program: &str) -> Operands {
         | "sed" | "yq" | "zgrep" => Operands::ReadBehindFirst,
         "chgrp" | "chmod" | "chown" | "mkdir" | "mkfifo" | "mknod" | "mv" | "rm" | "rmdir"
         | "shred" | "tee" | "touch" | "truncate" | "unlink" | "uniq" | "sponge" | "trash"
-        | "gzip" | "gunzip" | "bzip2" | "xz" | "patch" => Operands::Edit,
+        | "gzip" | "gunzip" | "bzip2" | "xz" | "split" | "csplit" => Operands::Edit,
         "cp" | "install" | "ln" | "rsync" | "scp" => Operands::ReadThenEdit,
         _ => Operands::Mention,
     }
@@ -255,17 +525,19 @@ pub(crate) fn files(program: &str, args: &[Word]) -> Vec<FileUse> {
             continue;
         }
         has_pattern |= gives_pattern(text);
+        let mut written = None;
         match written_by(program, text) {
-            Some(Given::Here(value)) => target = Some(part_of(word, value)),
+            Some(Given::Here(value)) => written = Some(part_of(word, value)),
             Some(Given::Next) => {
-                target = args.get(at).cloned();
+                written = args.get(at).cloned();
                 at += 1;
             }
-            None => found.extend(value_of(word).map(|value| (Kind::Mention, value))),
+            None => found.extend(values_of(word).map(|value| (Kind::Mention, value))),
         }
+        found.extend(written.iter().map(|word| (Kind::Edit, word.clone())));
+        target = target.or(written);
     }
     let has_target = target.is_some();
-    found.extend(target.map(|word| (Kind::Edit, word)));
     let last = names.len().saturating_sub(1);
     let skipped = usize::from(how == Operands::ReadBehindFirst && !has_pattern);
     for (index, word) in names.into_iter().enumerate().skip(skipped) {
@@ -279,14 +551,96 @@ pub(crate) fn files(program: &str, args: &[Word]) -> Vec<FileUse> {
         };
         found.push((kind, word));
     }
+    found.extend(assigned(program, args));
+    found.extend(unpacked(program, args).map(|word| (Kind::Edit, word)));
+    let pieces: Vec<FileUse> = found
+        .iter()
+        .filter(|(kind, _)| *kind == Kind::Mention)
+        .flat_map(|(_, word)| pieces(word))
+        .map(|word| (Kind::Mention, word))
+        .collect();
+    found.extend(pieces);
     found
+}
+
+/// The files of `dd if=FILE of=FILE`, and those that find writes.
+fn assigned(program: &str, args: &[Word]) -> Vec<FileUse> {
+    match program {
+        "dd" => {
+            let value = |word: &Word| {
+                let (name, value) = word.shown().split_once('=')?;
+                let kind = match name {
+                    "if" => Kind::Read,
+                    "of" => Kind::Edit,
+                    _ => return None,
+                };
+                Some((kind, part_of(word, value)))
+            };
+            args.iter().filter_map(value).collect()
+        }
+        "find" | "gfind" => {
+            let writes = |text: &str| text.starts_with("-fprint") || text == "-fls";
+            let pairs = args.windows(2).filter_map(|pair| match pair {
+                [option, file] if writes(option.shown()) => Some((Kind::Edit, file.clone())),
+                _ => None,
+            });
+            pairs.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Where a program writes files whose names its arguments do not say.
+fn unpacked(program: &str, args: &[Word]) -> Option<Word> {
+    let has = |is: &dyn Fn(&str) -> bool| args.iter().any(|word| is(word.shown()));
+    let first = args.first().map_or("", Word::shown);
+    let is_short = |text: &str| text.starts_with('-') && !text.starts_with("--");
+    let writes = match program {
+        "tar" | "bsdtar" | "gtar" => {
+            has(&|it| is_short(it) && it.contains('x'))
+                || has(&|it| {
+                    it.len() > 3 && ("--extract".starts_with(it) || "--get".starts_with(it))
+                })
+                || (!first.starts_with('-') && first.contains('x'))
+        }
+        "unzip" => !has(&|it| is_short(it) && it.contains(['l', 'p', 't', 'Z', 'v', 'z'])),
+        "7z" | "7za" | "7zr" | "unrar" => matches!(first, "x" | "e"),
+        "cpio" => has(&|it| it.starts_with("-i") || it.starts_with("--e") || it.starts_with("-p")),
+        "patch" => !has(&|it| it == "--dry-run"),
+        // The address, or the server, says what the file is called.
+        "curl" => {
+            has(&|it| it.starts_with("--remote-n") || (is_short(it) && it.contains(['O', 'J'])))
+        }
+        "wget" => !has(&|it| {
+            (is_short(it) && it.contains('O')) || it.starts_with("--output-d") || it == "--spider"
+        }),
+        "ar" => first.trim_start_matches('-').starts_with('x'),
+        _ => false,
+    };
+    writes.then(|| Word::unknown(&format!("(what {program} writes)")))
+}
+
+/// Words in a word that may each be a file: `@FILE`, `name=FILE`, `FILE:/mnt`.
+fn pieces(word: &Word) -> Vec<Word> {
+    const MOST: usize = 8;
+    let text = word.shown();
+    let is_between = |c: char| matches!(c, '=' | ':' | ',' | '@' | '<');
+    if text.contains(char::is_whitespace) || text.contains("://") || !text.contains(is_between) {
+        return Vec::new();
+    }
+    let pieces = text.split(is_between).filter(|it| !it.is_empty());
+    pieces.take(MOST).map(|it| part_of(word, it)).collect()
 }
 
 fn edits_in_place(program: &str, args: &[Word]) -> bool {
     let edits = |word: &Word| {
         let text = word.shown();
+        let name = text.split('=').next().unwrap_or_default();
         let is_short = text.starts_with('-') && !text.starts_with("--");
-        is_short && text.contains('i') || text.starts_with("--in-place") || text == "inplace"
+        // A part of a name is enough.
+        is_short && text.contains('i')
+            || (name.len() > 2 && ("--in-place".starts_with(name) || "--inplace".starts_with(name)))
+            || text == "inplace"
     };
     matches!(program, "sed" | "awk" | "gawk" | "yq") && args.iter().any(edits)
 }
@@ -312,22 +666,60 @@ enum Given<'a> {
     Next,
 }
 
+/// The options of programs by which they write a file: letters, and names.
+fn writing(program: &str) -> Option<(&'static [char], &'static [&'static str])> {
+    Some(match program {
+        "sort" | "tree" => (&['o'], &["--output"]),
+        "cp" | "mv" | "ln" | "install" => (&['t'], &["--target-directory"]),
+        "curl" => (
+            &['o', 'D', 'c'],
+            &[
+                "--output",
+                "--output-dir",
+                "--dump-header",
+                "--cookie-jar",
+                "--trace",
+                "--trace-ascii",
+                "--stderr",
+                "--etag-save",
+                "--hsts",
+                "--alt-svc",
+                "--libcurl",
+            ],
+        ),
+        "wget" => (
+            &['O', 'P', 'o', 'a'],
+            &[
+                "--output-document",
+                "--directory-prefix",
+                "--output-file",
+                "--append-output",
+                "--save-cookies",
+                "--warc-file",
+                "--rejected-log",
+            ],
+        ),
+        "unzip" => (&['d'], &[]),
+        "ssh-keygen" => (&['f'], &[]),
+        "csplit" => (&['f'], &["--prefix"]),
+        _ => return None,
+    })
+}
+
 /// The file that an option has a program write, of those that otherwise read.
 fn written_by<'a>(program: &str, option: &'a str) -> Option<Given<'a>> {
-    let (short, long): (&str, &[&str]) = match program {
-        "sort" | "tree" => ("-o", &["--output"]),
-        "cp" | "mv" | "ln" | "install" => ("-t", &["--target-directory"]),
-        "curl" => (
-            "-o",
-            &["--output", "--output-dir", "--dump-header", "--cookie-jar"],
-        ),
-        "wget" => ("-O", &["--output-document", "--directory-prefix"]),
-        _ => return None,
-    };
-    if let Some(rest) = option.strip_prefix(short) {
-        return Some(match rest {
-            "" => Given::Next,
-            rest => Given::Here(rest),
+    if program == "openssl" {
+        return matches!(option, "-out" | "-keyout").then_some(Given::Next);
+    }
+    let (letters, names) = writing(program)?;
+    if !option.starts_with("--") {
+        // The rest of a group of letters, or the next word.
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        let group = option.find(|c| !is_letter(c)).unwrap_or(option.len());
+        let at = option.get(..group)?.find(letters)?;
+        return Some(match option.get(at + 1..) {
+            None | Some("") => Given::Next,
+            Some(rest) => Given::Here(rest),
         });
     }
     let (name, value) = match option.split_once('=') {
@@ -335,21 +727,33 @@ fn written_by<'a>(program: &str, option: &'a str) -> Option<Given<'a>> {
         None => (option, None),
     };
     // Programs take the beginning of an option for all of it.
-    let is_it = |long: &&str| long.starts_with(name) && name.len() > 3;
-    long.iter()
+    let is_it = |long: &&str| long.starts_with(name) && name.len() > 2;
+    names
+        .iter()
         .any(is_it)
         .then(|| value.map_or(Given::Next, Given::Here))
 }
 
-/// The value that an option has in the same word.
-fn value_of(word: &Word) -> Option<Word> {
+/// The values that an option may have in the same word.
+fn values_of(word: &Word) -> impl Iterator<Item = Word> {
     let text = word.shown();
-    let value = match text.strip_prefix("--") {
-        Some(long) => long.split_once('=')?.1,
-        // `-Idir`, and not `-la`.
-        None => text.get(2..).filter(|rest| rest.contains(['/', '.']))?,
+    let values = match text.strip_prefix("--") {
+        Some(long) => [long.split_once('=').map(|(_, value)| value), None],
+        // `-Idir`, and not `-la`; behind one letter, or a group of them.
+        None => {
+            let behind = |at: usize| text.get(at..).filter(|rest| rest.contains(['/', '.']));
+            let group = text.find(['@', '.']);
+            [behind(2), group.filter(|at| *at > 2).and_then(behind)]
+        }
     };
-    (!value.is_empty()).then(|| part_of(word, value))
+    let values = values
+        .into_iter()
+        .flatten()
+        .filter(|value| !value.is_empty());
+    values
+        .map(|value| part_of(word, value))
+        .collect::<Vec<_>>()
+        .into_iter()
 }
 
 /// A part of a word, of which as much is known as of the word.
@@ -408,7 +812,8 @@ mod tests {
             ("python3 -", false, true),
             ("perl -ne x", false, true),
             ("ls -c", false, false),
-            ("awk x", false, true),
+            ("awk x", false, false),
+            ("awk system(x)", false, true),
             (". x", false, true),
         ] {
             let mut words = command.split(' ').map(Word::known);

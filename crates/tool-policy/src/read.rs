@@ -23,6 +23,9 @@ pub fn read(call: &Call) -> Reading {
         Kind::Mcp => reading.add(Part::new(Kind::Mcp, server_tool(&call.tool))),
         _ => reading.add(Part::new(Kind::Other, tool(&call.tool, "", &call.tool))),
     }
+    if matches!(kind, Kind::Mcp | Kind::Other) {
+        mentioned(call, &mut reading);
+    }
     if reading.parts.is_empty() && reading.unsure.is_empty() {
         reading.doubt("the call does nothing that could be read");
     }
@@ -43,6 +46,45 @@ fn server_tool(name: &str) -> Resource {
     tool(name, server, called)
 }
 
+/// What a tool is given of which it is not known what it does: its files, addresses and commands can only
+/// be forbidden.
+fn mentioned(call: &Call, reading: &mut Reading) {
+    let place = place(call);
+    for path in tools::paths(&call.args).unwrap_or_default() {
+        reading.add(Part::new(Kind::Mention, path::known(path, place)));
+    }
+    let address = ["url", "uri"]
+        .iter()
+        .find_map(|name| call.args.get(name)?.as_str());
+    if let Some(url) = address.filter(|it| it.contains("://")) {
+        match host::file_of(url) {
+            Some(file) => reading.add(Part::new(Kind::Mention, path::known(file, place))),
+            None => reading.add(Part::new(Kind::Mention, host::of_url(url))),
+        }
+    }
+    let text = ["command", "cmd"]
+        .iter()
+        .find_map(|name| call.args.get(name)?.as_str());
+    if let Some(text) = text {
+        let mut inner = Reading::default();
+        interpret::command(text, setting(call, call.cwd.as_deref()), &mut inner);
+        for mut part in inner.parts {
+            part.needs_permission = false;
+            reading.add(part);
+        }
+        inner.unsure.into_iter().for_each(|it| reading.doubt(it));
+    }
+}
+
+fn setting<'a>(call: &'a Call, cwd: Option<&'a str>) -> Setting<'a> {
+    Setting {
+        cwd,
+        root: call.root(),
+        home: call.home.as_deref(),
+        branch: call.branch.as_deref(),
+    }
+}
+
 fn command(call: &Call, action: &str, reading: &mut Reading) {
     let folder = tools::folder(&call.args);
     let place = place(call);
@@ -50,12 +92,8 @@ fn command(call: &Call, action: &str, reading: &mut Reading) {
         Some(folder) => path::absolute(folder, place),
         None => call.cwd.clone(),
     };
-    let setting = Setting {
-        cwd: cwd.as_deref(),
-        root: call.root(),
-        home: call.home.as_deref(),
-        branch: call.branch.as_deref().filter(|_| folder.is_none()),
-    };
+    let mut setting = setting(call, cwd.as_deref());
+    setting.branch = setting.branch.filter(|_| folder.is_none());
     match tools::command(&call.args) {
         Some(Given::Words(words)) if is_patch(&words) => {
             patch(call, words.last().map_or("", String::as_str), reading);
@@ -117,6 +155,11 @@ fn files(call: &Call, kind: Kind, action: &str, reading: &mut Reading) {
         _ => Vec::new(),
     };
     let place = place(call);
+    if !names_files(&call.tool) {
+        for file in filtered(call, paths.first().copied(), place) {
+            reading.add(Part::new(kind, file).by_tool(action));
+        }
+    }
     let mut add = |resource| reading.add(Part::new(kind, resource).by_tool(action));
     match (paths.as_slice(), kind) {
         ([], Kind::Read) => add(path::known(".", place)),
@@ -139,6 +182,30 @@ fn files(call: &Call, kind: Kind, action: &str, reading: &mut Reading) {
     }
 }
 
+/// The files that a search is about, where a pattern names one, or hidden ones.
+fn filtered(call: &Call, folder: Option<&str>, place: Place<'_>) -> Vec<Resource> {
+    let patterns = ["glob", "include", "glob_pattern"];
+    let patterns = patterns
+        .iter()
+        .filter_map(|name| call.args.get(name)?.as_str());
+    let file = |pattern: &str| {
+        let name = pattern.rsplit('/').next().unwrap_or_default();
+        let is_pattern = name.contains(['*', '?', '[', '{']);
+        match (is_pattern, name.starts_with(['.', '[', '{', '?'])) {
+            (true, true) => Some(path::unknown(pattern)),
+            (true, false) => None,
+            (false, _) => Some(path::known(
+                &format!("{}/{name}", folder.unwrap_or(".")),
+                place,
+            )),
+        }
+    };
+    patterns
+        .filter(|it| !it.starts_with('!'))
+        .filter_map(file)
+        .collect()
+}
+
 /// Whether the pattern of a tool is one of file names.
 fn names_files(tool: &str) -> bool {
     matches!(tool, "Glob" | "glob" | "file_search" | "read_many_files")
@@ -158,6 +225,9 @@ fn fetch(call: &Call, action: &str, reading: &mut Reading) {
         }
     };
     for url in &urls {
+        if let Some(file) = host::file_of(url) {
+            reading.add(Part::new(Kind::Read, path::known(file, place(call))));
+        }
         reading.add(Part::new(Kind::Fetch, host::of_url(url)).by_tool(action));
     }
     if !urls.is_empty() {

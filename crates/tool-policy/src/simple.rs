@@ -33,38 +33,56 @@ pub(crate) enum Input {
 }
 
 /// Variables that decide what programs run, or what they run.
-const DECIDING: [&str; 31] = [
+const DECIDING: [&str; 49] = [
     "BASH_ENV",
     "BASH_FUNC",
+    "BASH_LOADABLES_PATH",
     "BROWSER",
     "CDPATH",
     "DYLD_",
     "EDITOR",
     "ENV",
     "FPATH",
+    "GCONV_PATH",
     "GIT_",
+    "GOFLAGS",
+    "HOME",
     "IFS",
     "JAVA_TOOL_OPTIONS",
     "LD_",
-    "LESSOPEN",
     "LESSCLOSE",
+    "LESSOPEN",
+    "MAKEFLAGS",
     "MANPAGER",
     "NODE_OPTIONS",
     "NODE_PATH",
+    "OPENSSL_CONF",
     "PAGER",
     "PATH",
+    "PERL5DB",
     "PERL5LIB",
     "PERL5OPT",
     "PROMPT_COMMAND",
     "PS4",
+    "PYTHONBREAKPOINT",
     "PYTHONHOME",
     "PYTHONPATH",
     "PYTHONSTARTUP",
+    "RIPGREP_CONFIG_PATH",
+    "RSYNC_RSH",
     "RUBYLIB",
     "RUBYOPT",
+    "RUSTC",
+    "RUSTC_WORKSPACE_WRAPPER",
     "RUSTC_WRAPPER",
     "SHELLOPTS",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "TAR_OPTIONS",
     "VISUAL",
+    "XDG_CONFIG_HOME",
+    "ZDOTDIR",
+    "_JAVA_OPTIONS",
 ];
 
 /// Settings of git that run nothing.
@@ -290,11 +308,28 @@ pub(crate) fn options(args: &[&str]) -> BTreeSet<String> {
     options
 }
 
-/// A word of git that may name a file in a revision: `HEAD:.env`.
+/// A word of git that may name a file in a revision, or by a pattern of git's own: `HEAD:.env`,
+/// `:(top).env`, `:!.env`.
 pub(crate) fn revised(of: &Word) -> Word {
-    match of.text.as_deref().and_then(|text| text.split_once(':')) {
-        Some((_, path)) if !path.is_empty() => Word::known(path),
-        _ => of.clone(),
+    let Some(text) = of.text.as_deref() else {
+        return of.clone();
+    };
+    let path = match text.split_once(':') {
+        Some((_, path)) if !path.is_empty() => path,
+        _ => text,
+    };
+    let path = match path.split_once(')') {
+        Some((_, path)) if path.len() < text.len() && text.starts_with(":(") => path,
+        _ if text.starts_with(':') => path.trim_start_matches(['/', '!', '^']),
+        _ => path,
+    };
+    match path.contains(['*', '?', '[']) && !path.contains(char::is_whitespace) {
+        // git finds the files itself.
+        true => Word {
+            pattern: Some(path.to_owned()),
+            ..Word::unknown(&of.raw)
+        },
+        false => Word::known(path),
     }
 }
 

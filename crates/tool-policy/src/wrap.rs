@@ -54,12 +54,171 @@ const PLAIN: Shape = Shape {
     elsewhere: false,
 };
 
-const SHELLS: [&str; 7] = ["ash", "bash", "dash", "ksh", "mksh", "sh", "zsh"];
+const SHELLS: [&str; 13] = [
+    "ash",
+    "bash",
+    "bash-static",
+    "dash",
+    "hush",
+    "ksh",
+    "mksh",
+    "oksh",
+    "posh",
+    "rbash",
+    "sh",
+    "yash",
+    "zsh",
+];
+
+/// Programs that run what they are given in ways of their own.
+const OTHERS: [&str; 68] = [
+    "at",
+    "autossh",
+    "aws-vault",
+    "batch",
+    "bpftrace",
+    "bwrap",
+    "capsh",
+    "chpst",
+    "choom",
+    "chronic",
+    "compgen",
+    "complete",
+    "coproc",
+    "cpulimit",
+    "crontab",
+    "daemonize",
+    "dbus-run-session",
+    "direnv",
+    "emulate",
+    "entr",
+    "expect",
+    "faketime",
+    "fc",
+    "firejail",
+    "flock",
+    "gdb",
+    "hyperfine",
+    "lldb",
+    "ltrace",
+    "machinectl",
+    "mosh",
+    "nodemon",
+    "nsenter",
+    "numactl",
+    "op",
+    "parallel",
+    "perf",
+    "pkexec",
+    "prlimit",
+    "proot",
+    "proxychains",
+    "proxychains4",
+    "rlwrap",
+    "rr",
+    "run0",
+    "run-parts",
+    "runcon",
+    "screen",
+    "script",
+    "setarch",
+    "setpriv",
+    "sg",
+    "ssh",
+    "sshpass",
+    "start-stop-daemon",
+    "systemd-inhibit",
+    "systemd-run",
+    "tmux",
+    "torify",
+    "torsocks",
+    "tsp",
+    "unshare",
+    "valgrind",
+    "watchexec",
+    "xvfb-run",
+    "linux32",
+    "linux64",
+    "newgrp",
+];
+
+/// Tools that run a program in the surroundings that a project says, by a subcommand.
+const SURROUNDINGS: [(&str, &[&str]); 18] = [
+    ("bundle", &["exec"]),
+    ("conda", &["run"]),
+    ("docker", &["exec", "run"]),
+    ("hatch", &["run"]),
+    ("ip", &["netns", "vrf"]),
+    ("kubectl", &["exec", "run"]),
+    ("lxc", &["exec"]),
+    ("mise", &["exec", "x"]),
+    ("nix", &["develop", "run", "shell"]),
+    ("npm", &["exec", "x"]),
+    ("pdm", &["run"]),
+    ("pipenv", &["run"]),
+    ("pnpm", &["dlx", "exec"]),
+    ("podman", &["exec", "run"]),
+    ("poetry", &["run"]),
+    ("rustup", &["run"]),
+    ("rye", &["run"]),
+    ("uv", &["run"]),
+];
+
+/// Programs that run others by an option: its beginning.
+const BY_OPTION: [(&str, &[&str]); 14] = [
+    ("bsdtar", &["--use", "-I"]),
+    (
+        "gtar",
+        &[
+            "--to",
+            "--check",
+            "--use",
+            "--rmt",
+            "--rsh",
+            "--info",
+            "--new-vol",
+            "-I",
+            "-F",
+        ],
+    ),
+    ("install", &["--strip-p"]),
+    ("man", &["-P", "--pager", "-H", "--html"]),
+    ("nix-shell", &["--run", "--command"]),
+    ("npx", &["-c", "--call"]),
+    ("rsync", &["-e", "--rsh", "--rsync-path"]),
+    ("scp", &["-S", "-o"]),
+    ("sftp", &["-S", "-o"]),
+    ("sort", &["--c"]),
+    ("split", &["--fi"]),
+    (
+        "tar",
+        &[
+            "--to",
+            "--check",
+            "--use",
+            "--rmt",
+            "--rsh",
+            "--info",
+            "--new-vol",
+            "-I",
+            "-F",
+        ],
+    ),
+    ("zip", &["-TT", "--unzip-command"]),
+    ("sqlite3", &["-cmd", "--cmd"]),
+];
 
 fn shape(program: &str) -> Option<Shape> {
     Some(match program {
         "builtin" | "nohup" | "setsid" | "command" | "busybox" | "toybox" | "unbuffer"
-        | "fakeroot" | "noglob" | "nocorrect" => PLAIN,
+        | "noglob" | "nocorrect" | "-" | "ssh-agent" => PLAIN,
+        "fakeroot" => Shape {
+            short: "lfsib",
+            long: &["--lib", "--faked"],
+            ..PLAIN
+        },
+        // Of zsh.
+        "repeat" => Shape { before: 1, ..PLAIN },
         "exec" => Shape {
             short: "a",
             ..PLAIN
@@ -74,7 +233,12 @@ fn shape(program: &str) -> Option<Shape> {
             long: &["--class", "--classdata"],
             ..PLAIN
         },
-        "chrt" | "taskset" => Shape { before: 1, ..PLAIN },
+        "chrt" | "taskset" => Shape {
+            short: "TPD",
+            long: &["--sched-runtime", "--sched-period", "--sched-deadline"],
+            before: 1,
+            ..PLAIN
+        },
         "timeout" | "gtimeout" => Shape {
             short: "ks",
             long: &["--kill-after", "--signal"],
@@ -92,8 +256,8 @@ fn shape(program: &str) -> Option<Shape> {
             ..PLAIN
         },
         "env" => Shape {
-            short: "uC",
-            long: &["--unset", "--chdir"],
+            short: "uCa",
+            long: &["--unset", "--chdir", "--argv0"],
             sets: true,
             ..PLAIN
         },
@@ -108,13 +272,22 @@ fn shape(program: &str) -> Option<Shape> {
 /// The same of programs that are judged, too.
 fn privileged(program: &str) -> Option<Shape> {
     Some(match program {
-        "strace" | "ltrace" => Shape {
-            short: "aeEoOpPsSuXI",
+        "strace" => Shape {
+            short: "abeEoOpPsSuUXI",
+            long: &[
+                "--attach",
+                "--columns",
+                "--env",
+                "--interruptible",
+                "--output",
+                "--summary-sort-by",
+                "--user",
+            ],
             with_itself: true,
             ..PLAIN
         },
         "sudo" => Shape {
-            short: "ugpCrtTUDRh",
+            short: "ugpCrtTUDRhac",
             long: &[
                 "--user",
                 "--group",
@@ -125,13 +298,17 @@ fn privileged(program: &str) -> Option<Shape> {
                 "--chdir",
                 "--chroot",
                 "--host",
+                "--command-timeout",
+                "--other-user",
+                "--auth-type",
+                "--login-class",
             ],
             sets: true,
             with_itself: true,
             ..PLAIN
         },
         "doas" => Shape {
-            short: "uC",
+            short: "uCa",
             sets: true,
             with_itself: true,
             ..PLAIN
@@ -156,8 +333,8 @@ pub(crate) fn runs(program: &str, args: &[Word], input: Option<&Word>, is_piped:
         {
             Runs::Itself
         }
-        "eval" => script(args.iter(), false),
-        "trap" => match args.first() {
+        "eval" => script(without_dashes(args).iter(), false),
+        "trap" => match without_dashes(args).first() {
             Some(word) if !word.shown().starts_with('-') => script([word].into_iter(), true),
             _ => Runs::Itself,
         },
@@ -172,20 +349,32 @@ pub(crate) fn runs(program: &str, args: &[Word], input: Option<&Word>, is_piped:
                 false => lines(values.iter()),
             }
         }
+        "." | "source" => sourced(args, input),
         "watch" => {
-            let rest = operands(args, "nqeg", &["--interval"]);
+            let rest = operands(args, "nqs", &["--interval", "--equexit", "--shotsdir"]);
             rest.map_or(UNSURE, |rest| script(rest.iter(), true))
         }
         "xargs" => xargs(args),
         "find" | "gfind" => find(args),
         "fd" | "fdfind" => fd(args),
         "su" | "runuser" => su(args),
-        "flock" => Runs::Unknown("flock runs another command"),
-        "parallel" | "entr" | "unshare" | "firejail" | "bwrap" | "nsenter" | "script"
-        | "pkexec" | "systemd-run" | "at" | "batch" | "crontab" | "chpst" | "daemonize"
-        | "screen" | "tmux" => Runs::Unknown("it runs other commands, which are not read"),
+        "hash" if args.iter().any(|it| it.shown().starts_with("-p")) => {
+            Runs::Unknown("it says which program a name is")
+        }
+        "enable" => Runs::Unknown("it can load code"),
+        "python" | "python3" | "pypy" | "pypy3" => module(args),
+        other if OTHERS.contains(&other) => {
+            Runs::Unknown("it runs other commands, which are not read")
+        }
+        other if is_by_option(other, args) => Runs::Unknown("an option of it runs a command"),
+        other if is_surrounding(other, args) => {
+            Runs::Unknown("it runs other commands, which are not read")
+        }
         shell if SHELLS.contains(&shell) => of_shell(args, input, is_piped),
-        "fish" | "csh" | "tcsh" | "pwsh" | "nu" if !args.is_empty() || is_piped => {
+        "fish" | "csh" | "tcsh" | "pwsh" | "powershell" | "nu" | "xonsh" | "elvish" | "osh"
+        | "ysh"
+            if !args.is_empty() || is_piped =>
+        {
             Runs::Unknown("it is a shell with a grammar of its own")
         }
         _ => match shape(program) {
@@ -196,6 +385,91 @@ pub(crate) fn runs(program: &str, args: &[Word], input: Option<&Word>, is_piped:
 }
 
 const UNSURE: Runs = Runs::Unknown("its options depend on the run");
+
+/// The words behind `--`, if they begin with it.
+fn without_dashes(args: &[Word]) -> &[Word] {
+    match args.split_first() {
+        Some((first, rest)) if first.shown() == "--" => rest,
+        _ => args,
+    }
+}
+
+/// Whether a program is given an option that runs another one.
+fn is_by_option(program: &str, args: &[Word]) -> bool {
+    let known = BY_OPTION.iter().find(|(name, _)| *name == program);
+    let runs = |word: &Word| {
+        let text = word.shown();
+        known.is_some_and(|(_, options)| {
+            options.iter().any(|option| {
+                let name = text.split('=').next().unwrap_or_default();
+                // An option may be shortened, and be in a group with others.
+                let letter = option.strip_prefix('-').filter(|it| it.len() == 1);
+                let is_group = text.starts_with('-') && !text.starts_with("--");
+                text.starts_with(option)
+                    || letter.is_some_and(|letter| is_group && name.contains(letter))
+            })
+        })
+    };
+    known.is_some() && args.iter().any(runs)
+}
+
+/// Whether a program is given a subcommand that runs another one.
+fn is_surrounding(program: &str, args: &[Word]) -> bool {
+    let known = SURROUNDINGS.iter().find(|(name, _)| *name == program);
+    known.is_some_and(|(_, subcommands)| args.iter().any(|it| subcommands.contains(&it.shown())))
+}
+
+/// `python -m MODULE` runs a module as a program.
+fn module(args: &[Word]) -> Runs {
+    let Some(at) = args.iter().position(|it| it.shown().starts_with("-m")) else {
+        return Runs::Itself;
+    };
+    // What stands before decides whether this is an option.
+    let is_option = |word: &Word| {
+        let text = word.shown();
+        text.starts_with('-') && !text.contains('c')
+    };
+    if !args.iter().take(at).all(is_option) {
+        return Runs::Itself;
+    }
+    let attached = args.get(at).and_then(|it| it.shown().strip_prefix("-m"));
+    let first = attached.filter(|it| !it.is_empty()).map(Word::known);
+    let rest = args.iter().skip(at + 1).cloned();
+    let words: Vec<Word> = first.into_iter().chain(rest).collect();
+    match words.is_empty() {
+        true => Runs::Itself,
+        false => Runs::Words {
+            words,
+            sets: Vec::new(),
+            with_itself: true,
+            elsewhere: false,
+        },
+    }
+}
+
+/// `source FILE`, where the file may be what the command itself is given.
+fn sourced(args: &[Word], input: Option<&Word>) -> Runs {
+    let Some(word) = without_dashes(args).first() else {
+        return Runs::Itself;
+    };
+    match (&word.text, input) {
+        (None, _) => Runs::Unknown("which file it runs is only known at run time"),
+        (Some(text), Some(input)) if is_input(text) && input.text.is_some() => Runs::Script {
+            text: input.clone(),
+            with_itself: true,
+        },
+        (Some(text), _) if is_input(text) => Runs::Input,
+        _ => Runs::Itself,
+    }
+}
+
+/// Whether a file is what a command reads.
+pub(crate) fn is_input(path: &str) -> bool {
+    let path = path.trim_start_matches("./");
+    path == "/dev/stdin"
+        || path.starts_with("/dev/fd/")
+        || (path.starts_with("/proc/") && path.contains("/fd/"))
+}
 
 /// The words behind a program's options.
 fn operands<'a>(args: &'a [Word], short: &str, long: &[&str]) -> Option<&'a [Word]> {
@@ -209,7 +483,8 @@ fn operands<'a>(args: &'a [Word], short: &str, long: &[&str]) -> Option<&'a [Wor
             break;
         }
         let takes_next = match text.strip_prefix("--") {
-            Some(_) => long.contains(&text),
+            // A part of a name is enough.
+            Some(_) => !text.contains('=') && long.iter().any(|long| long.starts_with(text)),
             // The last letter of a group takes the next word, if it takes one.
             None => {
                 let mut letters = text.chars().skip(1);
@@ -223,15 +498,20 @@ fn operands<'a>(args: &'a [Word], short: &str, long: &[&str]) -> Option<&'a [Wor
 }
 
 fn within(program: &str, args: &[Word], shape: &Shape) -> Runs {
-    // `env -S` splits a text, and `sudo -e` edits.
-    let is_split = |text: &str| match program {
-        "env" => text.starts_with("-S") || text.starts_with("--split") || text.starts_with("-vS"),
-        "sudo" => matches!(text, "-e" | "--edit"),
+    // `env -S` splits a text, `sudo -e` edits, and `time -o` writes.
+    let in_group = |text: &str, letter: char| {
+        text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
+    };
+    let is_long = |text: &str, long: &str| {
+        let name = text.split('=').next().unwrap_or_default();
+        name.len() > 2 && long.starts_with(name)
+    };
+    let is_other = |text: &str| match program {
+        "env" => in_group(text, 'S') || is_long(text, "--split-string"),
+        "sudo" => in_group(text, 'e') || is_long(text, "--edit"),
+        "time" | "strace" => in_group(text, 'o') || is_long(text, "--output"),
         _ => false,
     };
-    if args.iter().map(Word::shown).any(is_split) {
-        return Runs::Unknown("it is given a command as a text of its own form");
-    }
     let moves = |text: &str| match program {
         "env" => text.starts_with("-C") || text.starts_with("--chdir"),
         "sudo" => ["-D", "-R", "-i", "--chdir", "--chroot", "--login"]
@@ -243,6 +523,9 @@ fn within(program: &str, args: &[Word], shape: &Shape) -> Runs {
         return UNSURE;
     };
     let given = args.get(..args.len() - rest.len()).unwrap_or_default();
+    if given.iter().map(Word::shown).any(is_other) {
+        return Runs::Unknown("an option of it runs a text, or writes a file");
+    }
     let elsewhere = shape.elsewhere || given.iter().map(Word::shown).any(moves);
     let mut rest = rest.get(shape.before..).unwrap_or_default();
     let mut sets = Vec::new();
@@ -262,9 +545,12 @@ fn within(program: &str, args: &[Word], shape: &Shape) -> Runs {
         }
         rest = rest.get(1..).unwrap_or_default();
     }
-    match rest.is_empty() {
-        true => Runs::Itself,
-        false => Runs::Words {
+    match (rest.is_empty(), program) {
+        (true, "sudo" | "doas" | "chroot" | "fakeroot" | "ssh-agent") if !args.is_empty() => {
+            Runs::Unknown("it runs a shell")
+        }
+        (true, _) => Runs::Itself,
+        (false, _) => Runs::Words {
             words: rest.to_vec(),
             sets,
             with_itself: shape.with_itself,
@@ -306,17 +592,26 @@ fn xargs(args: &[Word]) -> Runs {
         "--max-chars",
         "--process-slot-var",
     ];
-    let Some(rest) = operands(args, "IEnPLdsaJR", &long) else {
+    let Some(rest) = operands(args, "IEnPLdsaJRS", &long) else {
         return UNSURE;
     };
+    let given = args.get(..args.len() - rest.len()).unwrap_or_default();
+    let reads = |word: &&Word| {
+        let text = word.shown();
+        text.starts_with("-a") || (text.len() > 3 && text.starts_with("--a"))
+    };
+    if given.iter().any(|word| reads(&word)) {
+        return Runs::Unknown("it reads its words from a file");
+    }
     if rest.is_empty() {
         return Runs::Itself;
     }
     let mut words = rest.to_vec();
     words.push(Word::unknown("(what xargs reads)"));
     // `-I{}` puts it elsewhere.
+    let places = replaced_by_xargs(given);
     for word in &mut words {
-        if word.raw.contains("{}") || word.raw.contains('%') {
+        if places.iter().any(|it| word.raw.contains(it.as_str())) {
             *word = Word::unknown(&word.raw);
         }
     }
@@ -328,13 +623,44 @@ fn xargs(args: &[Word]) -> Runs {
     }
 }
 
+/// The texts in whose place xargs puts what it reads.
+fn replaced_by_xargs(options: &[Word]) -> Vec<String> {
+    let mut places = vec!["{}".to_owned()];
+    let mut words = options.iter().map(Word::shown);
+    while let Some(text) = words.next() {
+        let value = match text.strip_prefix("--") {
+            Some(long) if long.starts_with('r') => match long.split_once('=') {
+                Some((_, value)) => Some(value),
+                None => words.next(),
+            },
+            Some(_) => None,
+            // The rest of a group, or the next word.
+            None => match text.find(['I', 'J', 'i']).and_then(|at| text.get(at + 1..)) {
+                Some("") => words.next(),
+                value => value,
+            },
+        };
+        places.extend(value.filter(|it| !it.is_empty()).map(str::to_owned));
+    }
+    places
+}
+
 /// The command of `-exec`; of several, the words of each behind the other, as one script.
 fn find(args: &[Word]) -> Runs {
     let runs = |text: &str| matches!(text, "-exec" | "-execdir" | "-ok" | "-okdir");
     let begins: Vec<usize> = (0..args.len())
         .filter(|at| args.get(*at).is_some_and(|word| runs(word.shown())))
         .collect();
+    // What is expanded here may be an option, and several words where it is not quoted.
+    let is_open = |word: &Word| word.text.is_none() && word.raw.starts_with(['$', '`']);
+    let is_closed = |word: &Word| matches!(word.shown(), ";" | "+");
+    let may_run = args.iter().any(is_open)
+        || (args
+            .iter()
+            .any(|it| it.text.is_none() && it.pattern.is_none())
+            && args.iter().any(is_closed));
     match begins.as_slice() {
+        [] if may_run => Runs::Unknown("its options depend on the run"),
         [] => Runs::Itself,
         [begin] => {
             let rest = args.get(begin + 1..).unwrap_or_default();
@@ -357,7 +683,15 @@ fn find(args: &[Word]) -> Runs {
 fn fd(args: &[Word]) -> Runs {
     let runs = |word: &Word| matches!(word.shown(), "-x" | "-X" | "--exec" | "--exec-batch");
     let Some(begin) = args.iter().position(runs) else {
-        return Runs::Itself;
+        let attached = |it: &Word| {
+            ["-x", "-X", "--exec"]
+                .iter()
+                .any(|x| it.shown().starts_with(x))
+        };
+        return match args.iter().any(attached) {
+            true => Runs::Unknown("an option of it runs a command"),
+            false => Runs::Itself,
+        };
     };
     let mut words: Vec<Word> = args.iter().skip(begin + 1).map(replaced).collect();
     words.push(Word::unknown("(what fd finds)"));
@@ -392,7 +726,7 @@ fn su(args: &[Word]) -> Runs {
 }
 
 fn of_shell(args: &[Word], input: Option<&Word>, is_piped: bool) -> Runs {
-    let (mut at, mut is_text, mut is_input) = (0, false, false);
+    let (mut at, mut is_text, mut is_from_input) = (0, false, false);
     while let Some(word) = args.get(at) {
         let Some(text) = word.text.as_deref() else {
             return UNSURE;
@@ -410,18 +744,22 @@ fn of_shell(args: &[Word], input: Option<&Word>, is_piped: bool) -> Runs {
         }
         if !text.starts_with("--") {
             is_text |= text.starts_with('-') && text.contains('c');
-            is_input |= text.contains('s');
-            at += usize::from(text.ends_with(['o', 'O']));
+            is_from_input |= text.contains('s');
+            // Each has a word of its own behind the group.
+            at += text.matches(['o', 'O']).count();
         }
     }
     let operand = args.get(at);
+    let names_input = |it: &&Word| it.text.as_deref().is_some_and(is_input);
+    is_from_input |= operand.filter(names_input).is_some();
+    let is_piped = is_piped || operand.filter(names_input).is_some();
     match (is_text, operand, input) {
         (true, Some(word), _) if word.text.is_some() => Runs::Script {
             text: word.clone(),
             with_itself: false,
         },
         (true, _, _) => Runs::Unknown("it runs a text that is only known at run time"),
-        (false, Some(_), _) if !is_input => Runs::Itself,
+        (false, Some(_), _) if !is_from_input => Runs::Itself,
         (false, _, Some(word)) if word.text.is_some() => Runs::Script {
             text: word.clone(),
             with_itself: false,

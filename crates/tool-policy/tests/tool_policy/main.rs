@@ -9,6 +9,7 @@
 )]
 
 mod adversary;
+mod around;
 mod cedar;
 mod documented;
 mod errors;
