@@ -274,7 +274,9 @@ fn artifacts_of_a_calls_end_are_kept_and_verified_once() {
         ["verified", "broken", "unknown"].map(|name| report[name].as_u64().unwrap())
     };
     assert_eq!(counts(), [1, 0, 0]);
-    place.run(&["retain", "--repo", "repo", "--as", "refs"]).ok();
+    place
+        .run(&["retain", "--repo", "repo", "--as", "refs"])
+        .ok();
     git(&["gc", "-q", "--prune=now"]);
     git(&["cat-file", "-e", &page]);
     let invoked = json!({
