@@ -1,3 +1,5 @@
+//! What a gate says of calls, in each agent's form.
+
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs;
