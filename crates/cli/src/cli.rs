@@ -419,7 +419,7 @@ mod tests {
                 .map(ToString::to_string)
                 .unwrap_or_default();
             assert!(
-                group || help.contains("Examples:"),
+                group || command.is_hide_set() || help.contains("Examples:"),
                 "{}",
                 command.get_name()
             );

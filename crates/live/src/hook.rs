@@ -58,11 +58,12 @@ impl Hook {
         left_out: u64,
         secrets: &Secrets,
     ) -> Hook {
-        let read = RedactedText::json(bytes.clone(), secrets);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let read = RedactedText::json(text.clone().into_bytes(), secrets);
         let text = match read {
             Ok((text, _)) if text.is_json() => text.whole_characters(),
             // What is no JSON is recorded as the text that it is, and looked through as such.
-            _ => RedactedText::plain(&String::from_utf8_lossy(&bytes), secrets).0,
+            _ => RedactedText::plain(&text, secrets).0,
         };
         Hook {
             agent,

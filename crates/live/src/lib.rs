@@ -7,6 +7,7 @@
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
 
+mod bell;
 pub mod expiry;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -19,6 +20,7 @@ mod run;
 mod spool;
 mod take;
 
+pub use bell::Bell;
 pub use gate::{PolicyFile, Ruling};
 pub use input::Input;
 pub use run::{Became, HookRun, deliver};

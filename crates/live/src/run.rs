@@ -12,6 +12,7 @@ use annals_dialects::secrets::Secrets;
 use annals_tool_policy::Verdict;
 use uuid::Uuid;
 
+use crate::bell::Ringer;
 use crate::gate::Ruling;
 use crate::hook::Hook;
 use crate::spool::{Spool, from_kept, kept, session_mark};
@@ -29,6 +30,8 @@ const LONGEST: u64 = 128 * 1024 * 1024;
 pub enum Became {
     /// It is in the log.
     Recorded,
+    /// It is on disk in the spool, and a process that stays takes it in.
+    HandedOver,
     /// It is on disk in the spool, for this reason.
     Spooled(String),
     /// It is neither, for this reason.
@@ -73,14 +76,22 @@ impl HookRun {
     /// its deadline, unless the disk itself is slower. With it comes what the gate may answer: what is on disk, and no
     /// other verdict. Nothing is only refused.
     ///
-    /// The log is opened by another process, which runs [`deliver`]: it can be given up at any moment, and whatever becomes
-    /// of it, this one goes on.
-    pub fn decide(&self, hook: Hook, courier: io::Result<Command>) -> (Became, Option<Ruling>) {
+    /// Where a process stays that takes in what comes ([`crate::Bell`]), it has the event from the spool at once. Otherwise
+    /// the log is opened by another process, which runs [`deliver`]: it can be given up at any moment, and whatever
+    /// becomes of it, this one goes on.
+    pub fn decide(
+        &self,
+        hook: Hook,
+        courier: impl FnOnce() -> io::Result<Command>,
+    ) -> (Became, Option<Ruling>) {
         let spool = match Spool::of(&self.log) {
             Ok(spool) => spool,
             Err(error) => return self.lost(hook, error.to_string()),
         };
-        let courier = match self.in_log(&hook, courier) {
+        if self.handed_over(&hook, &spool) {
+            return (Became::HandedOver, hook.ruling);
+        }
+        let courier = match self.in_log(&hook, courier()) {
             Ok(()) => return (Became::Recorded, hook.ruling),
             Err(failed) => failed,
         };
@@ -90,6 +101,22 @@ impl HookRun {
             Ok(()) => (Became::Spooled(courier.reason.clone()), hook.ruling),
             Err(error) => self.lost(hook, format!("{}; {error}", courier.reason)),
         }
+    }
+
+    /// Keeps it for a process that stays, if there is one. For a gate that fails closed only the log counts.
+    fn handed_over(&self, hook: &Hook, spool: &Spool) -> bool {
+        if self.fail_closed && hook.ruling.is_some() {
+            return false;
+        }
+        let Some(ringer) = Ringer::find(spool) else {
+            return false;
+        };
+        // What cannot be kept there, the log may take still.
+        let is_kept = spool.try_put(hook).is_ok();
+        if is_kept {
+            ringer.ring();
+        }
+        is_kept
     }
 
     fn left(&self) -> Duration {

@@ -9,6 +9,7 @@
 //!   01795000000123-0192f0c1-....-9f31c2d4.hook   an event: 14 digits, its id, 8 digits of its session
 //!   01795000000123-0192f0c1-....-9f31c2d4.bad    one that cannot be read, or that the log cannot have
 //!   lost                                         its length: how many events are lost
+//!   bell                                         the socket of a process that takes in what comes, if there is one
 //! ```
 
 use std::ffi::OsString;
@@ -157,9 +158,13 @@ impl Spool {
     /// [`SpoolError`]; then it is not kept, and is counted as lost where that can be done.
     pub fn put(&self, hook: &Hook) -> Result<(), SpoolError> {
         self.make()?;
+        self.try_put(hook).inspect_err(|_| self.count_lost())
+    }
+
+    /// Keeps an event in a folder that is there, and counts nothing where it cannot.
+    pub(crate) fn try_put(&self, hook: &Hook) -> Result<(), SpoolError> {
         let state = self.state()?;
         if state.waiting >= BOUNDS.0 || state.bytes >= BOUNDS.1 {
-            self.count_lost();
             return Err(SpoolError::Full {
                 path: self.path.clone(),
                 count: state.waiting,
@@ -167,11 +172,7 @@ impl Spool {
             });
         }
         let name = file_name(hook);
-        self.write(&name, hook).map_err(|error| {
-            // The disk is full, or broken: that is all that can be said of it, if it can.
-            self.count_lost();
-            self.io(error)
-        })
+        self.write(&name, hook).map_err(|error| self.io(error))
     }
 
     fn write(&self, name: &str, hook: &Hook) -> io::Result<()> {
@@ -294,7 +295,7 @@ impl Spool {
     }
 
     /// The folder, if it is there; it must be this user's own.
-    fn open(&self) -> Result<Option<Dir>, SpoolError> {
+    pub(crate) fn open(&self) -> Result<Option<Dir>, SpoolError> {
         let found = match fs::symlink_metadata(&self.path) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -311,7 +312,7 @@ impl Spool {
             .map_err(|error| self.io(error))
     }
 
-    fn make(&self) -> Result<(), SpoolError> {
+    pub(crate) fn make(&self) -> Result<(), SpoolError> {
         let made = fs::DirBuilder::new().mode(0o700).create(&self.path);
         match made {
             Ok(()) => {
@@ -338,7 +339,7 @@ impl Spool {
         });
     }
 
-    fn io(&self, source: io::Error) -> SpoolError {
+    pub(crate) fn io(&self, source: io::Error) -> SpoolError {
         SpoolError::Io {
             path: self.path.clone(),
             source,

@@ -59,7 +59,7 @@ fn record(agent: HookAgent, args: &RunHook, context: &mut Context) -> Result<(),
     let run = HookRun::new(context.log.clone(), secrets, started + within)
         .with_fail_closed(args.gate.fail_closed);
     let is_judged = hook.ruling.is_some();
-    let (became, ruling) = run.decide(hook, courier(context));
+    let (became, ruling) = run.decide(hook, || courier(context));
     say(agent, &became, is_judged && ruling.is_none(), context);
     ruled?;
     match ruling.and_then(|ruling| agent.answer(&ruling)) {
@@ -87,6 +87,9 @@ fn say(agent: HookAgent, became: &Became, is_open: bool, context: &Context) {
     let output = &context.output;
     match became {
         Became::Recorded if context.is_verbose => output.note("recorded"),
+        Became::HandedOver if context.is_verbose => {
+            output.note("kept in the spool, for the process that takes it in at once");
+        }
         Became::Spooled(reason) if context.is_verbose => {
             output.note(&format!("kept in the spool: {reason}"));
         }

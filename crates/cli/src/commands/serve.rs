@@ -3,11 +3,13 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::os::unix::net::SocketAddr;
 use std::time::Duration;
 
 use annals::{Annals, LogUrl};
+use annals_live::{Bell, Spool};
 use serde_json::json;
+use tokio::net::UnixDatagram;
 
 use crate::cli::Serve;
 use crate::context::Context;
@@ -62,11 +64,60 @@ async fn serve(
     report(context, "owner", annals)?;
     tell("READY=1\nSTATUS=owns the log", context);
     let mut looks = tokio::time::interval(TO_LOOK);
+    let mut bell = Hooks::listen(context);
     loop {
         tokio::select! {
             () = signals.next() => return Ok(End::Asked),
             () = annals.unshared() => return Ok(End::Failed),
-            _ = looks.tick() => context.take_in(annals),
+            () = bell.rung() => {}
+            _ = looks.tick() => bell = bell.again(context),
+        }
+        bell.quiet();
+        context.take_in(annals);
+    }
+}
+
+/// The bell that hooks ring. Where it cannot be heard, they bring what they have themselves.
+struct Hooks(Option<(Bell, UnixDatagram)>);
+
+impl Hooks {
+    fn listen(context: &Context) -> Hooks {
+        let hung = Spool::of(&context.log).and_then(|spool| Bell::hang(&spool));
+        let heard = hung.map_err(|error| error.to_string()).and_then(|bell| {
+            let socket = bell.socket().and_then(UnixDatagram::from_std);
+            let socket = socket.map_err(|error| error.to_string())?;
+            Ok((bell, socket))
+        });
+        if let Err(error) = &heard {
+            let message = format!("hooks are taken in now and then only: {error}");
+            context.output.warn(&message);
+        }
+        Hooks(heard.ok())
+    }
+
+    /// The same; hung once more, where something took it down.
+    fn again(self, context: &Context) -> Hooks {
+        match &self.0 {
+            Some((bell, _)) if !bell.is_there() => {
+                drop(self);
+                Hooks::listen(context)
+            }
+            _ => self,
+        }
+    }
+
+    async fn rung(&self) {
+        match &self.0 {
+            Some((_, socket)) => {
+                let _ = socket.recv(&mut [0; 1]).await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    fn quiet(&self) {
+        if let Some((bell, _)) = &self.0 {
+            bell.quiet();
         }
     }
 }
@@ -113,7 +164,7 @@ fn told(path: &[u8], state: &str) -> io::Result<()> {
         Some(name) => abstract_socket(name)?,
         None => SocketAddr::from_pathname(OsStr::from_bytes(path))?,
     };
-    UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address)?;
+    std::os::unix::net::UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address)?;
     Ok(())
 }
 

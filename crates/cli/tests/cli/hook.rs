@@ -1,7 +1,7 @@
 //! What agents tell by hooks: it is recorded, kept where it cannot be, and never stands in an agent's way.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -284,6 +284,50 @@ fn an_event_that_never_comes_is_said() {
     let said = String::from_utf8(ran.stderr).unwrap();
     assert!(ran.status.success() && ran.stdout.is_empty(), "{said}");
     assert!(said.contains("did not come whole"), "{said}");
+}
+
+/// A process that stays takes in what hooks leave in the spool as soon as it is there, and where it was killed they bring
+/// it themselves.
+#[test]
+fn a_process_that_stays_hears_of_each_event() {
+    let place = Place::with_log();
+    let mut server = place
+        .command(&["serve", "--record-only"])
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(server.stdout.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    let bell = place.path("log.spool/bell");
+    wait_for(|| bell.exists());
+    for n in 0..20 {
+        let run = place.run_with(
+            &["hook", "claude", "-v"],
+            prompt(&format!("p{n}"), "Fix it"),
+        );
+        assert_eq!((run.status, run.stdout.as_str()), (0, ""));
+        assert!(run.stderr.contains("takes it in at once"), "{run:?}");
+    }
+    wait_for(|| spooled(&place) == 0);
+    assert_eq!(count(&events(&place), "intent.submitted"), 20);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    // Its bell is there still, and nobody hears it.
+    assert!(bell.exists());
+    let run = place.run_with(&["hook", "claude", "-v"], prompt("last", "Fix it"));
+    assert!(run.stderr.contains("annals: recorded"), "{run:?}");
+    assert_eq!(count(&events(&place), "intent.submitted"), 21);
+}
+
+/// Waits until something is so, and not for ever.
+#[track_caller]
+fn wait_for(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it never is");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// A hook that does not wait for the log leaves it in the middle of something, which is no reason to crash. With so much

@@ -156,11 +156,12 @@ fn play_calls(place: &Place, (next, calls): (&AtomicUsize, usize), over: &Atomic
 fn kill_owners(place: &Place, over: &AtomicBool) -> usize {
     let mut kills = 0;
     while !over.load(Ordering::Acquire) {
-        let mut owner = place
-            .command(&["apply"])
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
+        // One that takes in what waits, and one that stays, and hears of each event.
+        let args: &[&str] = match kills % 2 {
+            0 => &["apply"],
+            _ => &["serve", "--record-only"],
+        };
+        let mut owner = place.command(args).stdin(Stdio::piped()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(150 + (kills as u64 * 37) % 200));
         owner.kill().unwrap();
         owner.wait().unwrap();

@@ -276,8 +276,11 @@ fn no_verdict_is_answered_that_a_killed_gate_did_not_record() {
     for n in 0..40_u64 {
         let id = format!("call_{n}");
         let mut child = start(&place, &asks(&id, "ls"));
-        std::thread::sleep(Duration::from_millis(n * 5));
-        let _ = child.kill();
+        std::thread::sleep(Duration::from_millis(n * n / 3));
+        // However slow the machine is, one of them comes to answer.
+        if n < 39 {
+            let _ = child.kill();
+        }
         let output = child.wait_with_output().unwrap();
         if !output.stdout.is_empty() {
             answered.push(id);

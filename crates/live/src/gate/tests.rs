@@ -1,4 +1,4 @@
-//! Calls that are judged, and what becomes of them where they cannot be.
+//! What a gate says of calls, in each agent's form.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

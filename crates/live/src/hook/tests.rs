@@ -1,3 +1,5 @@
+//! What hooks of each agent tell.
+
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeSet;

@@ -1,3 +1,5 @@
+//! What hooks put into configurations, and leave behind when they go.
+
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! `annals hook AGENT --gate`: what a policy says of the call that an event asks for.
+//! The option `--gate` of `annals hook`: what a policy says of the call that an event asks for.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
