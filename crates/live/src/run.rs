@@ -77,12 +77,12 @@ impl HookRun {
     /// other verdict. Nothing is only refused.
     ///
     /// Where a process stays that takes in what comes ([`crate::Bell`]), it has the event from the spool at once. Otherwise
-    /// the log is opened by another process, which runs [`deliver`]: it can be given up at any moment, and whatever
-    /// becomes of it, this one goes on.
+    /// the log is opened by another process, which runs [`deliver`] and is given so much time: it can be given up at any
+    /// moment, and whatever becomes of it, this one goes on.
     pub fn decide(
         &self,
         hook: Hook,
-        courier: impl FnOnce() -> io::Result<Command>,
+        courier: impl FnOnce(Duration) -> io::Result<Command>,
     ) -> (Became, Option<Ruling>) {
         let spool = match Spool::of(&self.log) {
             Ok(spool) => spool,
@@ -91,7 +91,7 @@ impl HookRun {
         if self.handed_over(&hook, &spool) {
             return (Became::HandedOver, hook.ruling);
         }
-        let courier = match self.in_log(&hook, courier()) {
+        let courier = match self.in_log(&hook, courier(self.left())) {
             Ok(()) => return (Became::Recorded, hook.ruling),
             Err(failed) => failed,
         };

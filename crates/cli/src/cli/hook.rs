@@ -29,7 +29,11 @@ pub(crate) enum Hook {
     Status(HookStatus),
     /// Bring an event into the log: what a hook starts for that
     #[command(hide = true)]
-    Deliver,
+    Deliver {
+        /// When it ends at the latest, in milliseconds from now
+        #[arg(value_name = "MS")]
+        within: u64,
+    },
 }
 
 fn hook_help(agent: &str) -> String {

@@ -11,6 +11,7 @@ use annals::domain::Timestamp;
 use annals_live::hook::{Hook, HookAgent};
 use annals_live::{Became, HookRun, Input};
 use chrono::Utc;
+use rustix::process::Signal;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -27,7 +28,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<(), CliErr
         Args::Install(args) => installing::install(args, context),
         Args::Uninstall(args) => installing::uninstall(args, context),
         Args::Status(args) => status::run(args, context).await,
-        Args::Deliver => deliver(context),
+        Args::Deliver { within } => deliver(Duration::from_millis(*within), context),
     }
 }
 
@@ -59,7 +60,7 @@ fn record(agent: HookAgent, args: &RunHook, context: &mut Context) -> Result<(),
     let run = HookRun::new(context.log.clone(), secrets, started + within)
         .with_fail_closed(args.gate.fail_closed);
     let is_judged = hook.ruling.is_some();
-    let (became, ruling) = run.decide(hook, || courier(context));
+    let (became, ruling) = run.decide(hook, |within| courier(within, context));
     say(agent, &became, is_judged && ruling.is_none(), context);
     ruled?;
     match ruling.and_then(|ruling| agent.answer(&ruling)) {
@@ -69,17 +70,29 @@ fn record(agent: HookAgent, args: &RunHook, context: &mut Context) -> Result<(),
 }
 
 /// This program, to be started once more to bring an event into the log.
-fn courier(context: &Context) -> std::io::Result<Command> {
+fn courier(within: Duration, context: &Context) -> std::io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["--log", &context.log, "hook", "deliver"]);
+    let within = within.as_millis().to_string();
+    command.args(["--log", &context.log, "hook", "deliver", &within]);
     Ok(command)
 }
 
 /// Brings the event on standard input into the log, and says whether it did.
-fn deliver(context: &mut Context) -> Result<(), CliError> {
+fn deliver(within: Duration, context: &mut Context) -> Result<(), CliError> {
     context.own_files();
+    end_in(within);
     let said = annals_live::deliver(&context.log, std::io::stdin().lock());
     context.output.raw(said.as_bytes())
+}
+
+/// Ends this process when its time is up: the one that started it does so, unless it was killed itself. By a signal,
+/// since the store does not bear any other end in the middle of something.
+fn end_in(within: Duration) {
+    // Without a thread it ends when it has an answer.
+    let _ = std::thread::Builder::new().spawn(move || {
+        std::thread::sleep(within);
+        let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
+    });
 }
 
 /// Says what became of an event.

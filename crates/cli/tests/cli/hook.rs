@@ -320,6 +320,23 @@ fn a_process_that_stays_hears_of_each_event() {
     assert_eq!(count(&events(&place), "intent.submitted"), 21);
 }
 
+/// What brings an event into the log does not outlive its time, though the hook that started it was killed.
+#[test]
+fn what_a_killed_hook_started_ends_by_itself() {
+    let place = Place::with_log();
+    let begun = Instant::now();
+    let mut child = place
+        .command(&["hook", "deliver", "300"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Nobody gives it an event.
+    let input = child.stdin.take().unwrap();
+    let ended = child.wait().unwrap();
+    drop(input);
+    assert!(!ended.success() && begun.elapsed() < Duration::from_secs(20));
+}
+
 /// Waits until something is so, and not for ever.
 #[track_caller]
 fn wait_for(is_so: impl Fn() -> bool) {
