@@ -16,8 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use annals::domain::alias::ReserveAlias;
 use annals::domain::run::DecisionType;
-use annals::domain::{Command, CommandId, IntentId, intent};
+use annals::domain::task::CreateTask;
+use annals::domain::{Command, CommandId, IntentId, TaskId, intent};
 use annals::event_log::Position;
 use annals::projections::{Entry, ObjectView};
 use annals::{Annals, At, ExecuteError, ViewError};
@@ -328,4 +330,21 @@ fn removing_content_but_names_changes_no_structure_and_no_decision() {
             }
         },
     );
+}
+
+/// A copy has another secret, as a log has after a redaction: the stream of an alias does not follow from it, and has to be
+/// looked up, also before the catalogue has written rows.
+#[test]
+fn an_alias_is_of_one_object_in_a_copy_too() {
+    let (task, other) = (uuid::Uuid::from_u128(1), uuid::Uuid::from_u128(2));
+    let history = History::play(&[
+        CreateTask::new("one").with_id(TaskId(task)).into(),
+        CreateTask::new("another").with_id(TaskId(other)).into(),
+        ReserveAlias::new(task, "cache").into(),
+    ]);
+    let mut copy = History::over(folds::without_content(&history.log, &[false]), 3);
+    let found = block_on(copy.annals.resolve("cache")).expect("an alias");
+    assert_eq!(found.id, task);
+    let again = copy.execute(ReserveAlias::new(other, "cache").into());
+    assert_eq!(again.0, Answer::Refused);
 }

@@ -263,15 +263,20 @@ impl Changes {
         self.put(&keys::block(&actor, first), b"");
     }
 
-    /// A row as it is now. It must have been loaded, and be one of a table
-    /// that folds look at.
+    /// A row as it is now, for folds. It must have been loaded, and be one of a table that they look at.
     pub(super) fn get(&self, key: &[u8]) -> Option<&Bytes> {
         self.known(key).flatten()
     }
 
     /// A row as far as it is known here.
     pub(super) fn known(&self, key: &[u8]) -> Option<Option<&Bytes>> {
-        self.seen.get(key).map(Option::as_ref)
+        let seen = self.seen.get(key);
+        let changed = || match &self.changed {
+            Changed::Ordered(rows) => rows.get(key),
+            // It is only written.
+            Changed::InTurn(_) => None,
+        };
+        seen.or_else(changed).map(Option::as_ref)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -65,8 +65,7 @@ impl OverlayView<'_> {
         Ok(rows)
     }
 
-    /// Rows of a table that folds look at, each if it is there, in the order of
-    /// their keys as given.
+    /// Rows, each if it is there, in the order of their keys as given.
     pub(super) async fn rows(&self, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>, CatalogueError> {
         let known = |key: &Bytes| self.layer.rows.known(key);
         let unknown: Vec<Bytes> = keys
