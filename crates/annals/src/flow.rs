@@ -21,7 +21,12 @@ use uuid::Uuid;
 use crate::request::answered;
 use crate::{Annals, ExecuteError, Outcome, Request, ViewError, environment};
 
-/// An actor at work on a log: the helpers that act in its name.
+/// An actor at work on a log: the helpers that act in its name. Each gives the ids of what it made.
+///
+/// For the position of what was recorded, or to give a command a key or a time, use [`Annals::execute`] and
+/// [`Annals::execute_batch`] with the commands themselves: [`As::submit`] is a [`CreateIntent`], [`As::analyze`] an
+/// [`AnalyzeIntent`] and an [`ActivateIntent`] in one batch, [`As::task`] a [`CreateTask`], and [`As::start_run`] a
+/// [`CreateRun`] with [`environment()`](crate::environment()) and a [`StartPatching`].
 #[derive(Clone, Copy)]
 pub struct As<'a> {
     annals: &'a Annals,

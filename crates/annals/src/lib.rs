@@ -60,7 +60,8 @@
 //! | see an object, now or then | [`Annals::get`] for a known kind, [`Annals::view`] for any; [`Annals::get_at`], [`Annals::view_at`] |
 //! | see what happened to it | [`Annals::history`], [`Annals::history_at`] |
 //! | find it by an alias or the end of its id | [`Annals::resolve`] |
-//! | follow what comes | [`Annals::subscribe`], [`Annals::subscribe_to`] |
+//! | follow what comes | [`Annals::subscribe`], [`Annals::subscribe_to`]; [`Annals::subscription`] goes on where it ended |
+//! | read the newest events | [`Annals::log`] with [`Query::all(position).backward()`](annals_event_log::Query::backward), and [`Contents::entry`] of each record; [`projections::history_entry`] says it in a line |
 //! | read what another process wrote | [`Annals::at_least`], with the position of its [`Outcome`] |
 //!
 //! The rest is in handles. They borrow the log, cost nothing and can be copied:
@@ -141,7 +142,8 @@
 //!
 //! let agent = ActorRef::agent("coder");
 //! let coder = annals.by(&agent);
-//! // The agent chooses the id: the same command under the same id has one verdict.
+//! // The agent chooses the id: the same command under the same id has one verdict, for ever. What was throttled is given
+//! // again under another one.
 //! let tests = AgentCommand::new(CommandId(Uuid::now_v7()), RunTests::new(repo.clone()));
 //! let gated = coder.gate(session, &tests).await?;
 //! assert_eq!(gated.verdict, Verdict::Accepted);

@@ -12,7 +12,8 @@ use uuid::Uuid;
 
 use crate::{Annals, Files};
 
-/// Where a log is.
+/// Where a log is, from a text: `memory:`, `rocks:DIR`, or a path. A text with `://` that is neither is refused; any other
+/// text is a path, also one with a colon in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogUrl {
     /// A directory: `rocks:DIR`, or just a path.

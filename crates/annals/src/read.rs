@@ -18,13 +18,14 @@ use crate::{Annals, LoadError};
 /// Records read at once while a view is folded.
 const PAGE: usize = 500;
 
-/// The moment at which something is looked at.
+/// The moment at which something is looked at. As a text it is a position (`1234`), a time by the log's clock
+/// (`2026-01-31T12:00:00Z`) or one by the callers' clocks (`occurred:2026-01-31T12:00:00Z`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum At {
     /// Now: everything that is durable.
     #[default]
     Now,
-    /// After the record at this position.
+    /// After the record at this position. Behind the log's end it is the same as [`At::Now`].
     Position(Position),
     /// By the log's own clock: records taken up to this time.
     Recorded(Timestamp),

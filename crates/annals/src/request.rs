@@ -46,7 +46,10 @@ impl Request {
         }
     }
 
-    /// The same, safe to repeat.
+    /// The same, safe to repeat: the log executes what has this key once, and gives the first answer again, at any time
+    /// and in any process. The key is the log's own, not that of an object or an actor. With another command, or by
+    /// another actor, it is `KeyReused`; the time does not count. What creates an object has an id of the caller's
+    /// choice then (`with_id`), the same each time: one that follows from the key, for example.
     pub fn key(self, key: Uuid) -> Request {
         Request {
             key: Some(key),

@@ -33,6 +33,9 @@ use crate::Annals;
 /// # })
 /// # }
 /// ```
+///
+/// Who may open a session, and under which policy, is the caller's to decide: the library takes any actor's. An approval is
+/// answered (`ApproveSession`, `DenySession`) by people and programs, and an agent's is refused.
 #[derive(Debug, Clone, Copy)]
 pub struct Sessions<'a> {
     pub(crate) annals: &'a Annals,

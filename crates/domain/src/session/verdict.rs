@@ -21,11 +21,12 @@ pub enum Verdict {
     Throttled {
         /// What is limited.
         scope: String,
-        /// From when on it may be given.
+        /// From when on it may be given again, under another id: this one is throttled for ever.
         retry_after: Timestamp,
     },
-    /// It waits for an approval. What becomes of it then is in the session's
-    /// stream.
+    /// It waits for an approval. Given again under this id it is answered with this verdict, also when the approval was
+    /// answered; what became of it is in the session's view: in its queue while it waits, then among the open commands
+    /// or, if it was rejected, the last ones.
     Queued,
 }
 
