@@ -155,7 +155,13 @@ impl Connection {
         };
         let calls = self.calls.as_ref().ok_or(CallError::Lost)?;
         calls.send(outgoing).map_err(|_| CallError::Lost)?;
-        let body = answered.await.map_err(|_| CallError::Lost)?;
+        let answered = tokio::select! {
+            biased;
+            answered = answered => answered,
+            // A call that came into the channel just when the thread left it lies there for as long as this side does.
+            () = calls.closed() => return Err(CallError::Lost),
+        };
+        let body = answered.map_err(|_| CallError::Lost)?;
         // An answer that cannot be read is of an owner that cannot be worked with.
         message::decode(&body).map_err(|error| {
             tracing::warn!(%error, "the owner's answer cannot be read");
@@ -308,4 +314,41 @@ async fn write(writer: &mut OwnedWriteHalf, bytes: &[u8]) -> io::Result<()> {
         frame::within(frame::TO_GO_ON, writer.write_all(part)).await?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use futures::FutureExt;
+    use futures::executor::block_on;
+
+    use super::*;
+
+    #[test]
+    fn a_call_that_nobody_takes_out_of_the_channel_any_more_is_lost() {
+        let (calls, mut called) = mpsc::unbounded_channel();
+        let connection = Connection {
+            log_id: Uuid::nil(),
+            process: 0,
+            calls: Some(calls),
+            numbers: AtomicU64::new(1),
+            room: Arc::new(Semaphore::new(BYTES)),
+            thread: None,
+        };
+        let call = Call::Checkpoint { model: "m".into() };
+        let mut calling = Box::pin(connection.call(&call));
+        assert!((&mut calling).now_or_never().is_none(), "it waits");
+        // As a channel is left by a thread that ends between the two steps of sending.
+        called.close();
+        assert_eq!(
+            calling.now_or_never().map(Result::err),
+            Some(Some(CallError::Lost))
+        );
+        // The others find it closed.
+        assert_eq!(
+            block_on(connection.call(&call)).err(),
+            Some(CallError::Lost)
+        );
+        drop(called);
+    }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use annals_event_log::{Classification, Classified, ErrorClass, EventLog, ReadError};
 use annals_store_rocks::{OpenError, Options, RocksLog};
 use tokio::sync::oneshot;
+use tokio::task::unconstrained;
 use uuid::Uuid;
 
 use crate::guest::{CallError, ConnectError, Connection};
@@ -106,11 +107,11 @@ pub(crate) struct Visit {
 
 impl Visit {
     pub(crate) async fn call(&self, call: &Call) -> Result<Answer, CallError> {
-        self.connection.call(call).await
+        unpaused(self.connection.call(call)).await
     }
 
     async fn ended(&self) {
-        self.connection.ended().await;
+        unpaused(self.connection.ended()).await;
     }
 }
 
@@ -260,7 +261,7 @@ impl SharedLog {
         if let Role::Owner(owned) = self.inner.role()
             && let Some(ended) = owned.ended()
         {
-            ended.await;
+            unpaused(ended).await;
         }
     }
 
@@ -294,7 +295,7 @@ impl Inner {
 
     /// What this process is after the connection to the owner was lost: the owner, or the guest of another one.
     pub(crate) async fn after(&self, lost: &Arc<Visit>) -> Result<Role, ReadError> {
-        let _turn = self.finding.lock().await;
+        let _turn = unpaused(self.finding.lock()).await;
         let role = self.role();
         // Another caller has found it while this one waited.
         if !role.is_visit(lost) {
@@ -320,7 +321,7 @@ impl Inner {
     pub(crate) async fn close(&self) {
         self.closed.store(true, Ordering::Release);
         // One who finds the owner just now does so first.
-        let _turn = self.finding.lock().await;
+        let _turn = unpaused(self.finding.lock()).await;
         match self.role() {
             Role::Owner(owned) => {
                 let ending = Arc::clone(&owned);
@@ -348,7 +349,15 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     thread.map_err(|error| ReadError::Unavailable {
         source: Box::new(error),
     })?;
-    waiting.await.map_err(|_| ReadError::Closed)
+    let done = unpaused(waiting).await;
+    done.map_err(|_| ReadError::Closed)
+}
+
+/// Waits without the pauses that tokio has its tasks make. After so many steps of a task it says "not yet" and wakes
+/// the task when its runtime goes on, which never happens where a caller blocks the runtime's thread, as by
+/// `futures::executor::block_on`: it would wait for ever for what is there.
+fn unpaused<F: Future>(waiting: F) -> impl Future<Output = F::Output> {
+    unconstrained(waiting)
 }
 
 /// Finds the owner of a log, or becomes it. It blocks.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use annals_event_log::{
     Actor, Append, AppendError, Blob, Content, EventLog, NewEvent, PiecesOf, Position, Query,
-    ReadError, Redaction,
+    ReadError, ReadModels, Redaction,
 };
 use annals_store_rocks::RocksLog;
 use annals_store_shared::SharedLog;
@@ -129,6 +129,74 @@ fn appends_under_way_are_made_once_whatever_becomes_of_the_owner() {
     let found = batches(&guests[0]);
     assert_eq!(found.len(), 1_200, "each is there once");
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), acknowledged);
+}
+
+/// tokio has a task pause after 128 steps, and wakes it when its runtime goes on, which does not while it is blocked.
+#[test]
+fn a_guest_that_blocks_a_thread_of_a_runtime_waits_no_longer_than_others() {
+    let (_home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    let (done, waiting) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.unwrap().block_on(async {
+            for _ in 0..200 {
+                block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+            }
+            // Here it has no steps left, and what follows takes some.
+            block_on(owner.close());
+            for _ in 0..200 {
+                block_on(guest.checkpoint("m")).unwrap();
+            }
+            assert!(guest.is_owner());
+            block_on(guest.close());
+        });
+        done.send(guest.watermark()).unwrap();
+    });
+    let seen = waiting.recv_timeout(Duration::from_secs(60));
+    assert_eq!(seen, Ok(Position(200)), "it waits for ever");
+}
+
+/// Up to where an owner comes before it is killed.
+const STAGES: [&str; 4] = ["accepted", "heard", "greeted", "called"];
+
+/// Takes one guest in an owner's place, up to a stage, and goes as one that is killed: its socket stays.
+fn owner_that_dies(path: &Path, log_id: Uuid, stage: &str) -> std::thread::JoinHandle<()> {
+    let listener = UnixListener::bind(path.join("sock")).unwrap();
+    let last = STAGES.iter().position(|it| *it == stage).unwrap();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        if last >= 1 {
+            stream.read_exact(&mut [0; 16]).unwrap();
+        }
+        if last >= 2 {
+            let hello = [&GREETING[..], log_id.as_bytes(), &[0; 4]].concat();
+            stream.write_all(&hello).unwrap();
+        }
+        if last >= 3 {
+            stream.read_exact(&mut [0; 12]).unwrap();
+        }
+    })
+}
+
+#[test]
+fn a_guest_goes_on_at_whatever_stage_its_owner_dies() {
+    for stage in STAGES {
+        let (_home, path) = home();
+        let log = SharedLog::create(&path, &options()).unwrap();
+        block_on(log.close());
+        let owner = owner_that_dies(&path, log.log_id(), stage);
+        let (done, waiting) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let guest = SharedLog::open(&path, &options()).unwrap();
+            let appended = block_on(guest.append(append(Uuid::new_v4()))).unwrap();
+            done.send((appended.last, guest.is_owner())).unwrap();
+        });
+        let appended = waiting.recv_timeout(Duration::from_secs(30));
+        assert_eq!(appended, Ok((Position(1), true)), "{stage}");
+        owner.join().unwrap();
+    }
 }
 
 #[test]
@@ -412,7 +480,7 @@ fn what_is_in_the_sockets_place_keeps_nobody_from_writing() {
     let (home, path) = home();
     block_on(SharedLog::create(&path, &options()).unwrap().close());
     let foreign = home.path().join("foreign");
-    let _foreign = std::os::unix::net::UnixListener::bind(&foreign).unwrap();
+    let _foreign = UnixListener::bind(&foreign).unwrap();
     for target in ["sock", "../foreign"] {
         let _ = std::fs::remove_file(path.join("sock"));
         std::os::unix::fs::symlink(target, path.join("sock")).unwrap();
