@@ -277,7 +277,7 @@ fn a_request_can_be_repeated_at_once() {
     });
 }
 
-/// The id that an agent's command was given with.
+/// The alias that a command gives.
 fn alias_of(command: &Command) -> Option<&str> {
     match command {
         Command::ReserveAlias(reserve) => Some(&reserve.alias),
@@ -285,6 +285,7 @@ fn alias_of(command: &Command) -> Option<&str> {
     }
 }
 
+/// The id that an agent's command was given with.
 fn own_id(command: &Command) -> Option<CommandId> {
     match command {
         Command::SubmitCommand(submit) => submit.id,
