@@ -317,7 +317,6 @@ async fn write(writer: &mut OwnedWriteHalf, bytes: &[u8]) -> io::Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use futures::FutureExt;
     use futures::executor::block_on;
