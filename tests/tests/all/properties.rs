@@ -348,7 +348,7 @@ fn removing_content_but_names_changes_no_structure_and_no_decision() {
 /// looked up, also before the catalogue has written rows.
 #[test]
 fn an_alias_is_of_one_object_in_a_copy_too() {
-    let (task, other) = (uuid::Uuid::from_u128(1), uuid::Uuid::from_u128(2));
+    let (task, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
     let history = History::play(&[
         CreateTask::new("one").with_id(TaskId(task)).into(),
         CreateTask::new("another").with_id(TaskId(other)).into(),
