@@ -94,13 +94,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         }
         Command::Replay(args) if args.tools => replay_tools::run(&args, context).await,
         Command::Replay(args) => replay::run(&args, context).await,
-        Command::Policy(ToolPolicy::Check(args)) => tool_policy::check(&args, context),
-        Command::Policy(ToolPolicy::Test(args)) => tool_policy::test(&args, context),
-        Command::Policy(ToolPolicy::Explain(args)) => tool_policy::explain(&args, context),
-        Command::Policy(ToolPolicy::Schema(_)) => tool_policy::schema(context),
-        Command::Policy(ToolPolicy::Suggest(args)) => {
-            tool_policy_suggest::run(&args, context).await
-        }
+        Command::Policy(args) => policy(args, context).await,
         Command::Policies(args) => policies::run(&args, context),
         Command::Secrets(args) => secrets::run(&args, context),
         Command::Classify(args) => classify::run(&args, context),
@@ -135,6 +129,16 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Cat(args) => cat::run(&args, context).await,
         Command::Completions(args) => shell::completions(&args, context),
         Command::Man(args) => shell::man(&args, context),
+    }
+}
+
+async fn policy(args: ToolPolicy, context: &mut Context) -> Result<(), CliError> {
+    match args {
+        ToolPolicy::Check(args) => tool_policy::check(&args, context),
+        ToolPolicy::Test(args) => tool_policy::test(&args, context),
+        ToolPolicy::Explain(args) => tool_policy::explain(&args, context),
+        ToolPolicy::Schema(_) => tool_policy::schema(context),
+        ToolPolicy::Suggest(args) => tool_policy_suggest::run(&args, context).await,
     }
 }
 
