@@ -368,8 +368,8 @@ fn touches(event: &Event, id: Uuid) -> Touched {
         Event::EvidenceAdopted(event) => smallvec![(Kind::Evidence, event.evidence.evidence.0)],
         Event::DecisionAdopted(event) => smallvec![(Kind::Decision, event.decision.decision.0)],
         Event::ProvenanceAdopted(event) => smallvec![(Kind::Provenance, event.provenance.0)],
+        Event::ToolInvoked(event) => smallvec![(Kind::ToolInvocation, event.tool_invocation.0)],
         Event::ToolInvocationAdopted(_)
-        | Event::ToolInvoked(_)
         | Event::ToolRequested(_)
         | Event::ToolDecided(_)
         | Event::ToolBegun(_)
