@@ -24,6 +24,8 @@ SOAK ?= 600s
 SOAK_FLAGS ?=
 # What `make secrets-corpus` looks through
 ORDINARY ?= $(or $(CARGO_HOME),$(HOME)/.cargo)/registry/src
+# How many hooks `make hooks` plays
+HOOKS ?= 4000
 # How long each target of `make fuzz` takes, and which one, if not all
 FUZZ ?= 600s
 TARGET ?=
@@ -46,7 +48,7 @@ DIST ?= $(cache)/dist
 # What `make package` gives to cargo, such as --offline
 PACKAGE_FLAGS ?=
 
-.PHONY: help setup build release install dist package readme cli test test-long fuzz soak mutants concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth compare fmt lint doc deny events
+.PHONY: help setup build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth compare fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -88,6 +90,12 @@ test-long: build ## the same with many more random cases, other ones each time, 
 	echo "PROPTEST_RNG_SEED=$$PROPTEST_RNG_SEED"; \
 	PROPTEST_CASES=4096 ANNALS_KILLS=1000 cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
 
+hooks: build ## HOOKS=4000 hooks of a session from 8 processes at once, with kills and full disks by SEED=N
+	@export ANNALS_SEED=$${SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; \
+	export ANNALS_HOOKS='$(HOOKS)'; \
+	echo "make hooks HOOKS=$$ANNALS_HOOKS SEED=$$ANNALS_SEED"; \
+	cargo test --workspace $(CARGO_FLAGS) --test cli hook_driver -- --nocapture
+
 # The worker and `soak` are built with the tests, whose features they share.
 soak: build ## faults and power cuts, cycle after cycle, for SOAK=600s
 	cargo test --workspace $(CARGO_FLAGS) --no-run
@@ -117,6 +125,9 @@ demo: build ## imports this repository's history and looks at it
 # With --lib no test of another kind is compiled; the crate has RocksDB below it, so --workspace.
 secrets-corpus: ## how many secrets are found of each kind, and in ORDINARY=FOLDER, where none are
 	ANNALS_SECRETS=400 ANNALS_ORDINARY='$(ORDINARY)' cargo test --workspace $(CARGO_FLAGS) --lib secrets::tests::corpus -- --nocapture
+
+screenshots: build ## pictures of the viewer's pages, of the recording in examples, for README.md and docs/viewer.md
+	@scripts/screenshots.sh '$(program)' docs/images
 
 readme: build ## writes what the program prints into the README and the tour
 	UPDATE_GOLDENS=1 cargo test --workspace $(CARGO_FLAGS) --test cli shows_what_the_program_prints

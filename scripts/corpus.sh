@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Imports the recordings of a folder, each into a log of its own, and compares what the logs hold with a
 # recount of the recordings: those of Claude Code, files named claude*.jsonl, by recount.py, and those of
-# the other agents by recounts/, by what `annals import` says of whose they are.
+# the other agents by recounts/, by what `annals import` says of whose they are. What they cost is recounted, too.
 set -euo pipefail
 
 annals_bin=${ANNALS_BIN:?run this with "make corpus CORPUS=DIR"}
@@ -17,6 +17,7 @@ fail() {
 [ -d "$corpus" ] || fail "there is no folder $corpus; name one with recordings in it"
 command -v python3 >/dev/null || fail "python3 is not here; make setup installs it on Debian and Ubuntu"
 
+prices=$scripts/../crates/projections/src/costs/prices.toml
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -27,6 +28,21 @@ annals() { "$annals_bin" --log "$work/log" "$@"; }
 import() {
     annals import claude "$1" --ended --json >"$work/report" 2>"$work/said" ||
         [ -s "$work/report" ] || fail "$(cat "$work/said")"
+}
+
+# costs AGENT FILE...: what the log says that these recordings cost is what a recount of them comes to.
+costs() {
+    local agent=$1
+    shift
+    python3 "$scripts/recounts/costs.py" "$prices" recording "$agent" "$@" >"$work/recounted"
+    annals cost --by day,model --json >"$work/by-day"
+    annals cost --by sub-agent --json >"$work/by-sub-agent"
+    python3 "$scripts/recounts/costs.py" "$prices" log "$work/by-day" "$work/by-sub-agent" >"$work/imported"
+    if ! diff -u "$work/recounted" "$work/imported" >"$work/diff"; then
+        cat "$work/diff" >&2
+        fail "$* and the log differ in what they cost: - is the recount, + is the log"
+    fi
+    cat "$work/imported"
 }
 
 # check FILE...: the log of these recordings has what they have, and importing
@@ -54,6 +70,7 @@ check() {
     events=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["events_made"])' <"$work/report")
     [ "$events" = 0 ] || fail "importing $* again made $events events"
     cat "$work/imported"
+    costs claude "$folder"/*.jsonl
 }
 
 # grown FILE: a recording that is imported while it grows has no line that says something else than before.
@@ -93,6 +110,8 @@ other() {
     events=$(python3 -c 'import json, sys; print(json.load(sys.stdin)["events_made"])' <"$work/report")
     [ "$events" = 0 ] || fail "importing $1 again made $events events"
     cat "$work/imported"
+    # Of Copilot's sessions recounts/copilot.py alone compares the tokens: they are in three places, of which none has all.
+    [ "$agent" = copilot ] || costs "$agent" "$1"
     known=$((known + 1))
 }
 

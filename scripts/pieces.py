@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Imports recordings in pieces, twice, doubled, under other names and killed: a log must be as after one import.
+"""Imports recordings in pieces, twice, doubled, under other names, killed and followed: a log must be as after one import.
 
     pieces.py ANNALS FILE|FOLDER...
 
@@ -21,6 +21,8 @@ import time
 
 SEED = 20260102
 LINE_CUTS, BYTE_CUTS, KILLS = 8, 6, 4
+# Agents whose recordings `annals watch` follows, and for how long one stays as it is before it is looked at.
+FOLLOWED, QUIET = ("claude", "codex"), 0.8
 TOKENS = ("uncached_input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens")
 WHAT = ("stream", "type", "schema_version", "event", "occurred_at", "actor", "correlation", "causation")
 
@@ -36,7 +38,8 @@ class Logs:
         subprocess.run([annals, "--log", self.empty, "init"], check=True, stdout=subprocess.DEVNULL)
 
     def begin(self):
-        shutil.rmtree(self.log, ignore_errors=True)
+        for folder in (self.log, self.log + ".spool"):
+            shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(self.empty, self.log)
 
     def command(self, *arguments):
@@ -59,6 +62,16 @@ class Logs:
         time.sleep(seconds)
         process.send_signal(signal.SIGKILL)
         process.wait()
+
+    def following(self, agent, folder):
+        """`annals watch`, once it has opened the log."""
+        process = subprocess.Popen(
+            self.command("watch", agent, folder, "--json"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while not os.path.exists(os.path.join(self.log + ".spool", "bell")):
+            if process.poll() is not None:
+                raise Failed(f"watch ended with {process.returncode}: {process.stderr.read()[-500:]}")
+            time.sleep(0.02)
+        return process
 
     def state(self):
         run = subprocess.run(self.command("export", "annals"), capture_output=True, check=True)
@@ -157,6 +170,10 @@ class Recording:
         for how, cuts in self.cuts():
             self.grown(cuts, expected, how)
             checks += 1
+        own = reports[0]["source"].split()[0]
+        if own in FOLLOWED:
+            self.followed(own, expected)
+            checks += 1
         for _ in range(KILLS):
             self.logs.begin()
             path = self.write(self.bytes)
@@ -165,6 +182,27 @@ class Recording:
             self.complete(expected, f"killed after {after:.3f} s")
             checks += 1
         return checks
+
+    def followed(self, agent, expected):
+        """Cut as files are, and followed by one process."""
+        self.logs.begin()
+        path = self.write(b"", os.path.join("followed", self.name))
+        watch = self.logs.following(agent, os.path.dirname(path))
+        cuts = sorted({cut for _, cuts in self.cuts() for cut in cuts} | {len(self.bytes)})
+        begin = 0
+        for cut in cuts:
+            with open(path, "ab") as file:
+                file.write(self.bytes[begin:cut])
+            begin = cut
+            time.sleep(QUIET)
+        # Its end is read when it has come, not when this ends.
+        time.sleep(2 * QUIET)
+        watch.terminate()
+        _, said = watch.communicate()
+        os.remove(path)
+        if watch.returncode != 0:
+            raise Failed(f"watch ended with {watch.returncode}: {said[-500:]}")
+        same(self.logs.state(), expected, f"followed {cuts}")
 
     def forms(self):
         if not self.has_lines:

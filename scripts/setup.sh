@@ -119,6 +119,11 @@ have_strace() { ! on_linux || command -v strace >/dev/null; }
 # Wanted where it can be installed. Elsewhere all but `make bench-guard` works without it.
 have_valgrind() { ! on_debian || command -v valgrind >/dev/null; }
 
+# What the pages are tried in --------------------------------------------------
+
+# Wanted where it can be installed. Elsewhere the viewer's test in a browser says that it did not run.
+have_browser() { ! on_debian || { command -v chromium && command -v chromedriver; } >/dev/null; }
+
 # Installing -----------------------------------------------------------------
 
 on_debian() { command -v apt-get >/dev/null && [ -e /etc/debian_version ]; }
@@ -150,6 +155,10 @@ find_missing() {
     have_valgrind || {
         reasons+=("valgrind: counts the instructions of the hot paths, for make bench-guard")
         packages+=(valgrind)
+    }
+    have_browser || {
+        reasons+=("chromium and its driver: the viewer's pages are tried in a browser")
+        packages+=(chromium chromium-driver)
     }
 }
 

@@ -112,5 +112,6 @@ impl Annals {
         if let Err(error) = self.catalogue.keep_up(self.log.as_ref()).await {
             tracing::debug!(%error, "the catalogue does not keep up");
         }
+        self.keep_up_costs().await;
     }
 }

@@ -1,8 +1,6 @@
 //! Records and their content, as they are in the log.
 
-use std::collections::HashMap;
-
-use annals_event_log::{Digest, Position, ReadError, Record, Store, record_at};
+use annals_event_log::{Digest, Position, ReadError, Record, record_at};
 use annals_projections::{Entry, EntryError};
 use annals_store_rocks::{PurgeError, Unfinished};
 use bytes::Bytes;
@@ -72,13 +70,13 @@ impl Contents<'_> {
     /// [`LoadError`].
     pub async fn entry(self, record: &Record) -> Result<Entry, LoadError> {
         let log = self.annals.log.as_ref();
-        let blobs = fetch(log, record).await?;
+        let blobs = Entry::fetch(log, record).await?;
         match Entry::new(record, &blobs) {
             Err(error @ EntryError::MissingBlob { .. }) => {
                 // Content may have been removed since the record was read.
                 let again = self.record(record.position()).await?;
                 match again.filter(|again| again != record) {
-                    Some(again) => Ok(Entry::new(&again, &fetch(log, &again).await?)?),
+                    Some(again) => Ok(Entry::new(&again, &Entry::fetch(log, &again).await?)?),
                     None => Err(error.into()),
                 }
             }
@@ -127,18 +125,4 @@ impl Contents<'_> {
             Files::Shared(shared) => shared.put_off_purge(said).await,
         }
     }
-}
-
-/// The content of a record that is not in it.
-pub(crate) async fn fetch(
-    log: &dyn Store,
-    record: &Record,
-) -> Result<HashMap<Digest, Bytes>, ReadError> {
-    let mut blobs = HashMap::new();
-    for digest in Entry::wanted(record) {
-        if let Some(bytes) = log.blob(digest).await? {
-            blobs.insert(digest, bytes);
-        }
-    }
-    Ok(blobs)
 }

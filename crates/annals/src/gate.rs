@@ -5,10 +5,11 @@ use annals_domain::session::{
     AgentCommand, CommandResult, Event, PolicyProfile, SubmitCommand, Verdict,
 };
 use annals_domain::{ActorRef, AnyEvent, CommandId, SessionId};
-use annals_event_log::{Appended, Position};
+use annals_event_log::{Appended, Position, Query, Version};
 use annals_projections::session_replay::{
     self, SessionReplayError, SessionReplayOptions, SessionsReplay,
 };
+use annals_wire::stream_name;
 
 use crate::request::answered;
 use crate::{Annals, As, ExecuteError, LoadError, Outcome, Sessions};
@@ -69,6 +70,40 @@ impl Sessions<'_> {
     ) -> Result<Gated, ExecuteError> {
         let actor = ActorRef::agent(session.to_string());
         self.annals.by(&actor).gate(session, command).await
+    }
+
+    /// The present verdict on a command: of one that was queued, what became of it when its approval was answered. None,
+    /// where the session was given no such command. [`Sessions::gate`] answers with the first verdict, also when it is
+    /// given the command again. It reads the session's events from the last one back to the verdict.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn verdict(
+        self,
+        session: SessionId,
+        command: CommandId,
+    ) -> Result<Option<Verdict>, LoadError> {
+        let query = Query::stream(stream_name(session.stream()), Version(u64::MAX)).backward();
+        let mut next = Some(u64::MAX);
+        while let Some(from) = next {
+            let page = self
+                .annals
+                .log
+                .read(query.clone().starting_at(from))
+                .await?;
+            for record in &page.records {
+                let entry = self.annals.contents().entry(record).await?;
+                let text = |slot| entry.text(slot).to_string();
+                let verdict = Verdict::of(&entry.event, command, text);
+                let is_given = matches!(&entry.event,
+                    AnyEvent::Session(Event::CommandReceived(event)) if event.command == command);
+                if verdict.is_some() || is_given {
+                    return Ok(verdict);
+                }
+            }
+            next = page.next;
+        }
+        Ok(None)
     }
 
     /// The recorded commands of sessions under another policy profile; see

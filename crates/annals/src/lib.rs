@@ -58,7 +58,8 @@
 //! | give any other command, or several that belong together | [`Annals::execute`], [`Annals::execute_batch`], with a [`Request`] |
 //! | record very many | [`Annals::bulk`]: many batches share a sync |
 //! | see an object, now or then | [`Annals::get`] for a known kind, [`Annals::view`] for any; [`Annals::get_at`], [`Annals::view_at`] |
-//! | see what happened to it | [`Annals::history`], [`Annals::history_at`] |
+//! | see what happened to it | [`Annals::history`], [`Annals::history_at`]; [`Annals::history_pages`] of what is long |
+//! | see what a run used, changed and came to | [`Annals::run_report`] |
 //! | find it by an alias or the end of its id | [`Annals::resolve`] |
 //! | follow what comes | [`Annals::subscribe`], [`Annals::subscribe_to`]; [`Annals::subscription`] goes on where it ended |
 //! | read the newest events | [`Annals::log`] with [`Query::all(position).backward()`](annals_event_log::Query::backward), and [`Contents::entry`] of each record; [`projections::history_entry`] says it in a line |
@@ -72,6 +73,7 @@
 //! | [`annals.inbox()`](Inbox) | what waits for people: approvals, questions, observations; what can be begun |
 //! | [`annals.sessions()`](Sessions) | the gate that judges agents' commands, and judges recorded ones again under another policy |
 //! | [`annals.pipelines()`](Pipelines) | the window that a model had before it, and other eviction policies tried on it |
+//! | [`annals.costs()`](Costs) | tokens and money by day, model, actor, run, task, intent, session and sub-agent |
 //! | [`annals.proofs()`](Proofs) | checkpoints, proofs, seals; [`proof`] checks them without a log |
 //! | [`annals.contents()`](Contents) | records and their content, and its removal for good |
 //! | [`annals.imports()`](Imports) | what comes from other systems |
@@ -82,7 +84,7 @@
 //! | --- | --- |
 //! | [`domain`] | ids, events, and every [`Command`](domain::Command) with its fields |
 //! | [`projections`] | the views, queries and rows that are answered |
-//! | [`event_log`] | records and positions, and the ports behind which a store is; [`store_rocks`] is the embedded one |
+//! | [`event_log`] | records and positions, and the ports behind which a store is; [`store_rocks`] is the embedded one, and [`store_shared`] the same for many processes |
 //! | [`wire`] | events to bytes and back |
 //! | [`blocking`] | all of this for programs without `async` |
 //!
@@ -235,12 +237,14 @@ mod bulk;
 mod came_from;
 mod catalogue;
 mod contents;
+mod costs;
 mod deadline;
 mod environment;
 mod execute;
 mod flow;
 mod follow;
 mod gate;
+mod history_pages;
 mod imports;
 mod inbox;
 mod index;
@@ -248,6 +252,7 @@ mod keyed_locks;
 mod observations;
 mod open;
 mod own_key;
+mod past;
 mod pipelines;
 mod prepared;
 pub mod proof;
@@ -257,6 +262,7 @@ mod ready;
 mod recorded;
 mod redaction;
 mod request;
+mod run_report;
 mod seal;
 mod sessions;
 mod state_at;
@@ -274,7 +280,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use annals_event_log::{Position, ReadError, Stats, Store};
-use annals_projections::Catalogue;
+use annals_projections::{Catalogue, CostModel};
 use annals_store_rocks::RocksLog;
 use annals_store_shared::SharedLog;
 use futures::lock::Mutex;
@@ -285,18 +291,26 @@ pub use annals_event_log as event_log;
 pub use annals_event_log::{Classification, Classified, ErrorClass};
 pub use annals_projections as projections;
 pub use annals_store_rocks as store_rocks;
+pub use annals_store_shared as store_shared;
 pub use annals_wire as wire;
 pub use bulk::{BulkError, BulkWriter, Decided, KnownKey};
 pub use came_from::CameFrom;
 pub use contents::Contents;
+pub use costs::{CostError, CostQuery, Costs};
 pub use environment::environment;
 pub use flow::As;
 pub use gate::Gated;
+pub use history_pages::HistoryPages;
 pub use imports::Imports;
 pub use inbox::{Inbox, InboxDetails};
 pub use index::Index;
 pub use observations::{ObservationEntry, Observations, ObservationsQuery};
 pub use open::{LogUrl, OpenError, OpenOptions};
+pub use past::{
+    AtName, BisectOutcome, Bisected, CausedChange, CompareSide, ComparedCall, Comparison,
+    FieldChange, FieldHistory, FileBeside, FileLines, InvalidAtName, MomentError, ObjectDiff, Past,
+    PastError, Probe, Probed, SideCheck, TestAnswer,
+};
 pub use pipelines::Pipelines;
 pub use proofs::Proofs;
 pub use read::{At, InvalidAt, ObjectRef, ViewError};
@@ -316,12 +330,13 @@ pub use window::{FrameWas, SeenWindow, StepFrame};
 /// from any thread and any async runtime, and a process can have many.
 ///
 /// Here is what every service needs. The rest is in handles that borrow it: [`Index`], [`Inbox`], [`Sessions`],
-/// [`Pipelines`], [`Proofs`], [`Contents`] and [`Imports`].
+/// [`Pipelines`], [`Past`], [`Proofs`], [`Contents`] and [`Imports`].
 #[derive(Clone)]
 pub struct Annals {
     log: Arc<dyn Store>,
     files: Files,
     catalogue: Arc<Catalogue>,
+    costs: Arc<CostModel>,
     floor: catalogue::Floor,
     states: Arc<states::States>,
     windows: Arc<states::Windows>,
@@ -361,6 +376,7 @@ impl Annals {
             log,
             files,
             catalogue: Arc::new(Catalogue::new()),
+            costs: Arc::new(CostModel::new()),
             floor: catalogue::Floor::default(),
             states: Arc::new(states::States::new()),
             windows: Arc::new(states::Windows::new()),
@@ -453,6 +469,7 @@ impl Annals {
         if let Err(error) = kept.await {
             tracing::debug!(%error, "the catalogue was not brought up to date");
         }
+        self.keep_up_costs().await;
         self.log.close().await;
     }
 }

@@ -8,11 +8,10 @@ use annals_event_log::{
     Classification, Classified, Content, ErrorClass, Expectation, Expected, Position, Query,
     Record, Version,
 };
-use annals_projections::{Entry, Fold, HistoryEntry, ObjectView, View, history_entry, is_about};
+use annals_projections::{Entry, Fold, HistoryEntry, ObjectView, View, is_about};
 use annals_wire::stream_name;
 use uuid::Uuid;
 
-use crate::contents::fetch;
 use crate::{Annals, LoadError};
 
 /// Records read at once while a view is folded.
@@ -73,7 +72,7 @@ impl FromStr for At {
 }
 
 /// Whether an event had happened at a moment.
-enum Reach {
+pub(crate) enum Reach {
     Yes,
     /// Not this one, but perhaps a later one.
     Skip,
@@ -87,14 +86,27 @@ impl At {
         matches!(self.reaches(record), Reach::Yes)
     }
 
-    fn reaches(self, record: &Record) -> Reach {
-        let stop_unless = |reached: bool| if reached { Reach::Yes } else { Reach::Stop };
+    pub(crate) fn reaches(self, record: &Record) -> Reach {
+        let reached = match self {
+            At::Now => true,
+            At::Position(position) => record.position() <= position,
+            At::Recorded(time) => record.recorded_at() <= time.to_utc(),
+            At::Occurred(time) => record.occurred_at() <= time.to_utc(),
+        };
+        match (reached, self) {
+            (true, _) => Reach::Yes,
+            (false, At::Occurred(_)) => Reach::Skip,
+            (false, _) => Reach::Stop,
+        }
+    }
+
+    /// Whether an entry had happened by then.
+    pub(crate) fn includes(self, entry: &Entry) -> bool {
         match self {
-            At::Now => Reach::Yes,
-            At::Position(position) => stop_unless(record.position() <= position),
-            At::Recorded(time) => stop_unless(record.recorded_at() <= time.to_utc()),
-            At::Occurred(time) if record.occurred_at() <= time.to_utc() => Reach::Yes,
-            At::Occurred(_) => Reach::Skip,
+            At::Now => true,
+            At::Position(position) => entry.position <= position,
+            At::Recorded(time) => entry.recorded_at <= time,
+            At::Occurred(time) => entry.occurred_at <= time,
         }
     }
 }
@@ -360,15 +372,11 @@ impl Annals {
         id: impl Into<Uuid>,
         at: At,
     ) -> Result<Vec<HistoryEntry>, ViewError> {
-        let id = id.into();
-        let (kind, stream) = self.locate(id).await?;
-        let whole = stream.kind.kind() == Some(kind);
+        let mut pages = self.history_pages(id, at).await?;
         let mut history = Vec::new();
-        let about = |event: &AnyEvent| whole || is_about(event, stream, kind, id);
-        self.each_entry(stream, at, about, |entry| {
-            history.push(history_entry(&entry))
-        })
-        .await?;
+        while let Some(page) = pages.next().await? {
+            history.extend(page);
+        }
         Ok(history)
     }
 
@@ -380,12 +388,25 @@ impl Annals {
         stream: StreamRef,
         at: At,
         about: impl Fn(&AnyEvent) -> bool,
+        each: impl FnMut(Entry),
+    ) -> Result<Version, LoadError> {
+        self.each_entry_from(stream, Version(1), at, about, each)
+            .await
+    }
+
+    /// The same, from a version on.
+    pub(crate) async fn each_entry_from(
+        &self,
+        stream: StreamRef,
+        first: Version,
+        at: At,
+        about: impl Fn(&AnyEvent) -> bool,
         mut each: impl FnMut(Entry),
     ) -> Result<Version, LoadError> {
         let log = self.log.as_ref();
         let name = stream_name(stream);
         let mut last = Version::NONE;
-        let mut next = Some(1);
+        let mut next = Some(first.0);
         while let Some(from) = next {
             let page = log
                 .read(Query::stream(name.clone(), Version(from)).limit(PAGE))
@@ -398,7 +419,7 @@ impl Annals {
                         last = record.version();
                         let decoded = annals_wire::decode(record)?;
                         if about(&decoded.event) {
-                            each(Entry::of(decoded, &fetch(log, record).await?)?);
+                            each(Entry::of(decoded, &Entry::fetch(log, record).await?)?);
                         }
                     }
                 }

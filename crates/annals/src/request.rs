@@ -3,7 +3,7 @@
 use annals_domain::session::Verdict;
 use annals_domain::{ActorRef, Command, CommandId, FrameId, Refusal, Timestamp};
 use annals_event_log::{AppendError, Classification, Classified, ErrorClass, Position, ReadError};
-use annals_projections::{CatalogueError, EntryError};
+use annals_projections::{CatalogueError, EntryError, ProjectionError};
 use annals_wire::{DecodeError, EncodeError};
 use uuid::Uuid;
 
@@ -196,6 +196,9 @@ pub enum LoadError {
         /// How long it was waited for, in milliseconds.
         waited_ms: u64,
     },
+    /// The rows of costs could not be read or written.
+    #[error(transparent)]
+    Costs(#[from] ProjectionError),
     /// An object could not be rendered as JSON.
     #[error("the object cannot be rendered as JSON: {0}")]
     Render(#[source] serde_json::Error),
@@ -227,6 +230,7 @@ impl Classified for LoadError {
             LoadError::Decode(error) => error.classify(),
             LoadError::Entry(error) => error.classify(),
             LoadError::Catalogue(error) => error.classify(),
+            LoadError::Costs(error) => error.classify(),
             LoadError::Behind { .. } => Unavailable.code("behind"),
             LoadError::Render(_) => Failed.code("unreadable"),
         }

@@ -1,14 +1,18 @@
 //! Subscriptions with names, whose place in the log is kept with it.
 
+use std::pin::pin;
+use std::time::Duration;
+
 use annals_event_log::{
     Classification, Classified, CommitError, ErrorClass, Position, ReadError, Record, Row,
     SUBSCRIPTIONS,
 };
 use bytes::Bytes;
-use futures::StreamExt;
 use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
 
 use crate::Annals;
+use crate::deadline::within;
 
 /// How often a place is written again because another subscription's was written meanwhile.
 const ATTEMPTS: u32 = 64;
@@ -188,7 +192,7 @@ impl Annals {
         }
     }
 
-    /// Forgets a subscription; whether there was one. One that is opened by its name again begins anew.
+    /// Forgets a subscription; whether there was one. One that is opened by its name again begins with the first event.
     ///
     /// # Errors
     /// [`SubscriptionError`].
@@ -196,7 +200,7 @@ impl Annals {
         check_name(name)?;
         let was_there = self.place(name).await?.is_some();
         if was_there {
-            self.put_place(name, None, &mut |_| Ok(())).await?;
+            self.put_place(name, None, None).await?;
         }
         Ok(was_there)
     }
@@ -208,17 +212,24 @@ impl Annals {
             .transpose()
     }
 
-    /// Writes a place, or removes it, after a look at the one that is there.
+    /// Writes a place, or removes it. Where one is expected, it must be there.
     async fn put_place(
         &self,
         name: &str,
         place: Option<Position>,
-        check: &mut (dyn FnMut(Option<Position>) -> Result<(), SubscriptionError> + Send),
+        expected: Option<Position>,
     ) -> Result<(), SubscriptionError> {
         let mut attempt = 0;
         loop {
             let checkpoint = self.log.checkpoint(SUBSCRIPTIONS).await?;
-            check(self.place(name).await?)?;
+            let actual = self.place(name).await?.unwrap_or(Position::START);
+            if let Some(expected) = expected.filter(|it| *it != actual) {
+                return Err(SubscriptionError::TwoReaders {
+                    name: name.to_owned(),
+                    expected,
+                    actual,
+                });
+            }
             let value = place.map(|position| Bytes::copy_from_slice(&position.0.to_be_bytes()));
             let rows = vec![(Bytes::copy_from_slice(name.as_bytes()), value)];
             let position = place.unwrap_or_default().max(checkpoint.position);
@@ -248,7 +259,9 @@ impl Subscription {
         self.acknowledged
     }
 
-    /// The next event; it waits for one where there is none. May be given up and called again.
+    /// The next event; it waits for one where there is none, as long as it takes: a log that nobody writes to has no
+    /// next one. May be given up and called again, and ends when the log is closed, also by another handle.
+    /// [`Subscription::next_within`] waits no longer than it is told to.
     ///
     /// # Errors
     /// [`ReadError`]; [`ReadError::Closed`] when the log is closed.
@@ -259,34 +272,37 @@ impl Subscription {
         }
     }
 
+    /// The next event, or nothing, if none comes in that time. What comes later is next.
+    ///
+    /// # Errors
+    /// As [`Subscription::next`].
+    pub async fn next_within(&mut self, limit: Duration) -> Result<Option<Record>, ReadError> {
+        let mut next = pin!(self.next());
+        // What is there needs no clock.
+        match (&mut next).now_or_never() {
+            Some(next) => next.map(Some),
+            None => within(limit, next).await.transpose(),
+        }
+    }
+
     /// Says that all events up to this position are dealt with. Several can be acknowledged at once: it is a write to
     /// the store.
     ///
     /// # Errors
     /// [`SubscriptionError`]; the place is as before then.
     pub async fn acknowledge(&mut self, position: Position) -> Result<(), SubscriptionError> {
-        let (name, expected) = (self.name.clone(), self.acknowledged);
-        let end = self.annals.log.watermark();
-        if position < expected || position > end {
+        let (acknowledged, end) = (self.acknowledged, self.annals.log.watermark());
+        if position < acknowledged || position > end {
             return Err(SubscriptionError::OutOfPlace {
-                name,
+                name: self.name.clone(),
                 position,
-                acknowledged: expected,
+                acknowledged,
                 end,
             });
         }
-        let mut check = |there: Option<Position>| match there.unwrap_or(Position::START) {
-            actual if actual == expected => Ok(()),
-            actual => Err(SubscriptionError::TwoReaders {
-                name: name.clone(),
-                expected,
-                actual,
-            }),
-        };
-        let put = self
-            .annals
-            .put_place(&self.name, Some(position), &mut check);
-        put.await?;
+        self.annals
+            .put_place(&self.name, Some(position), Some(acknowledged))
+            .await?;
         self.acknowledged = position;
         Ok(())
     }
@@ -326,7 +342,7 @@ mod tests {
     use futures::executor::block_on;
 
     use super::*;
-    use crate::{RedactRequest, Target};
+    use crate::{OpenOptions, RedactRequest, Target};
 
     async fn log(intents: usize) -> Annals {
         let annals = Annals::open("memory:").await.unwrap();
@@ -371,9 +387,56 @@ mod tests {
             assert_eq!(places, [("Other:1", 4, 0), ("mailer", 2, 2)]);
             assert!(annals.drop_subscription("mailer").await.unwrap());
             assert!(!annals.drop_subscription("mailer").await.unwrap());
-            let mut anew = annals.subscription("mailer").await.unwrap();
-            assert_eq!(read(&mut anew, 1).await, [1]);
+            let mut first = annals.subscription("mailer").await.unwrap();
+            assert_eq!(read(&mut first, 1).await, [1]);
         });
+    }
+
+    #[test]
+    fn who_waits_no_longer_than_a_time_has_what_comes_later() {
+        block_on(async {
+            let annals = log(1).await;
+            let mut mailer = annals.subscription("mailer").await.unwrap();
+            let short = Duration::from_millis(20);
+            let first = mailer.next_within(short).await.unwrap();
+            assert_eq!(first.map(|record| record.position()), Some(Position(1)));
+            for _ in 0..2 {
+                assert_eq!(mailer.next_within(short).await.unwrap(), None);
+            }
+            annals
+                .by(&ActorRef::human("ada"))
+                .submit("more")
+                .await
+                .unwrap();
+            let long = Duration::from_secs(60);
+            let second = mailer.next_within(long).await.unwrap();
+            assert_eq!(second.map(|record| record.position()), Some(Position(2)));
+        });
+    }
+
+    /// A log that nobody writes to has no next event: who waits for it is woken by closing the log.
+    #[test]
+    fn a_wait_for_a_log_that_nobody_writes_to_ends_with_the_log() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("log");
+        let path = path.to_str().unwrap();
+        let create = OpenOptions::new().create(true).open(path).unwrap();
+        block_on(create.close());
+        let reader = OpenOptions::new().read_only(true).open(path).unwrap();
+        let handle = reader.clone();
+        let waiting = std::thread::spawn(move || {
+            block_on(async {
+                let mut mailer = handle.subscription("mailer").await.unwrap();
+                let nothing = mailer.next_within(Duration::from_millis(200)).await;
+                assert_eq!(nothing.unwrap(), None);
+                mailer.next().await
+            })
+        });
+        std::thread::sleep(Duration::from_millis(400));
+        assert!(!waiting.is_finished());
+        block_on(reader.close());
+        let ended = waiting.join().unwrap();
+        assert!(matches!(ended, Err(ReadError::Closed)), "{ended:?}");
     }
 
     #[test]

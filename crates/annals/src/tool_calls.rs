@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use annals_domain::run::{CallStatus, GrantScope, ToolVerdict};
+use annals_domain::run::{CallStatus, ToolVerdict};
 use annals_domain::{ActorRef, AnyEvent, Kind, RunId, Timestamp, ToolInvocationId, run};
 use annals_event_log::Position;
 use annals_projections::{
@@ -16,6 +16,8 @@ use crate::{Annals, At, LoadError, ObjectRef, SeenWindow, ViewError};
 
 /// Decisions of a run that are looked at for one that says what was in force.
 const LOOK_BACK: usize = 1_000;
+/// The last decisions of a run of which one is likely to say what is in force.
+const LAST: usize = 64;
 /// Runs of an object that are looked at.
 const MOST_RUNS: usize = 10_000;
 
@@ -75,7 +77,7 @@ pub struct DecidedCall {
     /// What was decided.
     #[serde(flatten)]
     pub decision: ToolDecisionView,
-    /// Of a permission for a session, how often it was used.
+    /// Of a permission that later calls can rest on, how often it was used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uses: Option<GrantUses>,
 }
@@ -177,8 +179,7 @@ impl ToolCalls<'_> {
         let Some(decision) = decisions.find(is_it) else {
             return Ok(None);
         };
-        let is_grant =
-            decision.scope == GrantScope::Session && decision.verdict == ToolVerdict::Allow;
+        let is_grant = decision.scope.is_kept() && decision.verdict == ToolVerdict::Allow;
         let uses = match is_grant {
             true => Some(self.uses_of_grant(call).await?),
             false => None,
@@ -194,7 +195,7 @@ impl ToolCalls<'_> {
         }))
     }
 
-    /// How often a permission was used that was given with a call for its session: decisions say so.
+    /// How often a permission was used that was given with a call for later ones, too: decisions say so.
     ///
     /// # Errors
     /// [`LoadError`].
@@ -203,6 +204,27 @@ impl ToolCalls<'_> {
         annals.catch_up().await?;
         let log = annals.log.as_ref();
         Ok(annals.catalogue.uses_of_grant(log, grant.0).await?)
+    }
+
+    /// A call as all that is known of it tells; none, where nothing is. It costs the events on it alone, however long its run is.
+    ///
+    /// # Errors
+    /// [`ViewError`].
+    pub async fn call(
+        self,
+        call: ToolInvocationId,
+    ) -> Result<Option<ToolInvocationView>, ViewError> {
+        Ok(self.told(call).await?.map(|(view, _)| view))
+    }
+
+    /// The settings and policy files that the last decisions of a run state to be in force; none, where they state none.
+    ///
+    /// # Errors
+    /// [`ViewError`].
+    pub async fn last_in_force(self, run: RunId) -> Result<Option<InForce>, ViewError> {
+        self.annals.catch_up().await?;
+        let query = DecisionsQuery::default().with_runs(vec![run.0]);
+        self.stated_in(&query.with_limit(LAST)).await
     }
 
     /// The runs that an object is, has or is in: of a run itself, a task's, a session's, and the run of a
@@ -322,8 +344,13 @@ impl ToolCalls<'_> {
             .with_runs(vec![view.run_id.0])
             .with_after(first.moment.position)
             .with_limit(LOOK_BACK);
+        self.stated_in(&query).await
+    }
+
+    /// What the first decision of a list states that states any.
+    async fn stated_in(self, query: &DecisionsQuery) -> Result<Option<InForce>, ViewError> {
         let annals = self.annals;
-        let page = annals.catalogue.decisions(annals.log.as_ref(), &query);
+        let page = annals.catalogue.decisions(annals.log.as_ref(), query);
         for place in page.await.map_err(LoadError::from)?.rows {
             if let Some(decision) = self.decision_at(place.position).await?
                 && let Some(stated) = stated(ToolInvocationId(place.call), &decision)

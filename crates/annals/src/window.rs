@@ -5,13 +5,9 @@ use std::ops::ControlFlow;
 
 use annals_domain::pipeline::{self, Window};
 use annals_domain::plan::{self, StepStatus};
-use annals_domain::{
-    AnyEvent, FrameId, Kind, PipelineId, PlanId, RunId, StreamKind, StreamRef, ToolInvocationId,
-};
-use annals_event_log::Position;
-use annals_projections::{
-    ContextPipelineView, ObjectView, PlanView, RunView, ToolInvocationView, WindowView,
-};
+use annals_domain::{AnyEvent, FrameId, Kind, PipelineId, PlanId, RunId, StreamKind, StreamRef};
+use annals_event_log::{Position, record_at};
+use annals_projections::{ContextPipelineView, ObjectView, PlanView, RunView, WindowView};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
@@ -83,7 +79,7 @@ pub enum FrameWas {
     Unknown,
 }
 
-fn kind_word<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn kind_word<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(kind.object_type())
 }
 
@@ -91,7 +87,10 @@ fn position<S: Serializer>(at: &Option<Position>, serializer: S) -> Result<S::Ok
     at.map(|position| position.0).serialize(serializer)
 }
 
-fn required_position<S: Serializer>(at: &Position, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn required_position<S: Serializer>(
+    at: &Position,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(at.0)
 }
 
@@ -224,9 +223,12 @@ impl Pipelines<'_> {
     /// at where its transcript tells of it, as the frames before it come with that.
     async fn window_position(self, object: ObjectRef) -> Result<Position, ViewError> {
         if object.kind == Kind::ToolInvocation {
-            let call: ToolInvocationView = self.annals.get(ToolInvocationId(object.id)).await?;
-            if let Some(invoked) = call.life.invoked {
-                return Ok(invoked.position);
+            for position in self.annals.index().events_of_call(object.id).await? {
+                let record = record_at(self.annals.log.as_ref(), position).await;
+                let record = record.map_err(LoadError::from)?;
+                if record.is_some_and(|it| it.event_type() == "run.tool_invoked") {
+                    return Ok(position);
+                }
             }
         }
         Ok(self.annals.index().row(object.id).await?.first_position)

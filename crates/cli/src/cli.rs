@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod advised;
 mod contracts;
+mod cost;
 mod exchange;
 mod forge;
 pub(crate) mod groups;
@@ -12,17 +13,21 @@ mod keeping;
 mod observations;
 #[cfg(test)]
 mod page;
+mod past;
 mod proof;
 mod reading;
 mod record;
 mod recordings;
 mod redact;
 mod retain;
+mod search;
 mod secrets;
 mod serve;
+mod share;
 mod subscriptions;
 mod tool_calls;
 mod tool_policy;
+mod tui;
 mod what_if;
 mod words;
 
@@ -32,6 +37,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use uuid::Uuid;
 
 pub(crate) use contracts::{ExportContracts, ImportContracts};
+pub(crate) use cost::Cost;
 pub(crate) use exchange::{
     Export, ExportAtif, ExportGitInternal, ExportRaw, Import, ImportGit, ImportGitInternal,
 };
@@ -45,6 +51,7 @@ pub(crate) use intake::{
 };
 pub(crate) use keeping::{Cat, Doctor, ExportAnnals, ImportAnnals, Restore};
 pub(crate) use observations::{Observations, Observe, Process};
+pub(crate) use past::{Bisect, Compare, Diff};
 pub(crate) use proof::{
     Checkpoint, CheckpointAction, CheckpointSign, Key, KeyGenerate, KeyShow, Prove, Verify,
 };
@@ -55,13 +62,16 @@ pub(crate) use record::Record;
 pub(crate) use recordings::{HowToImport, ImportAgent, ImportAnything, ImportRecordings};
 pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use retain::{Retain, RetainAs};
+pub(crate) use search::Search;
 pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
-pub(crate) use serve::Serve;
+pub(crate) use serve::{ExportHtml, Serve};
+pub(crate) use share::Share;
 pub(crate) use subscriptions::Subscriptions;
 pub(crate) use tool_calls::{Decisions, Why};
 pub(crate) use tool_policy::{
     Otherwise, PolicyCheck, PolicyExplain, PolicySuggest, PolicyTest, ToolPolicy,
 };
+pub(crate) use tui::Tui;
 pub(crate) use what_if::{Policies, Replay};
 pub(crate) use words::Listable;
 
@@ -115,9 +125,12 @@ pub(crate) struct Global {
     /// Use colour; auto: on a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
     pub(crate) color: Color,
-    /// Say more on standard error; repeat for still more
+    /// Say more: in tables all that was cut away, on standard error what happens; repeat for still more
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
+    /// Print to the terminal itself; left out, long output goes through $ANNALS_PAGER, $PAGER or less
+    #[arg(long, global = true)]
+    pub(crate) no_pager: bool,
 }
 
 /// When to use colour.
@@ -151,25 +164,39 @@ pub(crate) enum Command {
     /// Import the files of a folder as they are written
     #[command(subcommand)]
     Watch(Watch),
-    /// Own the log and stay, so that other processes write by way of this one
+    /// Show the log in a browser, or own it and stay, so that other processes write by way of this one
     Serve(Serve),
+    /// Show or change which other users may read the log and write to it
+    Share(Share),
+    /// Look at the log on a terminal: lists, timelines, windows, diffs, through time
+    Tui(Tui),
     /// Show the events
     Log(Log),
     /// Show by which names the log is read, and up to where
     Subscriptions(Subscriptions),
+    /// Find events by words in prompts, tool calls, results and reasons
+    Search(Search),
     /// Show an object as it is, or as it was
     Show(Show),
     /// Show what happened to an object
     History(History),
+    /// Show what changed between two moments, and which events changed it
+    Diff(Diff),
+    /// Find the event after which a condition on an object changed
+    Bisect(Bisect),
+    /// Show two runs, tasks or sessions side by side, and where they part
+    Compare(Compare),
     /// List objects of one kind
     List(List),
     /// Show what an object names, and what names it
     Refs(Refs),
     /// Show an object with everything that belongs to it
     Tree(Tree),
+    /// Show what agents' work cost: tokens and money by day, model, run and more
+    Cost(Cost),
     /// Show what was decided on tool calls, and by what
     Decisions(Decisions),
-    /// Show why a tool call was allowed or denied
+    /// Show why a tool call was allowed or denied, or which events made a field what it is
     Why(Why),
     /// Show what an intent refines and what refines it, the newest first
     Refinements(Refinements),

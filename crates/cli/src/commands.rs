@@ -4,13 +4,19 @@ pub(crate) mod apply;
 mod artifacts;
 mod atif;
 mod backup;
+mod bisect;
 mod cat;
 mod classify;
 mod commands_schema;
+mod compare;
 mod contracts;
+mod cost;
 mod decisions;
+mod diff;
+mod difference;
 mod doctor;
 mod events;
+mod export_html;
 mod follow;
 mod forge;
 mod gc;
@@ -24,6 +30,7 @@ mod intake;
 mod list;
 mod log;
 mod observations;
+mod page;
 mod policies;
 mod proof;
 mod raw;
@@ -39,20 +46,25 @@ mod replay_sessions;
 mod replay_tools;
 mod restore;
 mod retain;
+mod search;
 mod secrets;
 mod serve;
 mod settings;
+mod share;
 mod shell;
 mod show;
 mod stats;
 mod subscriptions;
+mod told;
 mod tool_policy;
 mod tool_policy_suggest;
 mod tree;
+mod tui;
 mod verbatim;
 mod verify;
 mod watch_agent;
 mod why;
+mod why_field;
 mod window;
 mod work_items;
 
@@ -64,6 +76,35 @@ use uuid::Uuid;
 use crate::cli::{Command, Export, Key, ToolPolicy, Watch};
 use crate::context::Context;
 use crate::error::CliError;
+
+/// Whether a command only shows what there is, and perhaps much: it goes through a pager.
+pub(crate) fn is_paged(command: &Command) -> bool {
+    match command {
+        Command::Log(args) => !args.follow,
+        Command::Verify(args) => args.proof.is_some(),
+        Command::Cat(args) => args.out.is_none(),
+        Command::Show(_)
+        | Command::Search(_)
+        | Command::History(_)
+        | Command::Diff(_)
+        | Command::Compare(_)
+        | Command::List(_)
+        | Command::Cost(_)
+        | Command::Refs(_)
+        | Command::Tree(_)
+        | Command::Decisions(_)
+        | Command::Why(_)
+        | Command::Refinements(_)
+        | Command::Replay(_)
+        | Command::Commands(_)
+        | Command::Events(_)
+        | Command::Policies(_)
+        | Command::Observations(_)
+        | Command::Inbox(_)
+        | Command::Ready(_) => true,
+        _ => false,
+    }
+}
 
 /// Runs the command that was given.
 pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), CliError> {
@@ -77,14 +118,22 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Hook(args) => hook::run(&args, context).await,
         Command::Watch(args) => watch(args, context).await,
         Command::Export(args) => export(args, context).await,
+        Command::Tui(args) => tui::run(args, context).await,
         Command::Serve(args) => serve::run(&args, context).await,
+        Command::Share(args) => share::run(&args, context),
         Command::Log(args) if args.dialect.is_some() => contracts::log(&args, context).await,
         Command::Log(args) => log::run(&args, context).await,
         Command::Subscriptions(args) => subscriptions::run(&args, context).await,
+        Command::Search(args) => search::run(&args, context).await,
         Command::Show(args) => show::run(&args, context).await,
         Command::History(args) => history::run(&args, context).await,
+        Command::Diff(args) => diff::run(&args, context).await,
+        Command::Bisect(args) => bisect::run(&args, context).await,
+        Command::Compare(args) => compare::run(&args, context).await,
         Command::List(args) => list::run(&args, context).await,
+        Command::Cost(args) => cost::run(&args, context).await,
         Command::Decisions(args) => decisions::run(&args, context).await,
+        Command::Why(args) if args.field.is_some() => why_field::run(&args, context).await,
         Command::Why(args) => why::run(&args, context).await,
         Command::Refinements(args) => refinements::run(&args, context).await,
         Command::Refs(args) => refs::run(&args, context).await,
@@ -149,6 +198,7 @@ async fn export(args: Export, context: &mut Context) -> Result<(), CliError> {
         Export::GitInternal(args) => git_internal::export(&args, context).await,
         Export::Contracts(args) => contracts::export(&args, context).await,
         Export::Atif(args) => atif::export(&args, context).await,
+        Export::Html(args) => export_html::export(&args, context).await,
         Export::Raw(args) => raw::export(&args, context).await,
     }
 }

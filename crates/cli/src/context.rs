@@ -4,13 +4,14 @@ use std::os::unix::fs::MetadataExt as _;
 
 use annals::blocking::Wait as _;
 use annals::event_log::Position;
-use annals::{Annals, At, LogUrl, OpenOptions};
+use annals::{Annals, At, AtName, LogUrl, OpenOptions};
 use annals_dialects::secrets::Secrets;
+use annals_files::{ROOT, User};
 use annals_live::{Spool, take_in};
 use rustix::fs::Mode;
 
 use crate::cli::Floor;
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 use crate::output::Output;
 
 /// Bytes of the log that a reading command keeps in memory: it runs once, and
@@ -37,24 +38,12 @@ impl Context {
     /// Opens the log for reading, and waits until it has what the command must
     /// see.
     pub(crate) async fn reader_at(&self, floor: &Floor) -> Result<Annals, CliError> {
-        let annals = self.reader()?;
-        let Some(position) = floor.min_position else {
-            return Ok(annals);
-        };
-        let annals = annals.at_least(Position(position));
-        annals.reach().await?;
-        Ok(annals)
+        at_floor(self.reader()?, floor).await
     }
 
     /// Opens the log for writing, and waits until it has what the command must see.
     pub(crate) async fn writer_at(&self, floor: &Floor) -> Result<Annals, CliError> {
-        let annals = self.writer()?;
-        let Some(position) = floor.min_position else {
-            return Ok(annals);
-        };
-        let annals = annals.at_least(Position(position));
-        annals.reach().await?;
-        Ok(annals)
+        at_floor(self.writer()?, floor).await
     }
 
     /// Opens the log for writing; other processes may have it open for that too.
@@ -70,7 +59,7 @@ impl Context {
         let Ok(spool) = Spool::of(&self.log) else {
             return;
         };
-        if spool.waiting().is_ok_and(|waiting| waiting.is_empty()) {
+        if spool.waiting().is_ok_and(|waiting| waiting.is_empty()) || is_of_another(&spool) {
             return;
         }
         // On a thread of its own: this one may run a future.
@@ -113,9 +102,54 @@ impl Context {
     }
 }
 
+/// Whether the spool is that of the user whose log it is, who lets this one write to it: what waits there is theirs.
+fn is_of_another(spool: &Spool) -> bool {
+    let user = User::current();
+    let found = std::fs::symlink_metadata(spool.path());
+    user != ROOT && found.is_ok_and(|found| found.uid() != user.0)
+}
+
+/// Waits until the log has what the command must see.
+async fn at_floor(annals: Annals, floor: &Floor) -> Result<Annals, CliError> {
+    let Some(position) = floor.min_position else {
+        return Ok(annals);
+    };
+    let annals = annals.at_least(Position(position));
+    annals.reach().await?;
+    Ok(annals)
+}
+
 /// How a reading command opens the embedded store.
 pub(crate) fn reader_options() -> annals::store_rocks::Options {
     annals::store_rocks::Options::default().with_cache_bytes(READER_CACHE)
+}
+
+/// The moment that was named; now, if none was. It is one that the log has reached.
+pub(crate) async fn moment(annals: &Annals, name: Option<&AtName>) -> Result<At, CliError> {
+    let at = match name {
+        Some(name) => annals.past().at(name).await?,
+        None => At::Now,
+    };
+    reached(annals, at)?;
+    Ok(at)
+}
+
+/// The position that a moment which was named is behind; none, if none was.
+pub(crate) async fn through(
+    annals: &Annals,
+    name: Option<&AtName>,
+) -> Result<Option<Position>, CliError> {
+    let Some(name) = name else {
+        return Ok(None);
+    };
+    let at = moment(annals, Some(name)).await?;
+    let position = annals.past().position_of(at).await?;
+    position.map(Some).ok_or_else(|| {
+        let message = format!(
+            "invalid --at {name}: expected a position, a time by the log's clock, an event or a commit"
+        );
+        CliError::new(ErrorClass::Usage, "usage", message)
+    })
 }
 
 /// Refuses a position that the log has not reached: what is there now would not

@@ -62,6 +62,9 @@ const USAGE: u8 = 2;
 /// The exit status for corruption and failed verification.
 const CORRUPT: u8 = 3;
 
+/// The code of what was interrupted.
+const INTERRUPTED: &str = "interrupted";
+
 /// Bytes of a message, at most.
 const MESSAGE: usize = 8 * 1024;
 
@@ -228,6 +231,16 @@ impl CliError {
         let cause = self.source.source();
         let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
         self.code == "output" && cause.is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// That the command was interrupted, which is nothing to complain of.
+    pub(crate) fn interrupted() -> CliError {
+        CliError::new(ErrorClass::Failed, INTERRUPTED, "interrupted")
+    }
+
+    /// Whether the command was interrupted.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.code == INTERRUPTED
     }
 
     /// Whether it is about what was asked alone, so that other things can still be done.

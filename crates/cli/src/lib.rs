@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
 
 mod cli;
+mod clock;
 mod commands;
 mod context;
 mod counted;
@@ -13,11 +14,13 @@ mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 mod output;
+mod pager;
 mod policy_file;
 mod profile_file;
 mod progress;
 mod proof_error;
 mod render;
+mod say;
 mod signals;
 mod small_text;
 mod tool_policy_file;
@@ -32,10 +35,15 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::{Cli, Color, groups};
+use crate::cli::{Cli, Color, Global, groups};
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 use crate::output::Output;
+use crate::pager::PagerCommand;
+use crate::signals::Signals;
+
+/// The exit status of a program that was interrupted.
+const INTERRUPTED: u8 = 130;
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
@@ -49,6 +57,7 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output has seen enough: `annals log | head`.
         Err(error) if error.is_closed_output() => ExitCode::SUCCESS,
+        Err(error) if error.is_interrupted() => ExitCode::from(INTERRUPTED),
         Err(error) => {
             complain(&error, json);
             ExitCode::from(error.exit_status())
@@ -127,15 +136,54 @@ fn run(cli: Cli) -> Result<(), CliError> {
         .enable_all()
         .build();
     let runtime = runtime.map_err(CliError::runtime)?;
-    let output = Output::new(cli.global.json, styled(cli.global.color));
+    let pager = pager(&cli);
+    let has_pager = pager.is_some();
     let mut context = Context {
         is_verbose: cli.global.verbose > 0,
         is_exclusive: cli.global.exclusive,
+        output: output(&cli.global).paged(pager),
         log: cli.global.log,
-        output,
     };
-    runtime.block_on(commands::run(cli.command, &mut context))?;
+    let command = commands::run(cli.command, &mut context);
+    runtime.block_on(async {
+        match has_pager {
+            true => until_interrupted(command).await,
+            false => command.await,
+        }
+    })?;
     context.output.flush()
+}
+
+/// Standard output as the options want it.
+fn output(options: &Global) -> Output {
+    let output = Output::new(options.json, styled(options.color));
+    if options.json || !std::io::stdout().is_terminal() {
+        return output;
+    }
+    clock::on_terminal();
+    let size = terminal_size::terminal_size_of(std::io::stdout());
+    let columns = size.map(|(width, _)| usize::from(width.0));
+    // What more is wanted of is not cut.
+    output.on_screen(columns.filter(|_| options.verbose == 0))
+}
+
+/// The pager of a command that prints much, where people read it.
+fn pager(cli: &Cli) -> Option<PagerCommand> {
+    let is_wanted = !cli.global.no_pager && !cli.global.json && std::io::stdout().is_terminal();
+    let is_wanted = is_wanted && commands::is_paged(&cli.command);
+    is_wanted.then(PagerCommand::from_environment).flatten()
+}
+
+/// Runs a command whose output goes to a pager. The keys that interrupt are for both: the command ends, and what it
+/// printed can be read on.
+async fn until_interrupted(
+    command: impl Future<Output = Result<(), CliError>>,
+) -> Result<(), CliError> {
+    let mut signals = Signals::new()?;
+    tokio::select! {
+        result = command => result,
+        () = signals.next() => Err(CliError::interrupted()),
+    }
 }
 
 /// Whether standard output gets styles: only a terminal, unless told otherwise.

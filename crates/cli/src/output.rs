@@ -1,35 +1,43 @@
-//! Standard output: text or JSON, plain or styled, and tables that are printed
-//! while they are still growing.
+//! Standard output: text or JSON, plain or styled, as it is or by a pager.
 //!
 //! What a log holds comes from anywhere, so all that is printed goes through [`annals_terminal`]
 //! here, at the one way out: commands need not think of it.
 
-use std::borrow::Cow;
-use std::io::{BufWriter, IsTerminal, StdoutLock, Write};
+mod table;
 
-use annals::domain::{ActorRef, Timestamp};
-use comfy_table::presets::NOTHING;
-use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, Table, Width};
+use std::borrow::Cow;
+use std::io::{BufWriter, IsTerminal, Write};
+
+use annals::domain::ActorRef;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
+pub(crate) use self::table::{Column, Row, Rows};
+pub(crate) use crate::clock::when;
 pub(crate) use crate::counted::counted;
 use crate::error::CliError;
-
-/// Characters of a cell; the rest is in the JSON.
-const MAX_CELL: usize = 300;
+use crate::pager::{PagerCommand, Sink};
+pub(crate) use crate::say::{say, say_json};
 
 /// What begins every code of a terminal.
 const ESCAPE: char = '\x1b';
-/// The codes of [`Style`], and of the end of both.
-const STYLES: [&str; 3] = ["\x1b[1m", "\x1b[2m", "\x1b[0m"];
+/// The codes of [`Style`], and of their end.
+const STYLES: [&str; 5] = [
+    "\x1b[1m",
+    "\x1b[2m",
+    "\x1b[38;5;1m",
+    "\x1b[38;5;2m",
+    "\x1b[0m",
+];
 
 /// Where a command writes to.
 pub(crate) struct Output {
     json: bool,
     styled: bool,
-    out: BufWriter<StdoutLock<'static>>,
+    /// The columns of the terminal that people read it on, if it is one.
+    screen: Option<usize>,
+    out: BufWriter<Sink>,
 }
 
 /// How a text is emphasized.
@@ -37,6 +45,10 @@ pub(crate) struct Output {
 pub(crate) enum Style {
     Bold,
     Dim,
+    /// What is not there any more: red.
+    Removed,
+    /// What is there now: green.
+    Added,
 }
 
 impl Output {
@@ -44,13 +56,43 @@ impl Output {
         Output {
             json,
             styled,
-            out: BufWriter::new(std::io::stdout().lock()),
+            screen: None,
+            out: BufWriter::new(Sink::Stdout(std::io::stdout().lock())),
         }
+    }
+
+    /// The same for a terminal of so many columns, where no line of a table is longer.
+    pub(crate) fn on_screen(self, columns: Option<usize>) -> Output {
+        Output {
+            screen: columns,
+            ..self
+        }
+    }
+
+    /// The same by a pager, if there is one.
+    pub(crate) fn paged(self, pager: Option<PagerCommand>) -> Output {
+        match pager {
+            Some(command) => Output {
+                out: BufWriter::new(Sink::Waiting(command)),
+                ..self
+            },
+            None => self,
+        }
+    }
+
+    /// The columns of the terminal that lines must fit into, if it is one.
+    pub(crate) fn screen(&self) -> Option<usize> {
+        self.screen
     }
 
     /// Whether JSON was requested: `--json`.
     pub(crate) fn is_json(&self) -> bool {
         self.json
+    }
+
+    /// Whether styles are wanted.
+    pub(crate) fn is_styled(&self) -> bool {
+        self.styled
     }
 
     /// Prints one line, in which what is hidden is shown as escapes, line breaks too.
@@ -147,8 +189,10 @@ impl Output {
     /// A text in a style, where styles are wanted.
     pub(crate) fn style(&self, style: Style, text: &str) -> String {
         let code = match style {
-            Style::Bold => 1,
-            Style::Dim => 2,
+            Style::Bold => "1",
+            Style::Dim => "2",
+            Style::Removed => "38;5;1",
+            Style::Added => "38;5;2",
         };
         if self.styled {
             format!("\x1b[{code}m{text}\x1b[0m")
@@ -179,104 +223,17 @@ impl Output {
     }
 }
 
-/// Says one line on standard error, in which what is hidden is shown as escapes. If that is
-/// closed, it is not an error.
-pub(crate) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", annals_terminal::line(text));
-}
-
-/// The same with JSON.
-pub(crate) fn say_json(json: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{}", annals_terminal::json(json));
-}
-
-/// A column of a table.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Column {
-    pub(crate) title: &'static str,
-    /// The least width, so that the columns of all pages are aligned.
-    pub(crate) width: u16,
-    pub(crate) right: bool,
-}
-
-impl Column {
-    pub(crate) const fn left(title: &'static str, width: u16) -> Column {
-        Column {
-            title,
-            width,
-            right: false,
-        }
-    }
-
-    pub(crate) const fn right(title: &'static str, width: u16) -> Column {
-        Column {
-            title,
-            width,
-            right: true,
-        }
-    }
-}
-
-/// A table that is printed page by page, under one header.
-pub(crate) struct Rows<const N: usize> {
-    columns: [Column; N],
-    begun: bool,
-}
-
 impl<const N: usize> Rows<N> {
-    pub(crate) fn new(columns: [Column; N]) -> Rows<N> {
-        Rows {
-            columns,
-            begun: false,
-        }
-    }
-
-    /// Prints more rows.
+    /// Prints more rows, on a terminal no wider than it is.
     pub(crate) fn print(
         &mut self,
         output: &mut Output,
-        rows: impl IntoIterator<Item = [String; N]>,
+        rows: impl IntoIterator<Item = impl Into<Row<N>>>,
     ) -> Result<(), CliError> {
-        let mut table = Table::new();
-        table.load_style(NOTHING).force_no_tty();
-        if output.styled {
-            table.enforce_styling();
-        }
-        if !self.begun {
-            let title = |column: &Column| Cell::new(column.title).add_attribute(Attribute::Bold);
-            table.set_header(self.columns.iter().map(title).collect::<Vec<Cell>>());
-        }
-        table.add_rows(
-            rows.into_iter()
-                .map(|row| row.map(|text| Cell::new(cell(&text)))),
-        );
-        if table.is_empty() {
-            return Ok(());
-        }
-        self.begun = true;
-        let least = self.columns.map(|column| Width::Fixed(column.width));
-        table.set_constraints(least.map(ColumnConstraint::LowerBoundary));
-        for (column, shown) in self.columns.iter().zip(table.column_iter_mut()) {
-            shown.set_padding((0, 2));
-            if column.right {
-                shown.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        for line in table.lines() {
-            output.line(line.trim_end())?;
-        }
-        Ok(())
+        let rows = rows.into_iter().map(Into::into).collect();
+        let lines = self.lines(rows, output.screen, output.styled);
+        lines.iter().try_for_each(|line| output.line(line))
     }
-}
-
-/// A text as it fits into a cell: one line, not too long, nothing hidden, so that it is as wide as
-/// it will be printed.
-fn cell(text: &str) -> String {
-    let mut cut: String = text.chars().take(MAX_CELL).collect();
-    if cut.len() < text.len() {
-        cut.push('…');
-    }
-    annals_terminal::line(&cut.replace(['\n', '\t'], " ")).into_owned()
 }
 
 /// An id's last digits, which commands take for the id.
@@ -298,11 +255,6 @@ pub(crate) fn in_command(alias: Option<&str>, id: Uuid) -> String {
 fn is_plain_word(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     !text.is_empty() && !text.starts_with('-') && text.bytes().all(is_plain)
-}
-
-/// A time to the second.
-pub(crate) fn when(time: Timestamp) -> String {
-    time.to_utc().format("%Y-%m-%d %H:%M:%SZ").to_string()
 }
 
 /// An actor's kind and name.
@@ -351,8 +303,6 @@ mod tests {
             assert_eq!(output.shown(&bold), expected);
             assert_eq!(output.shown("日本 é 🦀\t"), "日本 é 🦀\t");
         }
-        assert_eq!(cell("two\nlines"), "two lines");
-        assert_eq!(cell(&"x".repeat(400)).chars().count(), MAX_CELL + 1);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! Texts that are read whole, because they are small.
 
 use std::io::{self, Read};
+use std::path::Path;
+
+use crate::error::{CliError, ErrorClass};
 
 /// The most bytes of such a text: 1 MiB.
 const LIMIT: u64 = 1024 * 1024;
@@ -34,4 +37,16 @@ pub(crate) fn read(reader: impl Read) -> Result<String, NoText> {
         .strip_prefix('\u{feff}')
         .map(str::to_owned)
         .unwrap_or(text))
+}
+
+/// The token that a file has in its first line.
+pub(crate) fn token(file: &Path) -> Result<String, CliError> {
+    let text = annals_files::open(file).and_then(io::read_to_string);
+    let text = text.map_err(|error| CliError::input(file, error))?;
+    let token = text.lines().next().unwrap_or_default().trim().to_owned();
+    if token.is_empty() {
+        let message = format!("{} has no token in its first line", file.display());
+        return Err(CliError::new(ErrorClass::Invalid, "no_token", message));
+    }
+    Ok(token)
 }

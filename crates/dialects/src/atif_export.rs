@@ -388,6 +388,11 @@ impl Teller {
         add(&mut metrics.cached_tokens, read);
         add(&mut metrics.completion_tokens, output);
         add(&mut metrics.extra.cache_creation_input_tokens, written);
+        add(
+            &mut metrics.extra.cache_creation_1h_input_tokens,
+            event.cache_write_1h_tokens,
+        );
+        add(&mut metrics.extra.reasoning_tokens, event.reasoning_tokens);
         if let Some(cost) = event.cost_usd {
             *metrics.cost_usd.get_or_insert_default() += cost;
         }

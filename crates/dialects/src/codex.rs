@@ -100,7 +100,7 @@ struct Codex {
     counted: Option<Totals>,
     totals: HashSet<Totals>,
     /// The tokens of each turn.
-    tokens: HashMap<String, [u64; 4]>,
+    tokens: HashMap<String, Totals>,
     /// The names of its lines.
     lines: LruCache<String, ()>,
     /// The newest texts that the model was given or said.
@@ -143,7 +143,7 @@ impl Policy {
 }
 
 /// Total tokens: input, cached input, cache writes, output.
-type Totals = [u64; 4];
+type Totals = [u64; 5];
 
 /// Whose rollout it is.
 #[derive(Debug, Clone)]
@@ -624,19 +624,26 @@ impl Codex {
             None => Speaker::Program,
         };
         let mut entry = self.entry(line, name, Spoken::new(speaker, table, Vec::new()));
-        if let Some([input, cached, written, output]) = added {
+        if let Some([input, cached, written, output, reasoning]) = added {
             let cached = cached.min(input);
             let written = written.min(input.saturating_sub(cached));
             let uncached = input.saturating_sub(cached).saturating_sub(written);
             let turn = self.tokens.entry(turn).or_default();
-            for (sum, more) in turn.iter_mut().zip([uncached, cached, written, output]) {
+            for (sum, more) in turn
+                .iter_mut()
+                .zip([uncached, cached, written, output, reasoning])
+            {
                 *sum = sum.saturating_add(more);
             }
+            let [uncached, cached, written, output, reasoning] = *turn;
+            let sums = [uncached, cached, written, output].map(Some);
+            let usage = Usage::of(sums).with_reasoning(Some(reasoning));
             let has = info.within("total_token_usage");
-            let names = NAMES.map(|name| u64::from(has.raw(name).is_some()));
+            let [input, cached, written, output, reasoning] =
+                NAMES.map(|name| u64::from(has.raw(name).is_some()));
             entry.usage = Some(Usage {
-                totals: *turn,
-                fields: names,
+                fields: [input, cached, written, output, reasoning, 0, 0],
+                ..usage
             });
         }
         vec![Read::Entry(entry)]
@@ -644,11 +651,12 @@ impl Codex {
 }
 
 /// The names of tokens, in the order of [`Totals`].
-const NAMES: [&str; 4] = [
+const NAMES: [&str; 5] = [
     "input_tokens",
     "cached_input_tokens",
     "cache_write_input_tokens",
     "output_tokens",
+    "reasoning_output_tokens",
 ];
 
 fn totals(info: &Members<'_>, name: &str) -> Option<Totals> {
@@ -753,14 +761,15 @@ mod tests {
     #[test]
     fn what_totals_add_is_their_difference_until_they_begin_again() {
         let of = |totals, before, last| added(totals, before, last);
-        let (one, two) = ([10, 4, 0, 1], [15, 4, 0, 3]);
+        let (one, two) = ([10, 4, 0, 1, 1], [15, 4, 0, 3, 2]);
         assert_eq!(of(one, None, None), Some(one));
-        assert_eq!(of(one, None, Some([5, 0, 0, 1])), Some([5, 0, 0, 1]));
-        assert_eq!(of(two, Some(one), Some([9; 4])), Some([5, 0, 0, 2]));
-        assert_eq!(of(one, Some(two), Some([1; 4])), Some([1; 4]));
+        let last = [5, 0, 0, 1, 0];
+        assert_eq!(of(one, None, Some(last)), Some(last));
+        assert_eq!(of(two, Some(one), Some([9; 5])), Some([5, 0, 0, 2, 1]));
+        assert_eq!(of(one, Some(two), Some([1; 5])), Some([1; 5]));
         assert_eq!(of(one, Some(two), None), Some(one));
         // Some fall and others rise, and nothing says what was added.
-        assert_eq!(of([9, 9, 0, 9], Some(two), None), None);
+        assert_eq!(of([9, 9, 0, 9, 9], Some(two), None), None);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::import::format::{Format, Head, Kind};
 use crate::import::members::Members;
 use crate::import::redacted::RedactedText;
 use crate::transcript::item::{
-    Course, Dropped, Entry, Origin, Read, Said, Setting, Speaker, Usage,
+    COUNTS, Course, Dropped, Entry, Origin, Read, Said, Setting, Speaker, Usage,
 };
 use line::{Event, Spoken};
 use tools::AGENT;
@@ -385,8 +385,8 @@ impl Copilot {
         let is_new = before.name != entry.message();
         if let Some(output) = output.filter(|_| is_new && !is_counted) {
             entry.usage = Some(Usage {
-                totals: [0, 0, 0, output],
-                fields: [0, 0, 0, 1],
+                fields: [0, 0, 0, 1, 0, 0, 0],
+                ..Usage::of([Some(0), Some(0), Some(0), Some(output)])
             });
             self.count(entry.model.as_deref(), [0, 0, 0, output]);
         }
@@ -408,7 +408,8 @@ impl Copilot {
         let spoken = Spoken::new(Speaker::Model, fields::USAGE, Vec::new());
         let mut entry = self.entry(event, kind, name, spoken);
         let has = fields::TOKENS.map(|path| path.trim_start_matches("data."));
-        let tokens = parts(has.map(|name| data.count(name)));
+        let [input, read, write, output, reasoning, ..] = has.map(|name| data.count(name));
+        let tokens = parts([input, read, write, output]);
         let request = data.text("providerCallId");
         let newest = self.newest.entry(chain).or_default();
         let is_other = newest.request.is_some() && request.is_some() && newest.request != request;
@@ -431,8 +432,8 @@ impl Copilot {
             }
         }
         entry.usage = Some(Usage {
-            totals: tokens,
             fields: has.map(|name| u64::from(data.raw(name).is_some())),
+            ..Usage::of(tokens.map(Some)).with_reasoning(reasoning)
         });
         self.count(entry.model.as_deref(), added);
         vec![Read::Entry(entry)]
@@ -490,8 +491,8 @@ impl Copilot {
                 model: Some(model.clone()),
                 prompt: None,
                 usage: Some(Usage {
-                    totals: tokens,
-                    fields: [0; 4],
+                    fields: [0; COUNTS],
+                    ..Usage::of(tokens.map(Some))
                 }),
                 subtype: None,
                 origin: Origin::default(),

@@ -10,6 +10,7 @@ pub(crate) mod fields;
 pub(crate) mod files;
 pub(crate) mod format;
 pub(crate) mod formats;
+mod growing;
 pub(crate) mod members;
 mod options;
 pub(crate) mod outline;
@@ -17,7 +18,7 @@ pub(crate) mod raw;
 pub(crate) mod redacted;
 pub(crate) mod source;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -30,9 +31,12 @@ use crate::report::{ImportReport, Progress};
 use crate::transcript::importer::Importer;
 pub use error::ImportError;
 use format::Kind;
+pub use growing::GrowingRecordings;
 pub use options::ImportOptions;
-pub use redacted::{NotUtf8, RedactedText};
+pub use redacted::{JsonFields, NotUtf8, RedactedFields, RedactedText};
 use source::{Found, Kept, ReadEvent, Reader};
+
+type Events = reading::Events<ReadEvent, ImportError>;
 
 /// Imports recordings at `path`: the file, or all in that folder and below, in time order. `agent`
 /// is one of [`agents`]; without it, what each file says decides whose recording it is. There is a
@@ -55,13 +59,7 @@ pub async fn recordings(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<ImportReport>, ImportError> {
     let all = match agent {
-        Some(key) => {
-            let kind = formats::by_key(key).ok_or_else(|| ImportError::UnknownAgent {
-                agent: key.to_owned(),
-                known: agents().map(|(key, _)| key).collect::<Vec<_>>().join(", "),
-            })?;
-            vec![(kind, None)]
-        }
+        Some(key) => vec![(formats::named(key)?, None)],
         None => {
             let found = source::by_agent(path).await?.into_iter();
             found.map(|(kind, found)| (kind, Some(found))).collect()
@@ -102,6 +100,11 @@ pub fn agents() -> impl Iterator<Item = (&'static str, &'static str)> {
         .map(|kind| (kind.agent.key, kind.title))
 }
 
+/// Recordings in the order in which an import of all of them reads them: the one that begins first before the others.
+pub fn in_time_order(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    files::in_time_order(paths)
+}
+
 /// Imports the recordings of one format at `path`: those that were found, or else that are found there.
 pub(crate) async fn import(
     annals: &Annals,
@@ -139,9 +142,21 @@ pub(crate) async fn import(
 /// Records what is read, in the order in which it comes; nothing, if that ended too early.
 pub(crate) async fn record(
     mut importer: Importer<'_>,
-    mut events: reading::Events<ReadEvent, ImportError>,
+    mut events: Events,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Option<ImportReport>, ImportError> {
+    match recorded(&mut importer, &mut events, progress).await? {
+        true => importer.end().await.map(Some),
+        false => Ok(None),
+    }
+}
+
+/// Records what is read; whether that was all.
+async fn recorded(
+    importer: &mut Importer<'_>,
+    events: &mut Events,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<bool, ImportError> {
     let mut total = 0;
     while let Some(event) = events.next().await {
         match event? {
@@ -168,8 +183,8 @@ pub(crate) async fn record(
                     Kept::Nothing => {}
                 }
             }
-            ReadEvent::End => return importer.end().await.map(Some),
+            ReadEvent::End => return Ok(true),
         }
     }
-    Ok(None)
+    Ok(false)
 }

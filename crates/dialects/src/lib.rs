@@ -42,6 +42,7 @@
 pub mod artifacts;
 pub mod atif;
 pub mod atif_export;
+mod changes;
 pub mod claude;
 pub mod codex;
 pub mod contracts;

@@ -106,6 +106,14 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
+    /// The lines behind so many others of the text, which were read before.
+    pub(crate) fn behind(number: u64, reader: R, limit: usize) -> Lines<R> {
+        Lines {
+            number,
+            ..Lines::new(reader, limit)
+        }
+    }
+
     /// The bytes of all lines so far, their ends and those skipped included.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read

@@ -6,15 +6,17 @@
 //!
 //! ```
 //! use annals::Annals;
+//! use annals_dialects::import::RedactedText;
 //! use annals_dialects::live::{Live, Telling, Told, agent};
+//! use annals_dialects::secrets::Secrets;
 //! use annals_domain::Timestamp;
 //!
 //! # futures::executor::block_on(async {
 //! let annals = Annals::open("memory:").await?;
 //! let claude = agent("claude").ok_or("it is known")?;
 //! let asked = Telling::new("session-1", "event-1", Timestamp::EPOCH, Told::Prompt {
-//!     id: "prompt-1".to_owned(),
-//!     text: "Fix the tests".to_owned(),
+//!     id: "prompt-1".into(),
+//!     text: RedactedText::plain("Fix the tests", &Secrets::standard()).0,
 //! });
 //! let mut live = Live::new(&annals, claude);
 //! live.tell(&asked).await?;
@@ -26,6 +28,7 @@
 
 use crate::transcript::agent::Agent;
 use crate::transcript::edit::{FileUse, Patch};
+use crate::transcript::item::COUNTS;
 use crate::{claude, codex, gemini};
 
 pub use crate::transcript::live::{Live, Outcome};
@@ -40,7 +43,7 @@ static CURSOR: Agent = Agent {
     provider: "cursor",
     version_key: "cursor_version",
     no_model: "",
-    token_paths: ["", "", "", ""],
+    token_paths: [""; COUNTS],
     setting_paths: ["cwd", "", "cursor_version"],
     time_path: "",
     session_path: "conversation_id",

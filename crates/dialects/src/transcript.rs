@@ -7,6 +7,7 @@ mod calls;
 mod claim;
 pub(crate) mod commands;
 mod compare;
+mod counts;
 mod decisions;
 mod dropped;
 pub(crate) mod edit;

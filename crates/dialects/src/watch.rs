@@ -11,9 +11,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use futures::StreamExt;
-use futures::channel::mpsc;
-use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+use notify::RecursiveMode;
+
+use crate::changes::Changes;
 
 /// For how long a recording stays as it is before it is ready.
 const QUIET: Duration = Duration::from_millis(300);
@@ -63,9 +63,8 @@ pub struct RecordingWatch {
     root: PathBuf,
     ending: &'static str,
     seen: HashMap<PathBuf, Seen>,
-    changes: mpsc::Receiver<()>,
     /// None where the system cannot say what changes, and the folder is looked through only.
-    watcher: Option<RecommendedWatcher>,
+    changes: Option<Changes>,
 }
 
 impl RecordingWatch {
@@ -75,36 +74,25 @@ impl RecordingWatch {
     /// Those of the operating system, if the folder cannot be read.
     pub fn start(root: &Path, ending: &'static str) -> io::Result<RecordingWatch> {
         fs::read_dir(root)?;
-        let (mut tell, changes) = mpsc::channel(1);
-        let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            if event.is_err() || event.is_ok_and(|event| !event.kind.is_access()) {
-                // A full channel says already that something changed.
-                let _ = tell.try_send(());
-            }
-        });
-        let watcher = watcher.and_then(|mut watcher| {
-            watcher.watch(root, RecursiveMode::Recursive)?;
-            Ok(watcher)
-        });
         Ok(RecordingWatch {
             root: root.to_owned(),
             ending,
             seen: HashMap::new(),
-            changes,
-            watcher: watcher.ok(),
+            changes: Changes::of([root], RecursiveMode::Recursive).ok(),
         })
     }
 
     /// Whether the system says what changes.
     pub fn is_told(&self) -> bool {
-        self.watcher.is_some()
+        self.changes.is_some()
     }
 
     /// Waits until something changed in the folder.
     pub async fn changed(&mut self) {
-        if self.watcher.is_none() || self.changes.next().await.is_none() {
+        match &mut self.changes {
+            Some(changes) => changes.next().await,
             // The caller looks now and then.
-            futures::future::pending::<()>().await;
+            None => futures::future::pending().await,
         }
     }
 

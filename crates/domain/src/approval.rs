@@ -16,7 +16,7 @@ pub(crate) fn by_a_person(what: &str, actor: &ActorRef) -> Result<(), Refusal> {
         "{what} is approved by a person (an actor of the kind human), not by {} {:?}",
         actor.kind, actor.id
     );
-    Err(Refusal::invalid("actor", reason))
+    Err(Refusal::NotPermitted { reason })
 }
 
 /// Demands that the approver of an intent did not request it, unless the log's settings allow that.
@@ -48,5 +48,5 @@ pub(crate) fn by_another<'b>(
         actor.id,
         Setting::OwnRequests
     );
-    Err(Refusal::invalid("actor", reason))
+    Err(Refusal::NotPermitted { reason })
 }

@@ -53,6 +53,12 @@ pub enum Refusal {
         /// What is wrong, and what is expected.
         reason: String,
     },
+    /// This actor may not ask for it; another one may.
+    #[error("not permitted: {reason}")]
+    NotPermitted {
+        /// Who may, and why not this one.
+        reason: String,
+    },
     /// The run has one already.
     #[error("run {run} has its {kind} already, {existing}; a run has at most one")]
     OnlyOne {
@@ -112,6 +118,7 @@ impl Refusal {
             Refusal::Exists { .. } => "exists",
             Refusal::Transition { .. } => "transition",
             Refusal::Invalid { .. } => "invalid",
+            Refusal::NotPermitted { .. } => "not_permitted",
             Refusal::OnlyOne { .. } => "only_one",
             Refusal::ForeignPatchSet { .. } => "foreign_patch_set",
             Refusal::Cycle { .. } => "cycle",

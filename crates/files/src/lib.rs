@@ -29,11 +29,17 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
+mod access;
 mod dir;
 mod root;
+mod socket;
+mod user;
 
+pub use access::{Access, LOOK_INTO, Listed, READ, READ_WRITE, keep_user_out, let_user, listed};
 pub use dir::{Dir, Entry, Kind};
 pub use root::Root;
+pub use socket::{SocketAddress, identity, put_socket};
+pub use user::{ROOT, User};
 
 /// Where a process finds the open files that it was given, by number: a pipe among them was made for
 /// this process by the one that started it.

@@ -31,13 +31,14 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 29] = [
     target("record", parsers::record, seeds::records),
     target("wire", parsers::wire, seeds::structures),
     target("chunk", parsers::chunk, seeds::chunks),
     target("watermark", parsers::watermark, seeds::watermarks),
     target("apply_line", parsers::apply_line, seeds::apply_lines),
     target("policy", parsers::policy, seeds::policies),
+    target("prices", parsers::prices, seeds::prices),
     target("proof", parsers::proof, seeds::proofs),
     target("note", parsers::note, seeds::notes),
     target("key", parsers::key, seeds::keys),
@@ -45,6 +46,7 @@ pub const TARGETS: [Target; 27] = [
     target("contract", parsers::contract, seeds::contracts),
     target("hook", live::hook, live::hooks),
     target("spool", live::spool, live::spooled),
+    target("settings", live::settings, live::settings_of_agents),
     target("telemetry", live::telemetry, live::telemetries),
     target("import_claude", importers::claude, seeds::recordings),
     target("import_gemini", importers::gemini, seeds::gemini),

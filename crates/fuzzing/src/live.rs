@@ -1,5 +1,7 @@
 //! What agents tell while they work: their hooks, what waits of them, and their telemetry.
 
+use std::path::PathBuf;
+
 use annals_dialects::secrets::Secrets;
 use annals_domain::Timestamp;
 use annals_live::hook::{Asked, Hook, HookAgent, Surroundings};
@@ -53,6 +55,11 @@ pub(crate) fn spool(data: &[u8]) {
     assert_eq!(read(&spool), Some(hook));
 }
 
+/// An agent's settings, behind a line with what it asks for.
+pub(crate) fn settings(data: &[u8]) {
+    annals_live::fuzzing::settings(data);
+}
+
 /// A body of telemetry, behind a byte that says of which kind and encoding it is.
 pub(crate) fn telemetry(data: &[u8]) {
     annals_live::fuzzing::telemetry(data);
@@ -92,10 +99,18 @@ pub(crate) fn spooled() -> Vec<Vec<u8>> {
     }
     let files = std::fs::read_dir(spool.path()).expect("a folder");
     let files = files.map(|file| file.expect("an entry").path());
-    let mut files: Vec<_> = files.collect();
+    let is_event = |file: &PathBuf| file.extension().is_some_and(|it| it == "hook");
+    let mut files: Vec<_> = files.filter(is_event).collect();
     files.sort();
     let read = |file| std::fs::read(file).expect("a file");
     files.into_iter().map(read).collect()
+}
+
+pub(crate) fn settings_of_agents() -> Vec<Vec<u8>> {
+    let rules = r#"{"permissions":{"allow":["Bash(npm test:*)","Bash(git * main)","Edit(/src/**)"],"ask":["Bash(git push *)"],"deny":["Read(./.env)","Edit(~/x/*.key)","WebFetch(domain:*.example.com)"]},"allowManagedPermissionRulesOnly":false}"#;
+    let asked = ["npm test && ls | head", "src/../main.rs", "git $(x) 'y"];
+    let seed = |asked: &&str| format!("{asked}\n{rules}").into_bytes();
+    asked.iter().map(seed).collect()
 }
 
 pub(crate) fn telemetries() -> Vec<Vec<u8>> {

@@ -69,6 +69,25 @@ pub(crate) fn apply_line(data: &[u8]) {
     annals_cli::fuzzing::apply_line(data);
 }
 
+/// A table of prices. What it takes can be used.
+pub(crate) fn prices(data: &[u8]) {
+    use annals::projections::{PriceTable, TokenSums};
+
+    let Ok(table) = PriceTable::parse(&String::from_utf8_lossy(data)) else {
+        return;
+    };
+    let tokens = TokenSums {
+        uncached_input_tokens: u128::MAX,
+        cache_write_tokens: 1,
+        cache_write_1h_tokens: 2,
+        ..TokenSums::default()
+    };
+    for model in table.models() {
+        let price = table.price(model, table.as_of());
+        let _ = price.map(|price| price.cost(&tokens));
+    }
+}
+
 /// A policy file.
 pub(crate) fn policy(data: &[u8]) {
     annals_cli::fuzzing::policy(data);

@@ -158,6 +158,14 @@ pub(crate) fn apply_lines() -> Vec<Vec<u8>> {
     ])
 }
 
+/// Tables of prices.
+pub(crate) fn prices() -> Vec<Vec<u8>> {
+    let small = "currency = \"USD\"\nas_of = \"2026-01-31\"\n[[price]]\nmodels = [\"m\"]\n\
+        from = \"2026-01-01\"\ninput = 3\ncache_read = 0.3\noutput = 15.5\n";
+    let standard = annals::projections::PriceTable::standard_text();
+    vec![small.into(), standard.into()]
+}
+
 pub(crate) fn policies() -> Vec<Vec<u8>> {
     texts_of(&[
         "[token_budget]\nmax_tokens = 5\n",

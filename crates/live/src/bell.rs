@@ -5,19 +5,16 @@
 //! rings, and is done: the event is on disk, and is taken in at once. Nothing is lost where nobody hears it: whoever writes to
 //! the log next takes in what waits.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixDatagram;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use annals_files::{SocketAddress, identity, put_socket};
 
 use crate::spool::{Spool, SpoolError};
 
 const NAME: &str = "bell";
-
-/// The longest path that the operating system takes for a socket.
-const LONGEST: usize = 100;
 
 /// The bell of a process that takes in what waits. It is taken down with this.
 #[derive(Debug)]
@@ -73,6 +70,50 @@ impl Drop for Bell {
     }
 }
 
+/// Listens to the bell for as long as a process stays.
+#[derive(Debug)]
+pub struct Listener {
+    spool: Spool,
+    hung: Option<(Bell, tokio::net::UnixDatagram)>,
+}
+
+impl Listener {
+    /// Listens to nothing yet: [`Listener::hang`] hangs the bell.
+    pub fn new(spool: Spool) -> Listener {
+        Listener { spool, hung: None }
+    }
+
+    /// Sees to it that hooks find a bell: it is hung where there is none, and where something took it down. To be called now
+    /// and then, on a runtime of tokio.
+    ///
+    /// # Errors
+    /// [`SpoolError`]; until it is hung, hooks bring what they have themselves.
+    pub fn hang(&mut self) -> Result<(), SpoolError> {
+        if self.hung.as_ref().is_some_and(|(bell, _)| bell.is_there()) {
+            return Ok(());
+        }
+        self.hung = None;
+        let bell = Bell::hang(&self.spool)?;
+        let socket = bell.socket().and_then(tokio::net::UnixDatagram::from_std);
+        let socket = socket.map_err(|error| self.spool.io(error))?;
+        self.hung = Some((bell, socket));
+        Ok(())
+    }
+
+    /// Waits until it is rung; where no bell hangs, for ever.
+    pub async fn rung(&self) {
+        let heard = match &self.hung {
+            Some((_, socket)) => socket.recv(&mut [0; 1]).await.is_ok(),
+            None => false,
+        };
+        match (heard, &self.hung) {
+            (true, Some((bell, _))) => bell.quiet(),
+            // A socket that fails would fail at once again.
+            _ => std::future::pending().await,
+        }
+    }
+}
+
 /// Somebody is there to hear it.
 pub(crate) struct Ringer(UnixDatagram);
 
@@ -82,8 +123,8 @@ impl Ringer {
         // The folder is to be this user's own.
         spool.open().ok()??;
         let socket = UnixDatagram::unbound().ok()?;
-        let (path, _folder) = address(spool.path(), NAME).ok()?;
-        socket.connect(path).ok()?;
+        let address = SocketAddress::of(spool.path(), NAME).ok()?;
+        socket.connect(address.path()).ok()?;
         socket.set_nonblocking(true).ok()?;
         Some(Ringer(socket))
     }
@@ -96,33 +137,9 @@ impl Ringer {
 
 fn hang(folder: &Path) -> io::Result<UnixDatagram> {
     let own = format!(".{NAME}.{}", std::process::id());
-    let at = folder.join(&own);
-    match fs::remove_file(&at) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let (path, _opened) = address(folder, &own)?;
-    let socket = UnixDatagram::bind(path)?;
+    let socket = put_socket(folder, (NAME, &own), [], |path| UnixDatagram::bind(path))?;
     socket.set_nonblocking(true)?;
-    fs::rename(&at, folder.join(NAME))?;
     Ok(socket)
-}
-
-/// The path of a socket in a folder, as short as it must be; it holds for as long as the file is open.
-fn address(folder: &Path, name: &str) -> io::Result<(PathBuf, Option<File>)> {
-    let path = folder.join(name);
-    if path.as_os_str().len() <= LONGEST {
-        return Ok((path, None));
-    }
-    let opened = File::open(folder)?;
-    let path = format!("/proc/self/fd/{}/{name}", opened.as_raw_fd());
-    Ok((path.into(), Some(opened)))
-}
-
-/// The device and the number of a file.
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    let found = fs::symlink_metadata(path).ok()?;
-    Some((found.dev(), found.ino()))
 }
 
 #[cfg(test)]

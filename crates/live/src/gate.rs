@@ -19,49 +19,91 @@ const REASON: usize = 2_000;
 /// What a gate that could not do its work is called, where it refuses.
 const FAIL_CLOSED: &str = "annals hook --fail-closed";
 
-/// A policy file, as it was when a call was judged.
+/// A policy file, as it was when a call was judged. What is read of one that was kept has yet to be looked through
+/// ([`Ruling::redacted`]): its texts are others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct PolicyFile {
+pub struct PolicyFile<T = RedactedText> {
     /// Where it is.
-    pub path: String,
+    pub path: T,
     /// The SHA-256 of its text.
     pub hash: IntegrityHash,
     /// Its text; none, where it has secrets, which are in no log.
-    text: Option<String>,
+    text: Option<T>,
 }
 
 impl PolicyFile {
     /// A file by its path and its text.
-    pub fn new(path: impl Into<String>, text: &str, secrets: &Secrets) -> PolicyFile {
+    pub fn new(path: &str, text: &str, secrets: &Secrets) -> PolicyFile {
         PolicyFile {
-            path: path.into(),
+            path: RedactedText::plain(path, secrets).0,
             hash: IntegrityHash::of(text.as_bytes()),
-            text: secrets
-                .redact(text)
-                .hits
-                .is_empty()
-                .then(|| text.to_owned()),
+            text: whole(text, secrets),
         }
     }
+
+    /// The file, as a decision has it that it was in force for.
+    pub(crate) fn says(&self) -> (RedactedText, FileSays) {
+        let says = match &self.text {
+            Some(text) => FileSays::Content(text.clone()),
+            None => FileSays::Hash(self.hash),
+        };
+        (self.path.clone(), says)
+    }
+}
+
+impl PolicyFile<String> {
+    /// One that was kept, without the secrets that somebody may have put there.
+    pub(crate) fn redacted(self, secrets: &Secrets) -> PolicyFile {
+        PolicyFile {
+            path: RedactedText::plain(&self.path, secrets).0,
+            hash: self.hash,
+            text: self.text.and_then(|text| whole(&text, secrets)),
+        }
+    }
+}
+
+/// A text that has no secrets.
+fn whole(text: &str, secrets: &Secrets) -> Option<RedactedText> {
+    let (text, hits) = RedactedText::plain(text, secrets);
+    hits.is_empty().then_some(text)
 }
 
 /// What becomes of a call, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Ruling {
+pub struct Ruling<T = RedactedText> {
     /// What becomes of it.
     pub verdict: Verdict,
     /// The rule that says so; none, where none matches.
-    pub rule: Option<String>,
+    pub rule: Option<T>,
     /// The file that the rule is in.
-    pub source: Option<String>,
+    pub source: Option<T>,
     /// Why, for the agent and the person who is asked. It names the rule.
-    pub reason: String,
+    pub reason: T,
     /// Whether the gate could not do its work, and refuses for that.
     pub is_failure: bool,
     /// The policy, of all its files.
-    pub files: Vec<PolicyFile>,
+    pub files: Vec<PolicyFile<T>>,
+}
+
+impl Ruling<String> {
+    /// One that was kept, without the secrets that somebody may have put there.
+    pub(crate) fn redacted(self, secrets: &Secrets) -> Ruling {
+        let redacted = |text: &String| RedactedText::plain(text, secrets).0;
+        Ruling {
+            verdict: self.verdict,
+            rule: self.rule.as_ref().map(redacted),
+            source: self.source.as_ref().map(redacted),
+            reason: redacted(&self.reason),
+            is_failure: self.is_failure,
+            files: self
+                .files
+                .into_iter()
+                .map(|file| file.redacted(secrets))
+                .collect(),
+        }
+    }
 }
 
 impl Ruling {
@@ -76,12 +118,17 @@ impl Ruling {
         let rule = judgement.rule();
         Ruling {
             verdict: judgement.verdict,
-            rule: rule.map(|rule| rule.id.clone()),
-            source: rule.map(|rule| rule.file.clone()),
+            rule: rule.map(|rule| RedactedText::plain(&rule.id, secrets).0),
+            source: rule.map(|rule| RedactedText::plain(&rule.file, secrets).0),
             reason: shown(&judgement.reason, secrets),
             is_failure: false,
             files,
         }
+    }
+
+    /// Why a gate refuses that cannot do its work.
+    pub fn cannot(reason: &str) -> String {
+        format!("denied, since the gate cannot do its work: {reason}")
     }
 
     /// The refusal of a gate that could not judge or record a call.
@@ -90,10 +137,7 @@ impl Ruling {
             verdict: Verdict::Deny,
             rule: None,
             source: None,
-            reason: shown(
-                &format!("denied, since the gate cannot do its work: {reason}"),
-                secrets,
-            ),
+            reason: shown(&Ruling::cannot(reason), secrets),
             is_failure: true,
             files: Vec::new(),
         }
@@ -104,29 +148,24 @@ impl Ruling {
     pub fn closed_for(mut self, agent: HookAgent) -> Ruling {
         if self.verdict == Verdict::Ask && !agent.asks() {
             self.verdict = Verdict::Deny;
-            let title = agent.title();
-            self.reason = format!(
-                "denied, since {title} asks nobody for a hook: {}",
-                self.reason
-            );
+            let why = [
+                "denied, since ".into(),
+                agent.title().into(),
+                " asks nobody for a hook: ".into(),
+                self.reason,
+            ];
+            self.reason = RedactedText::joined(&why, "");
         }
         self
     }
 
     /// The decision that it is.
-    pub(crate) fn decided(&self, mode: Option<String>) -> Decided {
+    pub(crate) fn decided(&self, mode: Option<RedactedText>) -> Decided {
         let (by, by_name) = match self.is_failure {
-            true => (ToolDecider::Hook, Some(FAIL_CLOSED.to_owned())),
+            true => (ToolDecider::Hook, Some(FAIL_CLOSED.into())),
             false => (ToolDecider::Rule, self.rule.clone()),
         };
-        let files = self.files.iter().map(|file| {
-            let says = match &file.text {
-                Some(text) => FileSays::Content(text.clone().into_bytes()),
-                None => FileSays::Hash(file.hash),
-            };
-            (file.path.clone(), says)
-        });
-        let files: Vec<_> = files.collect();
+        let files: Vec<_> = self.files.iter().map(PolicyFile::says).collect();
         Decided {
             verdict: match self.verdict {
                 Verdict::Allow => ToolVerdict::Allow,
@@ -137,6 +176,7 @@ impl Ruling {
             by_name,
             source: self.source.clone(),
             scope: None,
+            grant: None,
             reason: Some(self.reason.clone()),
             mode,
             is_inferred: false,
@@ -145,7 +185,7 @@ impl Ruling {
     }
 
     /// The same as evidence, of a call that has no name to be known by.
-    pub(crate) fn evidence(&self, tool: &str) -> Around {
+    pub(crate) fn evidence(&self, tool: &RedactedText) -> Around {
         let files = self.files.iter();
         let files: Vec<_> = files
             .map(|file| serde_json::json!({ "path": file.path, "sha256": file.hash }))
@@ -158,8 +198,8 @@ impl Ruling {
             "in_force": files,
         });
         Around {
-            kind: "gate".to_owned(),
-            tool: tool.to_owned(),
+            kind: "gate",
+            tool: tool.clone(),
             is_by_person: false,
             summary: Some(self.reason.clone()),
             // Nothing in it has secrets, and nothing is taken out of it.
@@ -170,11 +210,14 @@ impl Ruling {
 }
 
 /// A reason without secrets, and no longer than anybody reads.
-fn shown(reason: &str, secrets: &Secrets) -> String {
-    let redacted = secrets.redact(reason).content;
+fn shown(reason: &str, secrets: &Secrets) -> RedactedText {
+    let (redacted, _) = RedactedText::plain(reason, secrets);
     match redacted.char_indices().nth(REASON) {
-        Some((at, _)) => format!("{}...", redacted.get(..at).unwrap_or_default()),
-        None => redacted.into_owned(),
+        Some((at, _)) => {
+            let begins = redacted.part(|text| text.get(..at).unwrap_or_default());
+            RedactedText::joined(&[begins, "...".into()], "")
+        }
+        None => redacted,
     }
 }
 

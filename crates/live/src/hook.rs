@@ -22,10 +22,13 @@ use annals_dialects::secrets::Secrets;
 use uuid::Uuid;
 
 pub use self::agent::HookAgent;
+pub(crate) use self::asked::subject;
 pub use self::asked::{Asked, Surroundings};
 use self::fields::Fields;
-use self::table::{Event, Means};
+use self::table::Event;
+pub(crate) use self::table::Means;
 use crate::gate::Ruling;
+use crate::settings::Settings;
 
 /// The most bytes of a hook that are read; what is beyond is cut off, and said so.
 pub const LARGEST: usize = 15 * 1024 * 1024;
@@ -46,6 +49,8 @@ pub struct Hook {
     pub left_out: u64,
     /// What the gate says of the call that it asks for.
     pub ruling: Option<Ruling>,
+    /// What the agent's settings say of that call.
+    pub settings: Option<Settings>,
     text: RedactedText,
 }
 
@@ -71,6 +76,7 @@ impl Hook {
             received,
             left_out,
             ruling: None,
+            settings: None,
             text,
         }
     }
@@ -81,24 +87,32 @@ impl Hook {
         Hook { ruling, ..self }
     }
 
+    /// The same with what the agent's settings say of the call that it asks for.
+    #[must_use]
+    pub fn with_settings(self, settings: Option<Settings>) -> Hook {
+        Hook { settings, ..self }
+    }
+
     /// Its text without its secrets.
     pub fn text(&self) -> &str {
-        self.text.as_str()
+        &self.text
     }
 
     /// The name of its session, and of its event, as far as they can be read.
     pub fn names(&self) -> (Option<String>, Option<String>) {
         let dialect = self.agent.dialect();
-        let fields = Fields::read(self.text()).ok();
-        let session = fields.as_ref().and_then(|it| it.first(dialect.session));
-        (session, fields.and_then(|it| it.first(dialect.event)))
+        let fields = Fields::read(&self.text).ok();
+        let first = |names| fields.as_ref().and_then(|it| it.first(names));
+        let named = [dialect.session, dialect.event].map(first);
+        let [session, event] = named.map(|name| name.map(|name| name.to_string()));
+        (session, event)
     }
 
     /// What it tells.
     pub fn telling(&self) -> Telling {
-        match Fields::read(self.text()) {
+        match Fields::read(&self.text) {
             Ok(fields) => self.read(&fields),
-            Err(reason) => self.malformed(&reason),
+            Err(reason) => self.malformed(reason),
         }
     }
 
@@ -112,12 +126,12 @@ impl Hook {
         let named = fields.first(dialect.event);
         let known = named.as_deref().and_then(|name| dialect.find(name));
         let session = fields.first(dialect.session);
-        let name = named.as_deref().unwrap_or("(unnamed)");
+        let name = &named.clone().unwrap_or_else(|| "(unnamed)".into());
         let told = self.told(fields, name, known, session.is_some());
         let is_placed = !matches!(told, Told::Around(_));
         let mut telling = Telling::new(
-            session.clone().unwrap_or_else(|| NO_SESSION.to_owned()),
-            self.id.to_string(),
+            session.clone().unwrap_or_else(|| NO_SESSION.into()),
+            self.id,
             self.received,
             told,
         );
@@ -130,17 +144,14 @@ impl Hook {
         }
         if let (Some(ruling), false) = (&self.ruling, is_placed) {
             let tool = fields.first(&["tool_name"]);
-            telling.beside = Some(ruling.evidence(tool.as_deref().unwrap_or(name)));
+            telling.beside = Some(ruling.evidence(tool.as_ref().unwrap_or(name)));
         }
         telling.side = fields.first(dialect.side);
         telling.cwd = fields.first(dialect.cwd);
         telling.version = fields.first(dialect.version);
         telling.model = fields.first(dialect.model);
         telling.title = match (&session, &telling.side) {
-            (None, _) => Some(format!(
-                "Hooks of {} that name no session",
-                self.agent.title()
-            )),
+            (None, _) => Some(self.of_no_session()),
             (Some(_), Some(_)) => fields.first(&["agent_type", "subagent_type"]),
             (Some(_), None) => known
                 .filter(|event| event.means == Means::Prompt)
@@ -152,7 +163,7 @@ impl Hook {
     fn told(
         &self,
         fields: &Fields<'_>,
-        name: &str,
+        name: &RedactedText,
         known: Option<&'static Event>,
         has_session: bool,
     ) -> Told {
@@ -162,8 +173,11 @@ impl Hook {
                 return Some(Told::Prompt { id, text });
             }
             let mut call = call::told(self.agent.dialect(), event.means, fields)?;
+            let mode = fields.first(&["permission_mode"]);
+            if let Some(settings) = &self.settings {
+                settings.add(event.means, mode.clone(), &mut call.steps);
+            }
             if let Some(ruling) = &self.ruling {
-                let mode = fields.first(&["permission_mode"]);
                 call.steps.push(CallStep::Decided(ruling.decided(mode)));
             }
             Some(Told::Call(call))
@@ -175,7 +189,7 @@ impl Hook {
     fn around(
         &self,
         fields: &Fields<'_>,
-        name: &str,
+        name: &RedactedText,
         known: Option<&'static Event>,
         has_session: bool,
     ) -> Around {
@@ -183,20 +197,21 @@ impl Hook {
         let unknown = known.map(|event| fields.unknown(dialect.common, event.fields));
         let said = known.and_then(|event| fields.shown(event.says));
         let summary = match unknown {
-            None => Some(format!("unknown event {name}")),
+            None => Some(said_of("unknown event ", name, "")),
             Some(unknown) if unknown.is_empty() => said,
             Some(unknown) => {
-                let names = unknown.join(", ");
-                let said = said.map(|said| format!("{said} ")).unwrap_or_default();
-                Some(format!("{said}(unknown fields: {names})"))
+                let names = RedactedText::joined(&unknown, ", ");
+                let unknown = said_of("(unknown fields: ", &names, ")");
+                let all: Vec<RedactedText> = said.into_iter().chain([unknown]).collect();
+                Some(RedactedText::joined(&all, " "))
             }
         };
         let tool = known
             .filter(|event| event.means.is_of_tool())
             .and_then(|_| fields.first(&["tool_name"]));
         Around {
-            kind: known.map_or("hook", Event::kind).to_owned(),
-            tool: tool.unwrap_or_else(|| name.to_owned()),
+            kind: known.map_or("hook", Event::kind),
+            tool: tool.unwrap_or_else(|| name.clone()),
             is_by_person: false,
             summary: self.cut(summary),
             report: Some(self.text.clone()),
@@ -205,44 +220,51 @@ impl Hook {
     }
 
     /// The prompt's name, one among all of its agent's.
-    fn prompt_id(&self, fields: &Fields<'_>) -> Option<String> {
+    fn prompt_id(&self, fields: &Fields<'_>) -> Option<RedactedText> {
         let dialect = self.agent.dialect();
         let id = fields.first(dialect.prompt)?;
         if !dialect.prompt_is_of_session {
             return Some(id);
         }
         let session = fields.first(dialect.session)?;
-        Some(format!("{session}/{id}"))
+        Some(RedactedText::joined(&[session, id], "/"))
     }
 
     /// What is not an object of JSON.
-    fn malformed(&self, reason: &str) -> Telling {
+    fn malformed(&self, reason: RedactedText) -> Telling {
         let told = Told::Around(Around {
-            kind: "hook".to_owned(),
-            tool: "(malformed)".to_owned(),
+            kind: "hook",
+            tool: "(malformed)".into(),
             is_by_person: false,
-            summary: self.cut(Some(reason.to_owned())),
+            summary: self.cut(Some(reason)),
             report: Some(self.text.clone()),
             begins: true,
         });
-        let mut telling = Telling::new(NO_SESSION, self.id.to_string(), self.received, told);
-        telling.title = Some(format!(
-            "Hooks of {} that name no session",
-            self.agent.title()
-        ));
+        let mut telling = Telling::new(NO_SESSION, self.id, self.received, told);
+        telling.title = Some(self.of_no_session());
         telling
     }
 
-    /// A summary that says what was left out.
-    fn cut(&self, summary: Option<String>) -> Option<String> {
-        match self.left_out {
-            0 => summary,
-            bytes => {
-                let said = summary.map(|said| format!("; {said}")).unwrap_or_default();
-                Some(format!("{bytes} bytes at its end were left out{said}"))
-            }
-        }
+    fn of_no_session(&self) -> RedactedText {
+        let title = self.agent.title().into();
+        said_of("Hooks of ", &title, " that name no session")
     }
+
+    /// A summary that says what was left out.
+    fn cut(&self, summary: Option<RedactedText>) -> Option<RedactedText> {
+        if self.left_out == 0 {
+            return summary;
+        }
+        let left_out = self.left_out.into();
+        let left_out = said_of("", &left_out, " bytes at its end were left out");
+        let all: Vec<RedactedText> = [left_out].into_iter().chain(summary).collect();
+        Some(RedactedText::joined(&all, "; "))
+    }
+}
+
+/// A text between what this program says of it.
+fn said_of(before: &'static str, text: &RedactedText, after: &'static str) -> RedactedText {
+    RedactedText::joined(&[before.into(), text.clone(), after.into()], "")
 }
 
 #[cfg(test)]

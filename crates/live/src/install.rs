@@ -233,15 +233,44 @@ pub fn installed(agent: HookAgent, path: &Path) -> Result<Vec<String>, InstallEr
     }
 }
 
-/// Whether a command runs our hook for an agent.
+/// Whether a command runs our hook for an agent: a program of our name, or of any other that was installed as ours.
 fn is_ours(agent: HookAgent, command: &str) -> bool {
-    let words: Vec<&str> = command.split_whitespace().collect();
-    let is_hook = words.windows(2).any(|pair| pair == ["hook", agent.key()]);
-    let program = |word: &&str| {
-        let word = word.trim_matches(['\'', '"']);
-        word.rsplit('/').next() == Some("annals")
+    let words = words(command);
+    let hook = words
+        .windows(2)
+        .position(|pair| pair == ["hook", agent.key()]);
+    let Some(before) = hook.and_then(|hook| words.get(..hook)) else {
+        return false;
     };
-    is_hook && words.iter().any(program)
+    let is_as_installed = matches!(before, [_, option, _] if option == "--log");
+    let is_program = |word: &String| word.rsplit('/').next() == Some("annals");
+    // A log may be called so, too.
+    let is_log = |place: usize| place.checked_sub(1).and_then(|at| before.get(at));
+    let mut places = before.iter().enumerate();
+    is_as_installed
+        || places.any(|(place, word)| {
+            is_program(word) && is_log(place).is_none_or(|option| option != "--log")
+        })
+}
+
+/// The words of a command, as a shell takes them apart. A quote that does not end takes the rest.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    let mut chars = command.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (Some(open), c) if c == open => quote = None,
+            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
 }
 
 fn with_hooks(

@@ -12,17 +12,20 @@ pub mod expiry;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gate;
+mod grants;
 pub mod hook;
 mod input;
 pub mod install;
 pub mod otlp;
 mod run;
+mod settings;
 mod spool;
 mod take;
 
-pub use bell::Bell;
+pub use bell::{Bell, Listener};
 pub use gate::{PolicyFile, Ruling};
 pub use input::Input;
 pub use run::{Became, HookRun, deliver};
+pub use settings::{Inferred, Settings};
 pub use spool::{Spool, SpoolError, SpoolState, Spooled};
 pub use take::{TakeError, Taken, take_in};

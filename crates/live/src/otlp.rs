@@ -5,6 +5,7 @@
 
 mod answer;
 mod meaning;
+mod packed;
 mod recorder;
 mod signal;
 
@@ -20,18 +21,28 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use axum::routing::post;
+use futures::FutureExt as _;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use self::answer::{Encoding, Kind, refuse};
+use self::packed::Packed;
 pub use self::recorder::RecordError;
 use self::recorder::Recorder;
+use crate::bell::Listener;
+use crate::spool::Spool;
 
 /// The largest body of a request.
 const LARGEST: usize = 8 * 1024 * 1024;
 
 /// So many requests are read at a time; others wait.
 const AT_ONCE: usize = 8;
+
+/// How often the spool is looked into, where no bell is rung.
+const TO_LOOK: Duration = Duration::from_secs(2);
+
+/// How long requests may take that are under way when it ends.
+const TO_END: Duration = Duration::from_secs(3);
 
 /// How long a body may take to come.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -100,6 +111,8 @@ impl OtlpOptions {
 pub struct OtlpReceiver {
     listener: TcpListener,
     state: Arc<Shared>,
+    /// None beside a log in memory.
+    spool: Option<Spool>,
 }
 
 #[derive(Debug)]
@@ -132,6 +145,7 @@ impl OtlpReceiver {
         Ok(OtlpReceiver {
             listener,
             state: Arc::new(state),
+            spool: Spool::of(log).ok(),
         })
     }
 
@@ -153,11 +167,39 @@ impl OtlpReceiver {
             .route("/v1/logs", post(logs))
             .route("/v1/traces", post(traces))
             .with_state(self.state);
-        let served = axum::serve(self.listener, router)
-            .with_graceful_shutdown(end)
-            .await;
+        let end = end.boxed().shared();
+        let late = end.clone().then(|()| tokio::time::sleep(TO_END));
+        let served = axum::serve(self.listener, router).with_graceful_shutdown(end);
+        let served = tokio::select! {
+            served = served.into_future() => served,
+            () = listen(self.spool, &state.recorder) => Ok(()),
+            // Somebody sends a request that does not end.
+            () = late => Ok(()),
+        };
         state.recorder.end();
         served
+    }
+}
+
+/// Has what hooks put into the spool taken in at once, for as long as it is waited for.
+async fn listen(spool: Option<Spool>, recorder: &Recorder) {
+    let Some(spool) = spool else {
+        return std::future::pending().await;
+    };
+    let mut bell = Listener::new(spool);
+    let mut looks = tokio::time::interval(TO_LOOK);
+    let mut is_said = false;
+    loop {
+        if let Err(error) = bell.hang()
+            && !std::mem::replace(&mut is_said, true)
+        {
+            tracing::warn!(%error, "hooks are taken in now and then only");
+        }
+        tokio::select! {
+            () = bell.rung() => {}
+            _ = looks.tick() => {}
+        }
+        recorder.look();
     }
 }
 
@@ -180,9 +222,10 @@ async fn take(shared: &Shared, kind: Kind, request: Request) -> Response {
             "a bearer token is expected",
         );
     }
-    let Some(encoding) = encoding else {
-        let expected = "expected application/json or application/x-protobuf, without compression";
-        return refuse(None, StatusCode::UNSUPPORTED_MEDIA_TYPE, expected);
+    let (Some(encoding), Some(packed)) = (encoding, Packed::of(&head.headers)) else {
+        let expected =
+            "expected application/json or application/x-protobuf, with gzip or no compression";
+        return refuse(encoding, StatusCode::UNSUPPORTED_MEDIA_TYPE, expected);
     };
     // Nothing of it is read before there is room.
     let Ok(_turn) = shared.turns.acquire().await else {
@@ -192,7 +235,7 @@ async fn take(shared: &Shared, kind: Kind, request: Request) -> Response {
             "it is ending",
         );
     };
-    let body = match read(body).await {
+    let body = match read(body, packed).await {
         Ok(body) => body,
         Err((status, reason)) => return refuse(Some(encoding), status, reason),
     };
@@ -229,15 +272,18 @@ pub(crate) fn understand(is_of_spans: bool, is_json: bool, body: &[u8], secrets:
     }
 }
 
-async fn read(body: Body) -> Result<Vec<u8>, (StatusCode, &'static str)> {
+async fn read(body: Body, packed: Packed) -> Result<Vec<u8>, (StatusCode, &'static str)> {
     let read = tokio::time::timeout(PATIENCE, to_bytes(body, LARGEST)).await;
-    match read {
-        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "the body took too long")),
-        Ok(Err(_)) => Err((
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "the body is larger than 8 MiB, or ended early",
-        )),
-        Ok(Ok(bytes)) => Ok(bytes.to_vec()),
+    let too_large = "the body is larger than 8 MiB, or ended early";
+    let bytes = match read {
+        Err(_) => return Err((StatusCode::REQUEST_TIMEOUT, "the body took too long")),
+        Ok(Err(_)) => return Err((StatusCode::PAYLOAD_TOO_LARGE, too_large)),
+        Ok(Ok(bytes)) => bytes,
+    };
+    match packed.unpacked(bytes.into(), LARGEST) {
+        Ok(Some(bytes)) => Ok(bytes),
+        Ok(None) => Err((StatusCode::PAYLOAD_TOO_LARGE, too_large)),
+        Err(_) => Err((StatusCode::BAD_REQUEST, "the body is not packed with gzip")),
     }
 }
 

@@ -6,7 +6,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use annals::OpenOptions;
-use annals::blocking::Wait as _;
 use annals_dialects::live::Outcome;
 use annals_dialects::secrets::Secrets;
 use annals_tool_policy::Verdict;
@@ -16,7 +15,7 @@ use crate::bell::Ringer;
 use crate::gate::Ruling;
 use crate::hook::Hook;
 use crate::spool::{Spool, from_kept, kept, session_mark};
-use crate::take::{Recorders, take_session};
+use crate::take::{Recorders, Taken, take_session};
 
 /// What a process says that has recorded a hook.
 const RECORDED: &str = "recorded";
@@ -214,7 +213,7 @@ fn talk(courier: &mut Child, hook: &Hook) -> Receiver<String> {
 }
 
 /// Records the hook that another process gives; what is to be told to it.
-pub fn deliver(log: &str, input: impl Read) -> String {
+pub async fn deliver(log: &str, input: impl Read) -> String {
     let mut text = String::new();
     let read = input.take(LONGEST).read_to_string(&mut text);
     if let Err(error) = read {
@@ -225,22 +224,31 @@ pub fn deliver(log: &str, input: impl Read) -> String {
     let Some(hook) = from_kept(&text, &secrets) else {
         return "it did not get the event".to_owned();
     };
-    let spool = Spool::of(log).map_err(|error| error.to_string());
-    match spool.and_then(|spool| record(log, &secrets, &hook, &spool)) {
+    let spool = match Spool::of(log) {
+        Ok(spool) => spool,
+        Err(error) => return error.to_string(),
+    };
+    match record(log, &secrets, &hook, &spool).await {
         Ok(()) => RECORDED.to_owned(),
         Err(reason) => reason,
     }
 }
 
-fn record(log: &str, secrets: &Secrets, hook: &Hook, spool: &Spool) -> Result<(), String> {
+async fn record(log: &str, secrets: &Secrets, hook: &Hook, spool: &Spool) -> Result<(), String> {
     let annals = OpenOptions::new()
         .open(log)
         .map_err(|error| error.to_string())?;
     let recorded = async {
         let session = session_mark(hook);
         // What came before it comes before it.
-        let before = take_session(&annals, spool, secrets, &session).await;
-        let before = before.map_err(|error| error.to_string())?;
+        let before = match spool.is_of_another() {
+            // The log's user lets this one write to it; what waits there is theirs.
+            true => Taken::default(),
+            false => {
+                let before = take_session(&annals, spool, secrets, &session).await;
+                before.map_err(|error| error.to_string())?
+            }
+        };
         let outcome = Recorders::new(&annals).record(hook).await;
         match outcome.map_err(|error| error.to_string())? {
             Outcome::Recorded | Outcome::Before => {}
@@ -253,7 +261,7 @@ fn record(log: &str, secrets: &Secrets, hook: &Hook, spool: &Spool) -> Result<()
         }
         Ok(())
     };
-    let recorded = recorded.wait();
-    annals.close().wait();
+    let recorded = recorded.await;
+    annals.close().await;
     recorded
 }

@@ -9,14 +9,18 @@
 //!   01795000000123-0192f0c1-....-9f31c2d4.hook   an event: 14 digits, its id, 8 digits of its session
 //!   01795000000123-0192f0c1-....-9f31c2d4.bad    one that cannot be read, or that the log cannot have
 //!   lost                                         its length: how many events are lost
+//!   room                                         how much room there is, as far as it was counted
 //!   bell                                         the socket of a process that takes in what comes, if there is one
 //! ```
+
+mod room;
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use annals::LogUrl;
 use annals::domain::Timestamp;
@@ -26,18 +30,24 @@ use annals_files::{Dir, Kind};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use self::room::Room;
 use crate::gate::Ruling;
 use crate::hook::{Hook, HookAgent};
+use crate::settings::Settings;
 
 /// The most events that wait, and the most bytes of them.
-const BOUNDS: (usize, u64) = (20_000, 512 * 1024 * 1024);
+const BOUNDS: (u64, u64) = (20_000, 512 * 1024 * 1024);
 
 /// The most entries of the folder that are looked at.
 const ENTRIES: usize = 100_000;
 
 const ENDING: &str = ".hook";
 const BAD: &str = ".bad";
+const NEW: &str = ".new";
 const LOST: &str = "lost";
+
+/// After so long what was being written will not be finished.
+const UNFINISHED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Why an event could not be kept, or what waits could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -118,7 +128,7 @@ pub struct SpoolState {
 
 /// A file of the spool.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct Written<T> {
     version: u8,
     agent: String,
     id: Uuid,
@@ -127,7 +137,10 @@ struct Written {
     text: String,
     /// Since version 2, which only files have that need it: a program that knows no gate would forget its verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    ruling: Option<Ruling>,
+    ruling: Option<Ruling<T>>,
+    /// A program that knows no settings forgets what follows from them, which is inferred.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    settings: Option<Settings<T>>,
 }
 
 /// The version of files with a verdict, and of those without.
@@ -152,6 +165,13 @@ impl Spool {
         &self.path
     }
 
+    /// Whether it is another user's, which root may still use by name.
+    pub fn is_of_another(&self) -> bool {
+        let user = rustix::process::geteuid();
+        let found = fs::symlink_metadata(&self.path);
+        !user.is_root() && found.is_ok_and(|found| found.uid() != user.as_raw())
+    }
+
     /// Keeps an event. It is on disk when this answers.
     ///
     /// # Errors
@@ -163,25 +183,43 @@ impl Spool {
 
     /// Keeps an event in a folder that is there, and counts nothing where it cannot.
     pub(crate) fn try_put(&self, hook: &Hook) -> Result<(), SpoolError> {
+        let bytes = kept(hook).map_err(|error| self.io(error.into()))?;
+        // The folder is to be this user's own, and there.
+        if self.open()?.is_none() {
+            return Err(self.io(io::ErrorKind::NotFound.into()));
+        }
+        let most = Room {
+            events: BOUNDS.0,
+            bytes: BOUNDS.1,
+        };
+        room::take(&self.path, most, bytes.len() as u64, || self.room())?;
+        let name = file_name(hook);
+        self.write(&name, &bytes).map_err(|error| self.io(error))
+    }
+
+    /// How much room there is, by the files that wait.
+    fn room(&self) -> Result<Room, SpoolError> {
         let state = self.state()?;
-        if state.waiting >= BOUNDS.0 || state.bytes >= BOUNDS.1 {
-            return Err(SpoolError::Full {
+        let room = Room {
+            events: BOUNDS.0.saturating_sub(state.waiting as u64),
+            bytes: BOUNDS.1.saturating_sub(state.bytes),
+        };
+        match room.events == 0 || room.bytes == 0 {
+            false => Ok(room),
+            true => Err(SpoolError::Full {
                 path: self.path.clone(),
                 count: state.waiting,
                 bytes: state.bytes,
-            });
+            }),
         }
-        let name = file_name(hook);
-        self.write(&name, hook).map_err(|error| self.io(error))
     }
 
-    fn write(&self, name: &str, hook: &Hook) -> io::Result<()> {
-        let bytes = kept(hook)?;
-        let unfinished = self.path.join(format!(".{name}.new"));
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let unfinished = self.path.join(format!(".{name}{NEW}"));
         let mut how = OpenOptions::new();
         how.write(true).create_new(true).mode(0o600);
         let kept = annals_files::open_with(&unfinished, &mut how).and_then(|mut file| {
-            file.write_all(&bytes)?;
+            file.write_all(bytes)?;
             file.sync_all()
         });
         let kept = kept.and_then(|()| {
@@ -192,6 +230,24 @@ impl Spool {
             let _ = fs::remove_file(&unfinished);
         }
         kept
+    }
+
+    /// Removes what hooks left that were killed while they wrote it: what was begun a day before.
+    pub(crate) fn sweep(&self, now: SystemTime) -> Result<(), SpoolError> {
+        let Some(dir) = self.open()? else {
+            return Ok(());
+        };
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let before = now.saturating_sub(UNFINISHED).as_millis();
+        for entry in dir.entries_up_to(ENTRIES).map_err(|error| self.io(error))? {
+            let name = entry.name.to_str();
+            let name = name.and_then(|it| it.strip_prefix('.')?.strip_suffix(NEW));
+            let begun = name.and_then(|name| spooled(name.into()));
+            if begun.is_some_and(|begun| u128::from(begun.received_ms) < before) {
+                let _ = dir.remove_file(&entry.name);
+            }
+        }
+        Ok(())
     }
 
     /// What waits, the oldest first.
@@ -334,7 +390,7 @@ impl Spool {
         let file = annals_files::open_with(&self.path.join(LOST), &mut how);
         // What cannot be counted is said to the one who called, at least.
         let _ = file.and_then(|file| {
-            file.lock()?;
+            room::alone(&file)?;
             file.set_len(file.metadata()?.len() + 1)
         });
     }
@@ -361,19 +417,22 @@ pub(crate) fn kept(hook: &Hook) -> serde_json::Result<Vec<u8>> {
         left_out: hook.left_out,
         text: hook.text().to_owned(),
         ruling: hook.ruling.clone(),
+        settings: hook.settings.clone(),
     };
     serde_json::to_vec(&written)
 }
 
 /// The event that was kept; none, where it cannot be read.
 pub(crate) fn from_kept(text: &str, secrets: &Secrets) -> Option<Hook> {
-    let written: Written = serde_json::from_str(text).ok()?;
+    let written: Written<String> = serde_json::from_str(text).ok()?;
     let agent = HookAgent::by_key(&written.agent)?;
     let named = (written.id, written.received);
     let text = written.text.into_bytes();
     let is_known = VERSIONS.contains(&written.version);
     let hook = is_known.then(|| Hook::new(agent, named, text, written.left_out, secrets));
-    hook.map(|hook| hook.with_ruling(written.ruling))
+    let ruling = written.ruling.map(|ruling| ruling.redacted(secrets));
+    let settings = written.settings.map(|settings| settings.redacted(secrets));
+    hook.map(|hook| hook.with_ruling(ruling).with_settings(settings))
 }
 
 /// What tells a session from others in the names of files, which need not say what it is called.
@@ -400,3 +459,6 @@ fn spooled(name: OsString) -> Option<Spooled> {
         name,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! Taking in what waits in the spool: each event once, and each session's in their order.
 
 use std::collections::HashSet;
+use std::time::SystemTime;
 
 use annals::Annals;
 use annals::event_log::{Classification, Classified};
@@ -9,6 +10,7 @@ use annals_dialects::live::{Live, Outcome};
 use annals_dialects::secrets::Secrets;
 use serde::Serialize;
 
+use crate::grants;
 use crate::hook::{Hook, HookAgent};
 use crate::spool::{Spool, SpoolError, Spooled};
 
@@ -58,7 +60,9 @@ pub async fn take_in(
     secrets: &Secrets,
 ) -> Result<Taken, TakeError> {
     let waiting = spool.waiting()?;
-    take(annals, spool, secrets, waiting).await
+    let taken = take(annals, spool, secrets, waiting).await?;
+    spool.sweep(SystemTime::now())?;
+    Ok(taken)
 }
 
 /// Takes in what waits of a session.
@@ -132,10 +136,16 @@ impl<'a> Recorders<'a> {
 
     /// Records a hook, once. It is on disk when this answers.
     pub(crate) async fn record(&mut self, hook: &Hook) -> Result<Outcome, ImportError> {
-        let Some(live) = self.of(hook) else {
+        let Some(agent) = hook.live_agent() else {
             return Ok(Outcome::Refused);
         };
-        live.tell(&hook.telling()).await
+        let mut telling = hook.telling();
+        let completed = grants::complete(self.annals, agent, &mut telling).await;
+        completed.map_err(|error| ImportError::View(Box::new(error)))?;
+        match self.of(hook) {
+            Some(live) => live.tell(&telling).await,
+            None => Ok(Outcome::Refused),
+        }
     }
 
     fn of(&mut self, hook: &Hook) -> Option<&mut Live<'a>> {

@@ -28,6 +28,7 @@ mod links;
 mod list;
 mod load;
 mod overlay_view;
+mod placed;
 mod rebuild;
 mod relation;
 mod row;
@@ -67,6 +68,7 @@ pub use self::going::Going;
 pub use self::inbox::{InboxEntry, InboxPage, InboxQuery, InboxReason};
 pub use self::links::{LinkRow, Links, LinksQuery};
 pub use self::list::{ListQuery, Listed};
+pub use self::placed::PlacedObject;
 pub use self::rebuild::Rebuilt;
 pub use self::relation::Relation;
 pub use self::status::Status;
@@ -274,6 +276,21 @@ impl Catalogue {
     ) -> Result<Option<CatalogueRow>, CatalogueError> {
         self.ask(log, |view| async move { view::one(&view, id).await })
             .await
+    }
+
+    /// The objects that there are of some ids, in their order, with what they name and, if that is asked for, their ids in
+    /// other systems; as of the last [`Catalogue::catch_up`] or later.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn placed(
+        &self,
+        log: &dyn Store,
+        ids: &[Uuid],
+        with_external_ids: bool,
+    ) -> Result<Vec<PlacedObject>, CatalogueError> {
+        let read = |view| async move { placed::placed(&view, ids, with_external_ids).await };
+        self.ask(log, read).await
     }
 
     /// Objects of a kind, as of the last [`Catalogue::catch_up`] or later.

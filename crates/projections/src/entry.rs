@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use annals_domain::{
     ActorKind, ActorRef, AnyEvent, Json, Origin, Slot, StoredActor, StreamRef, Timestamp, Touched,
 };
-use annals_event_log::{Classification, Classified, Content, Digest, Position, Record, Version};
+use annals_event_log::{
+    Classification, Classified, Content, Digest, Position, ReadError, Record, Store, Version,
+};
 use annals_wire::{DecodeError, Decoded};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -115,6 +117,23 @@ impl Entry {
             Content::Inline { .. } | Content::Attachment { .. } | Content::Removed { .. } => None,
         };
         record.content().iter().filter_map(blob).collect()
+    }
+
+    /// Fetches what [`Entry::wanted`] names. What is not there is left out: [`Entry::new`] says so.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub async fn fetch(
+        log: &dyn Store,
+        record: &Record,
+    ) -> Result<HashMap<Digest, Bytes>, ReadError> {
+        let mut blobs = HashMap::new();
+        for digest in Entry::wanted(record) {
+            if let Some(blob) = log.blob(digest).await? {
+                blobs.insert(digest, blob);
+            }
+        }
+        Ok(blobs)
     }
 
     /// Decodes a record.

@@ -64,7 +64,14 @@ impl Fold {
     }
 
     fn create(&mut self, entry: &Entry) {
+        let before = self.view.take();
         self.view = ObjectView::create(self.kind, self.id, entry);
+        // What was told of a call's life is no part of what is adopted, and stays.
+        if let (Some(ObjectView::ToolInvocation(before)), Some(ObjectView::ToolInvocation(view))) =
+            (before, &mut self.view)
+        {
+            view.life = before.life;
+        }
         // What was adopted is as it came, independent of what was used here before.
         let adopted = entry.event.adoption().is_some();
         if let (false, Some(ObjectView::Provenance(view)), Some(early)) =

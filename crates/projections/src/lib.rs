@@ -5,12 +5,15 @@
 //!   [`ObjectView`], one of eleven structs that serialise as git-internal's
 //!   JSON, or that of a session or an observation, whose JSON is our own. Folding a prefix of the stream
 //!   gives the object as it was.
-//! - [`history_entry`] says in one line what an entry changed.
+//! - [`history_entry`] says in one line what an entry changed, [`Teller`] with what is known from those before it.
+//! - [`RunReport`] is what a person wants to know of a run, and [`CallLine`] what a tool call was, in one line.
 //! - The [`Catalogue`] has a small row for every object, and answers lists and
 //!   look-ups: by id, by kind, by what belongs to what. It knows the tickets
 //!   that sessions read, too.
 //! - A [`Projection`] of one's own is a fold and a table; [`ReadModel`] gives it a checkpoint, a rebuild without
 //!   downtime and its lag.
+//! - [`past`] has functions over two folds: what differs, and which event made it so.
+//! - [`CostGroups`] and [`CostModel`] say what agents' work cost.
 //! - [`seal_hash`] is the checksum of an object, [`check_seal`] whether its seal holds.
 //!
 //! One more event costs the same however large its object has grown: no view
@@ -40,7 +43,9 @@
 
 mod adoption;
 mod aside;
+mod call_line;
 mod catalogue;
+mod costs;
 mod entry;
 mod fold;
 mod generation;
@@ -51,34 +56,44 @@ mod merged;
 mod named_stream;
 mod object;
 mod parts;
+pub mod past;
 mod projection;
 pub mod replay;
+mod run_report;
 mod seal;
 pub mod session_replay;
 #[cfg(test)]
 mod testing;
 mod text;
 pub mod tool_calls;
+mod tool_name;
 mod views;
 mod work_item;
 
 pub use adoption::adopted_view;
+pub use call_line::{CallEnd, CallLine, duration};
 pub use catalogue::{
     ActorName, Catalogue, CatalogueError, CatalogueFault, CatalogueReport, CatalogueRow,
     DecisionPage, DecisionPlace, DecisionsQuery, Going, GrantUses, InboxEntry, InboxPage,
-    InboxQuery, InboxReason, IntentFilter, LinkRow, Links, LinksQuery, ListQuery, Listed, Rebuilt,
-    Relation, SkewReport, Status, Tokens, Tree, TreeNode, TreeQuery, WorkItems, WorkItemsQuery,
+    InboxQuery, InboxReason, IntentFilter, LinkRow, Links, LinksQuery, ListQuery, Listed,
+    PlacedObject, Rebuilt, Relation, SkewReport, Status, Tokens, Tree, TreeNode, TreeQuery,
+    WorkItems, WorkItemsQuery,
 };
+pub use costs::*;
 pub use entry::{Entry, EntryError, PieceValue};
 pub use fold::{Fold, is_about};
 pub use header::{AdoptedView, ClockSkew, HeaderView};
-pub use history::{HistoryEntry, history_entry};
+pub use history::{HistoryEntry, Teller, history_entry};
 pub use kept::KeptContent;
 pub use merged::Merged;
 pub use named_stream::{bucket_stream, new_alias_stream};
 pub use object::{ObjectView, View};
 pub use parts::{ArtifactView, EnvironmentView, Labels};
 pub use projection::{Lag, Projection, ProjectionError, ReadModel, Table};
+pub use run_report::{
+    FailedCall, ReportedCheck, ReportedDecision, ReportedFile, ReportedModel, RunReport,
+    RunReportFold,
+};
 pub use seal::{SealCheck, check_seal, seal_hash};
 pub use text::{JsonText, Removable, Text};
 pub use views::*;

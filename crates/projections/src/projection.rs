@@ -51,7 +51,7 @@ use crate::Entry;
 /// # }).unwrap();
 /// ```
 pub trait Projection: Send + Sync {
-    /// The read model's name: 1 to 60 bytes of `a-z`, `0-9` and `_`. `catalogue`, `directory` and
+    /// The read model's name: 1 to 60 bytes of `a-z`, `0-9` and `_`. `catalogue`, `costs`, `directory` and
     /// `subscriptions` are taken.
     fn name(&self) -> &str;
 
@@ -66,6 +66,12 @@ pub trait Projection: Send + Sync {
     fn wants(&self, event_type: &str) -> bool {
         let _ = event_type;
         true
+    }
+
+    /// The only types of events that change rows, if they are few: then those alone are read, by the log's index of types,
+    /// and a log of which little counts is folded in a moment. Empty for any.
+    fn types(&self) -> &[&str] {
+        &[]
     }
 
     /// Folds one event into the table.

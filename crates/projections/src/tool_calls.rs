@@ -1,17 +1,26 @@
 //! The tool calls of a log, each with what is needed to judge it again: what was called, where, by
 //! whom, and what became of it.
 
+mod fact;
+
 use std::collections::HashMap;
 
-use annals_domain::{AnyEvent, RunId, Slot, Timestamp, ToolInvocationId, run};
-use annals_event_log::{Classification, Classified, Position, Query, ReadError, Record, Store};
+use annals_domain::{RunId, TaskId, Timestamp, ToolInvocationId, run};
+use annals_event_log::{Classification, Classified, ErrorClass, Position, Query, ReadError, Store};
 use derive_setters::Setters;
+use futures::stream::{self, TryStreamExt};
 use serde::Serialize;
+use uuid::Uuid;
 
-use crate::{Entry, EntryError};
+use self::fact::{Decided, Fact, Page, Setting, TYPES, Told};
+use crate::EntryError;
+use crate::aside::{ThreadLost, aside};
+use crate::tool_name::is_generic;
 
 /// Records read at once.
 const PAGE: usize = 1_000;
+/// Pages that are decoded while others are read.
+const AHEAD: usize = 3;
 
 /// What became of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -58,7 +67,7 @@ pub struct RecordedCall {
     pub mode: Option<String>,
     /// What became of it.
     pub outcome: CallOutcome,
-    /// The agent's session, by the agent's own name, if that is known.
+    /// The session that its run is of: by the agent's own name, or else its id here.
     pub session: Option<String>,
     /// Whether a person allowed it, if a person decided last.
     pub allowed_by_person: Option<bool>,
@@ -112,6 +121,9 @@ pub enum CallsError {
     /// A record could not be decoded.
     #[error(transparent)]
     Entry(#[from] EntryError),
+    /// A thread ended before its work.
+    #[error("a thread that decodes records ended before its work was done")]
+    Thread,
 }
 
 impl Classified for CallsError {
@@ -119,15 +131,15 @@ impl Classified for CallsError {
         match self {
             CallsError::Read(error) => error.classify(),
             CallsError::Entry(error) => error.classify(),
+            CallsError::Thread => ErrorClass::Unavailable.code("unreadable"),
         }
     }
 }
 
-/// Where a run is.
-#[derive(Debug, Clone, Default)]
-struct Setting {
-    cwd: Option<String>,
-    branch: Option<String>,
+impl From<ThreadLost> for CallsError {
+    fn from(_: ThreadLost) -> CallsError {
+        CallsError::Thread
+    }
 }
 
 /// The tool calls of a log, by position.
@@ -138,103 +150,77 @@ pub async fn recorded_calls(
     log: &dyn Store,
     mut query: CallsQuery<'_>,
 ) -> Result<Vec<RecordedCall>, CallsError> {
-    let mut calls = Calls {
-        from: query.from.unwrap_or(Position::START),
-        occurred_since: query.occurred_since,
-        recorded_since: query.recorded_since,
-        ..Calls::default()
-    };
+    let mut calls = Calls::default();
     let through = query.through.unwrap_or_else(|| log.watermark());
     let mut read = 0;
-    for name in calls.types() {
+    for name in TYPES {
         // Where runs are is needed of those before, too.
-        let mut next = Some(Position(1).0);
-        while let Some(from) = next {
+        let pages = stream::try_unfold(Some(Position(1).0), |from| async move {
+            let Some(from) = from.filter(|from| *from <= through.0) else {
+                return Ok(None);
+            };
             let page = log
                 .read(Query::event_type(name, Position(from)).limit(PAGE))
                 .await?;
-            for record in page.records.iter().filter(|it| it.position() <= through) {
-                let entry = entry(log, record).await?;
-                calls.take(&entry);
-            }
-            read += page.records.len() as u64;
+            let mut records = page.records;
+            records.retain(|record| record.position() <= through);
+            let count = records.len() as u64;
+            let page_of = Page::complete(log, records).await?;
+            Ok::<_, CallsError>(Some(((page_of, count), page.next)))
+        });
+        let facts = pages
+            .map_ok(|(page, count)| async move {
+                let facts = aside(move || page.facts()).await??;
+                Ok::<_, CallsError>((facts, count))
+            })
+            .try_buffered(AHEAD);
+        futures::pin_mut!(facts);
+        while let Some((facts, count)) = facts.try_next().await? {
+            facts.into_iter().for_each(|fact| calls.take(fact));
+            read += count;
             if let Some(progress) = query.progress.as_mut() {
                 progress(read);
             }
-            next = page.next.filter(|next| *next <= through.0);
         }
     }
-    Ok(calls.finish())
-}
-
-async fn entry(log: &dyn Store, record: &Record) -> Result<Entry, CallsError> {
-    let mut blobs = HashMap::new();
-    for digest in Entry::wanted(record) {
-        if let Some(blob) = log.blob(digest).await? {
-            blobs.insert(digest, blob);
-        }
-    }
-    Ok(Entry::new(record, &blobs)?)
+    Ok(calls.finish(&query))
 }
 
 /// The calls so far.
 #[derive(Default)]
 struct Calls {
-    from: Position,
-    occurred_since: Option<Timestamp>,
-    recorded_since: Option<Timestamp>,
-    settings: HashMap<RunId, Setting>,
+    /// What agents call the sessions of tasks.
+    named: HashMap<TaskId, String>,
+    /// The sessions of this log that have runs.
+    attached: HashMap<RunId, Uuid>,
+    runs: HashMap<RunId, (TaskId, Setting)>,
     found: Vec<RecordedCall>,
     at: HashMap<ToolInvocationId, usize>,
 }
 
 impl Calls {
-    /// The types of events, in the order in which they are read: first where runs are, then what was
-    /// called, then what was decided on it.
-    fn types(&self) -> [&'static str; 6] {
-        [
-            "run.created",
-            "run.tool_requested",
-            "run.tool_invoked",
-            "run.tool_begun",
-            "run.tool_ended",
-            "run.tool_decided",
-        ]
-    }
-
-    fn take(&mut self, entry: &Entry) {
-        let AnyEvent::Run(event) = &entry.event else {
-            return;
-        };
-        let run = RunId(entry.stream.id);
-        match event {
-            run::Event::Created(created) => {
-                let Some(environment) = &created.environment else {
-                    return;
-                };
-                let present = |slot| entry.text(slot).as_str().map(str::to_owned);
-                let cwd = present(environment.cwd).filter(|cwd| cwd.starts_with('/'));
-                let mut extra = environment.extra.iter();
-                let branch =
-                    extra.find(|(name, _)| entry.text(*name).as_str() == Some("git_branch"));
-                let branch = branch.and_then(|(_, value)| {
-                    serde_json::from_str::<String>(entry.json(*value).json()?.text()).ok()
-                });
-                self.settings.insert(run, Setting { cwd, branch });
+    fn take(&mut self, fact: Fact) {
+        match fact {
+            // What is set later replaces it.
+            Fact::Session(task, session) => {
+                self.named.insert(task, session);
             }
-            run::Event::ToolInvoked(invoked) => {
-                let told = Told::of(entry, invoked.tool_name, invoked.args);
-                self.call(entry, run, invoked.tool_invocation, told);
-                self.ran(invoked.tool_invocation);
+            Fact::Attached(run, session) => {
+                self.attached.entry(run).or_insert(session);
             }
-            run::Event::ToolBegun(begun) => self.ran(begun.tool_invocation),
-            run::Event::ToolEnded(ended) => self.ran(ended.tool_invocation),
-            run::Event::ToolRequested(requested) => {
-                let told = Told::of(entry, requested.tool_name, requested.args);
-                self.call(entry, run, requested.tool_invocation, told);
+            Fact::Run(run, task, setting) => {
+                self.runs.insert(run, (task, setting));
             }
-            run::Event::ToolDecided(decided) => self.decided(entry, decided),
-            _ => {}
+            Fact::Call(told, is_over) => {
+                let id = told.id;
+                self.call(*told);
+                if is_over {
+                    self.ran(id);
+                }
+            }
+            Fact::Ran(id) => self.ran(id),
+            Fact::Decided(decided) => self.decided(decided),
+            Fact::Nothing => {}
         }
     }
 
@@ -247,18 +233,15 @@ impl Calls {
 
     /// What a person decided was asked before. Of what others decided the last one counts, and what was stated before
     /// what was inferred.
-    fn decided(&mut self, entry: &Entry, decided: &run::ToolDecided) {
-        let at = self.at.get(&decided.tool_invocation);
+    fn decided(&mut self, decided: Decided) {
+        let at = self.at.get(&decided.call);
         let Some(call) = at.and_then(|at| self.found.get_mut(*at)) else {
             // Nothing says what was called.
             return;
         };
         let is_denied = decided.verdict == run::ToolVerdict::Deny;
         call.was_denied |= is_denied;
-        let mode = decided.permission_mode.map(|slot| entry.text(slot));
-        if let Some(mode) = mode.as_ref().and_then(|mode| mode.as_str()) {
-            call.mode = Some(mode.to_owned());
-        }
+        call.mode = decided.mode.or(call.mode.take());
         if decided.by == run::ToolDecider::Person {
             call.allowed_by_person = Some(!is_denied);
             if !call.is_decided_by_others {
@@ -278,29 +261,35 @@ impl Calls {
         };
     }
 
-    /// A record that says what was called. Of several the later one, which tells of the call as a whole, knows best.
-    fn call(&mut self, entry: &Entry, run: RunId, id: ToolInvocationId, told: Told) {
-        let known = self.at.get(&id).and_then(|at| self.found.get_mut(*at));
+    /// A record that says what was called. Of several the later one, which tells of the call as a whole, knows its
+    /// arguments best; the tool's name is that of the first one that says one.
+    fn call(&mut self, told: Told) {
+        let known = self.at.get(&told.id).and_then(|at| self.found.get_mut(*at));
         if let Some(call) = known {
             call.is_removed &= told.is_removed;
-            call.tool = told.tool.or(call.tool.take());
+            if call.tool.as_deref().is_none_or(is_generic) {
+                call.tool = told.tool.or(call.tool.take());
+            }
             call.args = told.args.or(call.args.take());
-            if entry.position < call.position {
-                call.position = entry.position;
-                call.occurred_at = entry.occurred_at;
-                call.recorded_at = entry.recorded_at;
+            if told.position < call.position {
+                call.position = told.position;
+                call.occurred_at = told.occurred_at;
+                call.recorded_at = told.recorded_at;
             }
             return;
         }
-        let setting = self.settings.get(&run).cloned().unwrap_or_default();
-        self.at.insert(id, self.found.len());
+        let run = self.runs.get(&told.run);
+        let setting = run.map(|(_, setting)| setting.clone()).unwrap_or_default();
+        let named = run.and_then(|(task, _)| self.named.get(task)).cloned();
+        let attached = self.attached.get(&told.run);
+        self.at.insert(told.id, self.found.len());
         self.found.push(RecordedCall {
-            id,
-            run,
-            position: entry.position,
-            occurred_at: entry.occurred_at,
-            recorded_at: entry.recorded_at,
-            actor: entry.actor.id.clone(),
+            id: told.id,
+            run: told.run,
+            position: told.position,
+            occurred_at: told.occurred_at,
+            recorded_at: told.recorded_at,
+            actor: told.actor,
             tool: told.tool,
             args: told.args,
             is_removed: told.is_removed,
@@ -308,7 +297,7 @@ impl Calls {
             branch: setting.branch,
             mode: None,
             outcome: CallOutcome::Unknown,
-            session: None,
+            session: named.or_else(|| attached.map(Uuid::to_string)),
             allowed_by_person: None,
             was_denied: false,
             is_decided_by_others: false,
@@ -316,40 +305,18 @@ impl Calls {
         });
     }
 
-    fn finish(self) -> Vec<RecordedCall> {
-        let Calls {
-            from,
-            occurred_since,
-            recorded_since,
-            mut found,
-            ..
-        } = self;
+    fn finish(self, query: &CallsQuery<'_>) -> Vec<RecordedCall> {
+        let mut found = self.found;
         found.retain(|call| {
-            call.position >= from
-                && occurred_since.is_none_or(|since| call.occurred_at >= since)
-                && recorded_since.is_none_or(|since| call.recorded_at >= since)
+            query.from.is_none_or(|from| call.position >= from)
+                && query
+                    .occurred_since
+                    .is_none_or(|since| call.occurred_at >= since)
+                && query
+                    .recorded_since
+                    .is_none_or(|since| call.recorded_at >= since)
         });
         found.sort_by_key(|call| call.position);
         found
-    }
-}
-
-/// What a record says of a call.
-struct Told {
-    tool: Option<String>,
-    args: Option<String>,
-    is_removed: bool,
-}
-
-impl Told {
-    fn of(entry: &Entry, tool: Slot, args: Option<Slot>) -> Told {
-        let tool = entry.text(tool);
-        let args = args.map(|slot| entry.json(slot));
-        let has_args = args.as_ref().is_none_or(|args| args.json().is_some());
-        Told {
-            is_removed: tool.as_str().is_none() || !has_args,
-            tool: tool.as_str().map(str::to_owned),
-            args: args.and_then(|args| Some(args.json()?.text().to_owned())),
-        }
     }
 }

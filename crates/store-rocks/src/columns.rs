@@ -111,11 +111,11 @@ pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
             i32::from(options.max_open_files)
         }
     });
+    // For each column family RocksDB starts so many threads less one to open its tables, also where
+    // there are none, and once more for each flush that its list of files tells of: hundreds of
+    // threads to open a log.
+    db.set_max_file_opening_threads(1);
     if role == Role::Reader {
-        // For each column family RocksDB starts so many threads less one to open its tables, also where
-        // there are none, and once more for each flush that its list of files tells of: hundreds of
-        // threads for a look at a log.
-        db.set_max_file_opening_threads(1);
         // These numbers are for choosing what to compact, which no reader does.
         db.set_skip_stats_update_on_db_open(true);
     }

@@ -9,13 +9,13 @@ use rocksdb::{
     ColumnFamily, DB, DBPinnableSlice, DBRawIterator, Options as DbOptions, ReadOptions, ReadTier,
     WriteOptions,
 };
-use tempfile::TempDir;
 
 use crate::columns::{self, Columns};
 use crate::durability::Durability;
 use crate::error::{StoreFailure, corrupt};
 use crate::folder::{Folder, files, named};
 use crate::latch::OnDrop;
+use crate::scratch::Scratch;
 use crate::{chunk, keys};
 
 /// An open database. A writer's is made durable when it is dropped. Then its fields are
@@ -33,7 +33,7 @@ pub(crate) struct Db {
     /// [`Options::redaction_step_bytes`](crate::Options::redaction_step_bytes).
     pub(crate) redaction_step_bytes: usize,
     /// Where a reader's RocksDB keeps its own files.
-    pub(crate) _scratch: Option<TempDir>,
+    pub(crate) _scratch: Option<Scratch>,
     /// The writer's lock.
     pub(crate) _lock: Option<File>,
     /// Shared with the database that takes this one's place, if one does.

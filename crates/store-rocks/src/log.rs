@@ -11,17 +11,16 @@ use annals_event_log::store_support::{RequestDigest, random_salt};
 use annals_event_log::{Append, AppendError, BatchId, Position, Prepared, ReadError, Watermark};
 use futures::channel::oneshot;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::db::Db;
-use crate::directories;
 use crate::error::{OpenError, StoreFailure};
 use crate::models::Turns;
 use crate::open::{self, Access, Opened};
 use crate::open_reader;
 use crate::options::Options;
 use crate::read::{Shown, View};
+use crate::scratch::{self, Scratch};
 use crate::secondary::{Began, Follower};
 use crate::slot::Slot;
 
@@ -53,7 +52,7 @@ pub(crate) struct Inner {
     /// Held while files are rewritten.
     purging: Mutex<()>,
     /// The folder of a log that goes with its last handle.
-    _folder: Option<TempDir>,
+    _folder: Option<Scratch>,
 }
 
 impl std::fmt::Debug for RocksLog {
@@ -112,9 +111,7 @@ impl RocksLog {
     /// # Errors
     /// [`OpenError::Io`] and others that the operating system has reasons for.
     pub fn temporary(options: &Options) -> Result<RocksLog, OpenError> {
-        let home = std::env::temp_dir();
-        let folder = directories::temporary_folder("annals-rows-", &home);
-        let folder = folder.map_err(|error| OpenError::io(&home, error))?;
+        let folder = Scratch::new(scratch::ROWS)?;
         let path = folder.path().join("log");
         let opened = open::create(&path, options)?;
         RocksLog::start_in(&path, options, opened, Some(folder))
@@ -145,7 +142,7 @@ impl RocksLog {
         path: &Path,
         options: &Options,
         opened: Opened,
-        folder: Option<TempDir>,
+        folder: Option<Scratch>,
     ) -> Result<RocksLog, OpenError> {
         let Opened {
             log_id,
@@ -346,6 +343,7 @@ async fn prepare(
 
 /// Refreshes until the log is closed or its last handle is gone.
 fn follow(inner: &Weak<Inner>) {
+    let mut said = String::new();
     while let Some(inner) = inner.upgrade() {
         match inner.refresh() {
             Err(error @ ReadError::Moved { .. }) => {
@@ -354,8 +352,13 @@ fn follow(inner: &Weak<Inner>) {
                 return;
             }
             Err(ReadError::Closed) => return,
-            Err(error) => tracing::warn!(%error, "the reader cannot follow the writer"),
-            Ok(_) => {}
+            // Once, and not twenty times a second for as long as it lasts.
+            Err(error) if error.to_string() == said => {}
+            Err(error) => {
+                tracing::warn!(%error, "the reader cannot follow the writer");
+                said = error.to_string();
+            }
+            Ok(_) => said.clear(),
         }
         drop(inner);
         std::thread::sleep(POLL);

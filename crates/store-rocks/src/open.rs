@@ -122,12 +122,13 @@ pub(crate) fn open_locked(
 ) -> Result<(Uuid, Db), OpenError> {
     let log_id = identity::read(path)?;
     let folder = hold(path)?;
-    let lock = identity::lock(path)?;
-    check_columns(path, options)?;
+    // Who may not write does not take the lock from those who may.
     let may_write = fs::OpenOptions::new()
         .write(true)
         .open(path.join(identity::NAME));
     may_write.map_err(|error| OpenError::io(path, error))?;
+    let lock = identity::lock(path)?;
+    check_columns(path, options)?;
     let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
     endless::check(path)?;
     if settle(path, &file)? {

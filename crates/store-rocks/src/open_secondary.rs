@@ -16,8 +16,9 @@ use crate::error::OpenError;
 use crate::folder::{self, Folder};
 use crate::identity;
 use crate::latch::OnDrop;
-use crate::open_still::{ALL_TABLES, open_tables, scratch};
+use crate::open_still::{ALL_TABLES, open_tables};
 use crate::options::Options;
+use crate::scratch::{self, Scratch};
 
 /// How many tables RocksDB keeps open where it need not read them: as few as it can.
 const FEW_TABLES: i32 = 1;
@@ -43,7 +44,7 @@ pub(crate) fn open_secondary(
     released: Arc<OnDrop>,
 ) -> Result<Db, OpenError> {
     check_columns(path, options)?;
-    let scratch = scratch()?;
+    let scratch = Scratch::new(scratch::READER)?;
     let held = folder.held();
     let db_options = columns::database_options(options, Role::Reader);
     let (named, rocks) = thread::scope(|scope| {

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocksdb::DB;
-use tempfile::TempDir;
 
 use crate::checks::hold;
 use crate::columns::{self, Role};
 use crate::db::Db;
 use crate::error::{OpenError, unreadable};
 use crate::options::Options;
-use crate::{directories, endless, index};
+use crate::scratch::{self, Scratch};
+use crate::{endless, index};
 
 /// How many tables RocksDB keeps open: all of them, which it then opens at once.
 pub(crate) const ALL_TABLES: i32 = -1;
@@ -22,11 +22,13 @@ pub(crate) const ALL_TABLES: i32 = -1;
 pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
     let options = small();
     let mut db_options = columns::database_options(&options, role);
+    // Nothing is compacted here.
+    db_options.set_skip_stats_update_on_db_open(true);
     let descriptors = columns::descriptors(&options, role);
     let folder = hold(path)?;
     let mut logs = None;
     if endless::is_in(path).map_err(|error| OpenError::io(path, error))? {
-        let mended = scratch()?;
+        let mended = Scratch::new(scratch::READER)?;
         endless::copy_mended(path, mended.path()).map_err(|error| OpenError::io(path, error))?;
         db_options.set_wal_dir(mended.path());
         logs = Some(mended);
@@ -66,7 +68,7 @@ pub(crate) fn open_tables(
 /// Whether what opening a log reads of its tables can be read.
 pub(crate) fn check_readable_tables(path: &Path) -> Result<(), OpenError> {
     let folder = hold(path)?;
-    let scratch = scratch()?;
+    let scratch = Scratch::new(scratch::READER)?;
     let options = small();
     let no_wal = scratch.path().join("no-wal");
     let rocks = open_tables(path, &folder.held(), &no_wal, &options, ALL_TABLES)?;
@@ -86,13 +88,6 @@ pub(crate) fn check_readable_tables(path: &Path) -> Result<(), OpenError> {
         index::counts(&db, &db.columns()?).map(drop)
     };
     read().map_err(|error| unreadable(path, error))
-}
-
-/// A folder for the files of RocksDB that a look at a log makes.
-pub(crate) fn scratch() -> Result<TempDir, OpenError> {
-    let home = std::env::temp_dir();
-    let made = directories::temporary_folder("annals-reader-", &home);
-    made.map_err(|error| OpenError::io(&home, error))
 }
 
 /// Options for a look that needs little memory.

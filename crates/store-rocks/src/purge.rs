@@ -2,7 +2,8 @@
 //! write-ahead logs emptied into them.
 //!
 //! RocksDB deletes nothing in place. What was overwritten or deleted is gone
-//! from the disk once every file that held it has been rewritten.
+//! from the disk once every file that held it has been rewritten. What others derived from the content goes
+//! whole ([`crate::derived`]).
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,9 +16,9 @@ use crate::columns;
 use crate::db::{Db, synced};
 use crate::error::{StoreFailure, advice};
 use crate::folder::files;
-use crate::models::Turns;
+use crate::models::{self, Turns};
 use crate::redaction::{Left, Pending};
-use crate::{directories, keys, mutants, redaction};
+use crate::{derived, directories, keys, mutants, redaction};
 
 /// RocksDB's count of what failed in its own threads since the log was opened.
 const BACKGROUND_ERRORS: &str = "rocksdb.background-errors";
@@ -92,6 +93,7 @@ impl Classified for PurgeError {
 /// to others; a redaction that comes meanwhile is left to be done.
 pub(crate) fn purge(db: &Db, turns: &Turns) -> Result<(), PurgeError> {
     let said = begin(db, turns)?;
+    forget_derived(db)?;
     // Something was just written, so that all write-ahead logs of now become old.
     let logs = listed(db, "log")?.into_iter().collect();
     db.flush().map_err(|error| db.write_failure(&error))?;
@@ -110,6 +112,13 @@ pub(crate) fn purge(db: &Db, turns: &Turns) -> Result<(), PurgeError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Removes what was derived from content of before.
+fn forget_derived(db: &Db) -> Result<(), PurgeError> {
+    let epoch = models::epoch(db, &db.columns()?)?;
+    let forgotten = derived::forget(&db.folder.held(), epoch);
+    Ok(forgotten.map_err(|error| StoreFailure::io(&db.path.join(derived::NAME), &error))?)
 }
 
 /// The files of the log with such an ending.

@@ -402,16 +402,21 @@ impl Follower {
     }
 
     /// Starts the thread that wakes those who wait, if it does not run yet; `follow` is what it does.
-    pub(crate) fn poll(&self, follow: impl FnOnce() + Send + 'static) {
+    ///
+    /// # Errors
+    /// [`ReadError::Unavailable`], if there can be none: nothing would ever end the wait.
+    pub(crate) fn poll(&self, follow: impl FnOnce() + Send + 'static) -> Result<(), ReadError> {
         let mut polling = self.polling.lock().unwrap_or_else(PoisonError::into_inner);
         if *polling {
-            return;
+            return Ok(());
         }
         let thread = std::thread::Builder::new().name("annals-follower".into());
-        match thread.spawn(follow) {
-            Ok(_) => *polling = true,
-            Err(error) => tracing::error!(%error, "no thread to follow the writer with"),
-        }
+        let started = thread.spawn(follow);
+        started.map_err(|error| ReadError::Unavailable {
+            source: Box::new(error),
+        })?;
+        *polling = true;
+        Ok(())
     }
 }
 

@@ -1,9 +1,6 @@
-//! Frames, greetings, and where the socket is: what both sides of the connection share.
+//! Frames, greetings, and the name of the socket: what both sides of the connection share.
 
-use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -17,6 +14,8 @@ pub(crate) const GREETING: &[u8; 16] = b"annals share 01\n";
 pub(crate) const HELLO: usize = GREETING.len() + 16 + 4;
 /// What the owner answers a guest that it has no room for.
 pub(crate) const FULL: &[u8; 16] = b"annals share is\n";
+/// What it answers one that may not write to the log.
+pub(crate) const REFUSED: &[u8; 16] = b"annals share no\n";
 /// How long a side takes at most to greet.
 pub(crate) const TO_GREET: Duration = Duration::from_secs(5);
 /// Bytes of a frame's header: the length of what follows the length (u32), and the call's number (u64), both
@@ -132,35 +131,5 @@ pub(crate) async fn within<T>(
     match tokio::time::timeout(patience, done).await {
         Ok(done) => done,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
-    }
-}
-
-/// The path by which a socket in a folder can be reached: the operating system takes about a hundred bytes. It
-/// holds for as long as the file is open.
-pub(crate) struct Address {
-    path: PathBuf,
-    _folder: Option<File>,
-}
-
-impl Address {
-    const LONGEST: usize = 100;
-
-    pub(crate) fn of(folder: &Path, name: &str) -> io::Result<Address> {
-        let path = folder.join(name);
-        if path.as_os_str().len() <= Address::LONGEST {
-            return Ok(Address {
-                path,
-                _folder: None,
-            });
-        }
-        let opened = File::open(folder)?;
-        Ok(Address {
-            path: PathBuf::from(format!("/proc/self/fd/{}/{name}", opened.as_raw_fd())),
-            _folder: Some(opened),
-        })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 }

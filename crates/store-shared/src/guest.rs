@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use annals_files::SocketAddress;
 use socket2::{Domain, SockAddr, Socket, Type};
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
@@ -19,7 +20,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::frame::{self, Address, GREETING};
+use crate::frame::{self, GREETING};
 use crate::message::{self, Answer, Call};
 
 /// Bytes of calls that the owner has not answered yet; one that is larger than what is left waits.
@@ -38,6 +39,9 @@ pub(crate) enum ConnectError {
     /// It has as many guests as it takes.
     #[error("it has as many guests as it takes; try again later")]
     Full,
+    /// This user may not write to the log.
+    #[error("this user may not write to the log")]
+    Refused,
     /// It speaks another version.
     #[error(
         "it shares the log in another version ({theirs:?}, and this program {:?}); \
@@ -86,9 +90,12 @@ pub(crate) struct Connection {
 impl Connection {
     /// Connects to the process that listens in a log's folder. It blocks for as long as greeting takes.
     pub(crate) fn open(folder: &Path) -> Result<Connection, ConnectError> {
-        let address = Address::of(folder, frame::NAME)?;
+        let address = SocketAddress::of(folder, frame::NAME)?;
         let stream = match connect(&address) {
             Err(error) if is_absent(&error) => return Err(ConnectError::Absent),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Err(ConnectError::Refused);
+            }
             connected => connected?,
         };
         let (log_id, process) = greet(&stream)?;
@@ -182,7 +189,7 @@ impl Drop for Connection {
 }
 
 /// Connects, and waits no longer than for a greeting: a process that is stopped accepts no connection.
-fn connect(address: &Address) -> io::Result<std::os::unix::net::UnixStream> {
+fn connect(address: &SocketAddress) -> io::Result<std::os::unix::net::UnixStream> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     socket.set_write_timeout(Some(frame::TO_GREET))?;
     socket.connect(&SockAddr::unix(address.path())?)?;
@@ -215,6 +222,9 @@ fn greet(mut stream: &std::os::unix::net::UnixStream) -> Result<(Uuid, u32), Con
     stream.read_exact(&mut greeting)?;
     if greeting == *frame::FULL {
         return Err(ConnectError::Full);
+    }
+    if greeting == *frame::REFUSED {
+        return Err(ConnectError::Refused);
     }
     if greeting != *GREETING {
         let theirs = String::from_utf8_lossy(&greeting).trim_end().to_owned();

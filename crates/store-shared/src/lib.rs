@@ -20,5 +20,9 @@ mod place;
 mod ports;
 mod purge;
 mod shared;
+mod sharing;
+mod stranger;
 
+pub use annals_files::User;
 pub use shared::{ShareError, SharedLog};
+pub use sharing::{Sharing, SharingError};

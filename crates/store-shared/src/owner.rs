@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use annals_event_log::{EventLog, Link, Position, ReadModels, Row};
+use annals_files::User;
 use annals_store_rocks::RocksLog;
 use bytes::Bytes;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
@@ -26,11 +27,14 @@ use crate::message::{
 };
 use crate::place::Place;
 use crate::purge::purge;
+use crate::sharing::Sharing;
 
 /// The most guests at a time.
 const GUESTS: usize = 1_000;
 /// The most calls of one guest that are not answered yet.
 const CALLS: usize = 1_024;
+/// How often the processor is offered to the log in vain.
+const IDLE_TURNS: usize = 2;
 /// A call or an answer of more bytes than this counts as large.
 const SMALL: usize = 64 * 1024;
 /// Bytes of all small calls and answers that are on their way; more wait.
@@ -149,6 +153,7 @@ struct Shared {
     large: Arc<Semaphore>,
     looks: Semaphore,
     stop: watch::Sender<Stop>,
+    sharing: watch::Sender<Sharing>,
     warned: Cell<Option<Instant>>,
     /// How many calls are being done.
     busy: watch::Sender<usize>,
@@ -167,6 +172,7 @@ async fn serve(
         large: Arc::new(Semaphore::new(LARGE_BYTES)),
         looks: Semaphore::new(LOOKS),
         stop: stop.clone(),
+        sharing: watch::Sender::new(Sharing::default()),
         warned: Cell::new(None),
         busy,
     });
@@ -178,6 +184,7 @@ async fn serve(
             _ = stop.wait_for(|stop| *stop != Stop::No) => break,
             accepted = listener.accept() => accepted,
             _ = looks.tick() => {
+                shared.look_who_may(place);
                 match place.put_back().and_then(|it| it.map(UnixListener::from_std).transpose()) {
                     Ok(Some(again)) => listener = again,
                     Ok(None) => {}
@@ -188,6 +195,7 @@ async fn serve(
         };
         match accepted {
             Ok((stream, _)) => {
+                shared.look_who_may(place);
                 let (shared, room) = (Rc::clone(&shared), Arc::clone(&room).try_acquire_owned());
                 tokio::task::spawn_local(async move {
                     if let Err(error) = guest(stream, &shared, room.ok()).await {
@@ -222,11 +230,11 @@ async fn guest(
     shared: &Rc<Shared>,
     room: Option<OwnedSemaphorePermit>,
 ) -> io::Result<()> {
-    let user = rustix::process::geteuid().as_raw();
-    let peer = stream.peer_cred()?.uid();
-    if peer != user && peer != 0 {
-        shared.warn(&format!("the user {peer} may not write to this log"));
-        return Err(io::ErrorKind::PermissionDenied.into());
+    let peer = User(stream.peer_cred()?.uid());
+    let mut sharing = shared.sharing.subscribe();
+    if !sharing.borrow_and_update().admits(peer) {
+        shared.warn(&format!("{peer} may not write to this log"));
+        return stream.write_all(frame::REFUSED).await;
     }
     let Some(_room) = room else {
         return stream.write_all(frame::FULL).await;
@@ -240,11 +248,13 @@ async fn guest(
     }
     let (reader, writer) = stream.into_split();
     let (answers, written) = mpsc::unbounded_channel();
-    let writing = tokio::task::spawn_local(write(writer, written));
+    let calls = Arc::new(Semaphore::new(CALLS));
+    let writing = tokio::task::spawn_local(write(writer, written, Arc::clone(&calls)));
     let mut stop = shared.stop.subscribe();
     let read = tokio::select! {
-        read = read(reader, shared, answers) => read,
+        read = read(reader, shared, &calls, answers) => read,
         _ = stop.wait_for(|stop| *stop != Stop::No) => Ok(()),
+        _ = sharing.wait_for(|sharing| !sharing.admits(peer)) => Ok(()),
     };
     // What was taken is done and answered, also where the guest has said all it will.
     let _ = writing.await;
@@ -299,6 +309,21 @@ impl Shared {
         room.await.map_err(closed)
     }
 
+    /// Takes notice of a setting that was changed.
+    fn look_who_may(&self, place: &Place) {
+        let now = place.sharing().unwrap_or_else(|error| {
+            self.warn(&format!("no other user may write to the log: {error}"));
+            Sharing::default()
+        });
+        if *self.sharing.borrow() == now {
+            return;
+        }
+        if let Err(error) = place.let_in(&now) {
+            self.warn(&format!("who is named cannot connect: {error}"));
+        }
+        self.sharing.send_replace(now);
+    }
+
     /// Says what goes wrong, once a minute: standard error may be a pipe that is not read.
     fn warn(&self, what: &str) {
         let said = self.warned.get();
@@ -312,18 +337,18 @@ impl Shared {
 async fn read(
     reader: OwnedReadHalf,
     shared: &Rc<Shared>,
+    calls: &Arc<Semaphore>,
     answers: mpsc::UnboundedSender<Written>,
 ) -> io::Result<()> {
     let mut reader = BufReader::with_capacity(frame::TOGETHER, reader);
-    let calls = Arc::new(Semaphore::new(CALLS));
     while let Some((length, number)) = frame::header(&mut reader).await? {
         if number == frame::PING {
-            let held = Some(Shared::hold(shared, &calls, 0).await?);
+            let held = Some(Shared::hold(shared, calls, 0).await?);
             let frame = frame::ping()?;
             let _ = answers.send(Written { frame, held });
             continue;
         }
-        let mut held = Shared::hold(shared, &calls, length).await?;
+        let mut held = Shared::hold(shared, calls, length).await?;
         let body = frame::body(&mut reader, length).await?;
         let (answers, shared) = (answers.clone(), Rc::clone(shared));
         // In the order in which they came: each is in the log's queue when it was polled once.
@@ -406,14 +431,25 @@ fn too_large() -> String {
 }
 
 /// Writes answers, as many together as there are.
-async fn write(mut writer: OwnedWriteHalf, mut answers: mpsc::UnboundedReceiver<Written>) {
+async fn write(
+    mut writer: OwnedWriteHalf,
+    mut answers: mpsc::UnboundedReceiver<Written>,
+    calls: Arc<Semaphore>,
+) {
     let (mut together, mut held) = (Vec::new(), Vec::new());
     while let Some(first) = answers.recv().await {
-        let mut next = Some(first);
-        while let Some(written) = next {
-            let more = frame::put_to(&mut together, written.frame);
-            held.extend(written.held);
-            next = more.then(|| answers.try_recv().ok()).flatten();
+        let mut more = put(first, &mut together, &mut held);
+        let mut idle_turns = 0;
+        // The log answers a group of calls one after the other: the processor is offered to it while answers come. Otherwise
+        // nearly each would be written alone, and wake the guest.
+        while more && held.len() < CALLS - calls.available_permits() && idle_turns < IDLE_TURNS {
+            std::thread::yield_now();
+            tokio::task::yield_now().await;
+            idle_turns += 1;
+            while more && let Ok(next) = answers.try_recv() {
+                more = put(next, &mut together, &mut held);
+                idle_turns = 0;
+            }
         }
         let write = frame::within(TO_ANSWER, writer.write_all(&together)).await;
         together.clear();
@@ -423,6 +459,12 @@ async fn write(mut writer: OwnedWriteHalf, mut answers: mpsc::UnboundedReceiver<
             return;
         }
     }
+}
+
+/// Puts an answer to those that are written together; whether another one may come with them.
+fn put(written: Written, together: &mut Vec<u8>, held: &mut Vec<Held>) -> bool {
+    held.extend(written.held);
+    frame::put_to(together, written.frame)
 }
 
 /// Has the log do what a guest asks for.

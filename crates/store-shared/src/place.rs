@@ -1,12 +1,14 @@
 //! The socket's place in the log's folder.
 
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::frame::{self, Address};
+use annals_files::{Access, READ_WRITE, identity, let_user, put_socket};
+
+use crate::frame;
+use crate::sharing::Sharing;
 
 /// Where the socket is, and what tells it and its folder from others in their places.
 pub(crate) struct Place {
@@ -30,6 +32,22 @@ impl Place {
 
     fn socket(&self) -> MutexGuard<'_, Option<(u64, u64)>> {
         self.socket.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who else may write to the log.
+    pub(crate) fn sharing(&self) -> io::Result<Sharing> {
+        Sharing::of(&self.folder)
+    }
+
+    /// Lets those who are named connect.
+    pub(crate) fn let_in(&self, sharing: &Sharing) -> io::Result<()> {
+        let socket = self.socket();
+        let at = self.folder.join(frame::NAME);
+        if socket.is_none() || identity(&at) != *socket {
+            return Ok(());
+        }
+        let mut users = sharing.users.iter();
+        users.try_for_each(|user| let_user(&at, Access::Own, *user, READ_WRITE))
     }
 
     /// Listens once more where something removed the socket. Nothing, where it is there, where the owner has left,
@@ -58,24 +76,21 @@ impl Place {
     }
 }
 
-/// The device and the number of a file.
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    let found = std::fs::symlink_metadata(path).ok()?;
-    Some((found.dev(), found.ino()))
-}
-
 /// Puts a socket in the place of the one before: this process has the lock, so that no other one listens there.
 fn listen(folder: &Path) -> io::Result<UnixListener> {
     let own = format!("{}.{}", frame::NAME, std::process::id());
-    let address = Address::of(folder, &own)?;
-    let at: PathBuf = folder.join(&own);
-    match std::fs::remove_file(&at) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let listener = UnixListener::bind(address.path())?;
-    std::fs::set_permissions(&at, std::fs::Permissions::from_mode(0o600))?;
+    let names = (frame::NAME, own.as_str());
+    // Where that cannot be read, it is nobody, which is said when guests come.
+    let named = Sharing::of(folder).unwrap_or_default();
+    let bind = |path: &Path| UnixListener::bind(path);
+    let listener = match put_socket(folder, names, named.users, bind) {
+        // The setting came here with a copy; who is named can still be let in by other means.
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            tracing::warn!(%error, "no other user reaches the log's socket");
+            put_socket(folder, names, [], bind)?
+        }
+        put => put?,
+    };
     listener.set_nonblocking(true)?;
-    std::fs::rename(&at, folder.join(frame::NAME))?;
     Ok(listener)
 }

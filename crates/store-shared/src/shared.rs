@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use annals_event_log::{Classification, Classified, ErrorClass, EventLog, ReadError};
+use annals_files::User;
 use annals_store_rocks::{OpenError, Options, RocksLog};
 use tokio::sync::oneshot;
 use tokio::task::unconstrained;
@@ -14,6 +15,7 @@ use uuid::Uuid;
 use crate::guest::{CallError, ConnectError, Connection};
 use crate::message::{Answer, Call};
 use crate::owner::Serving;
+use crate::stranger::Stranger;
 
 /// How long it takes at most to find the owner or to become it. One that is ending may still write.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -38,15 +40,57 @@ pub enum ShareError {
         /// Whether it may go by itself.
         passing: bool,
     },
+    /// The log is another user's, who lets this one not write to it.
+    #[error(
+        "{user} may not write to the log at {path}, which belongs to {owner}: `annals share --with {}`, run by {owner} or root, lets them",
+        .user.0, path = .path.display()
+    )]
+    NotNamed {
+        /// The log's folder.
+        path: PathBuf,
+        /// The user of this process.
+        user: User,
+        /// The one whose log it is.
+        owner: User,
+    },
+    /// The log is another user's, and no process owns it that this one can write by way of.
+    #[error(
+        "no process owns the log at {path}: {user} writes to it by way of one of {owner}, \
+         such as `annals serve --record-only`; try again when there is one",
+        path = .path.display()
+    )]
+    NoOwner {
+        /// The log's folder.
+        path: PathBuf,
+        /// The user of this process.
+        user: User,
+        /// The one whose log it is.
+        owner: User,
+    },
+    /// The log is another user's: this process never owns it.
+    #[error(
+        "{user} cannot own the log at {path}: only {owner} and root write to its files",
+        path = .path.display()
+    )]
+    NeverOwner {
+        /// The log's folder.
+        path: PathBuf,
+        /// The user of this process.
+        user: User,
+        /// The one whose log it is.
+        owner: User,
+    },
 }
 
 impl Classified for ShareError {
     fn classify(&self) -> Classification {
         match self {
             ShareError::Open(error) => error.classify(),
-            ShareError::Owner { passing: true, .. } => {
+            ShareError::Owner { passing: true, .. } | ShareError::NoOwner { .. } => {
                 ErrorClass::Unavailable.code("owner_unreachable")
             }
+            ShareError::NotNamed { .. } => ErrorClass::Refused.code("not_named"),
+            ShareError::NeverOwner { .. } => ErrorClass::Refused.code("never_owner"),
             ShareError::Owner { passing: false, .. } => ErrorClass::Failed.code("owner_version"),
         }
     }
@@ -245,10 +289,14 @@ impl SharedLog {
     ///
     /// # Errors
     /// [`ReadError::Unavailable`], if the owner has gone, or answers nothing any more, and this process could not take
-    /// its place; calling it again may help. [`ReadError::Closed`].
+    /// its place; calling it again may help. [`ReadError::Closed`]. Where the log is another user's, at once
+    /// [`ReadError::Unavailable`] with [`ShareError::NeverOwner`].
     pub async fn own(&self) -> Result<(), ReadError> {
         let mut role = self.inner.role();
         while let Role::Guest(visit) = role {
+            if let Some(stranger) = Stranger::at(&self.inner.path) {
+                return Err(stranger.never_owns(&self.inner.path).into());
+            }
             visit.ended().await;
             role = self.inner.after(&visit).await?;
         }
@@ -368,17 +416,19 @@ fn find(
     patience: Duration,
 ) -> Result<Role, ShareError> {
     let deadline = Instant::now() + patience;
+    let stranger = Stranger::at(path);
     loop {
-        let error = match Connection::open(path) {
-            Ok(connection) => match visit(path, options, reader.as_ref(), connection)? {
+        let error = match (Connection::open(path), stranger) {
+            (Ok(connection), _) => match visit(path, options, reader.as_ref(), connection)? {
                 Some(visit) => return Ok(Role::Guest(Arc::new(visit))),
                 None => owner(path, "another log is open there", true),
             },
-            Err(error @ ConnectError::Version { .. }) => {
+            (Err(unreached), Some(stranger)) => stranger.unreached(path, unreached)?,
+            (Err(error @ ConnectError::Version { .. }), None) => {
                 return Err(owner(path, error, false));
             }
             // No process listens; or something else is in the socket's place.
-            Err(unreached) => match RocksLog::open(path, options) {
+            (Err(unreached), None) => match RocksLog::open(path, options) {
                 Ok(log) => {
                     let owned = Owned::start(path, log, reader);
                     return Ok(Role::Owner(Arc::new(owned)));
@@ -398,7 +448,7 @@ fn find(
     }
 }
 
-fn owner(path: &Path, reason: impl std::fmt::Display, passing: bool) -> ShareError {
+pub(crate) fn owner(path: &Path, reason: impl std::fmt::Display, passing: bool) -> ShareError {
     ShareError::Owner {
         path: path.to_owned(),
         reason: reason.to_string(),

@@ -11,7 +11,7 @@
 //! | [`lines()`] | foreign text of many lines | escapes, except for line breaks and tabs |
 //! | [`json()`] | JSON | JSON's own escapes: it means the same as before |
 //!
-//! [`Writer`] does the same for text that comes in pieces.
+//! [`Writer`] does the same for text that comes in pieces, [`fit()`] makes a line as short as a terminal is wide.
 //!
 //! ```
 //! assert_eq!(annals_terminal::line("a\u{1b}[2J\nb"), r"a\u{1b}[2J\nb");
@@ -23,9 +23,11 @@ use std::borrow::Cow;
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
+mod fit;
 mod json;
 mod writer;
 
+pub use fit::{columns, fit};
 pub use json::json;
 pub use writer::Writer;
 

@@ -164,23 +164,23 @@ const SURROUNDINGS: [(&str, &[&str]); 18] = [
     ("uv", &["run"]),
 ];
 
+/// The options of tar by which it runs other programs: their beginnings.
+const OF_TAR: &[&str] = &[
+    "--to",
+    "--check",
+    "--use",
+    "--rmt",
+    "--rsh",
+    "--info",
+    "--new-vol",
+    "-I",
+    "-F",
+];
+
 /// Programs that run others by an option: its beginning.
 const BY_OPTION: [(&str, &[&str]); 14] = [
     ("bsdtar", &["--use", "-I"]),
-    (
-        "gtar",
-        &[
-            "--to",
-            "--check",
-            "--use",
-            "--rmt",
-            "--rsh",
-            "--info",
-            "--new-vol",
-            "-I",
-            "-F",
-        ],
-    ),
+    ("gtar", OF_TAR),
     ("install", &["--strip-p"]),
     ("man", &["-P", "--pager", "-H", "--html"]),
     ("nix-shell", &["--run", "--command"]),
@@ -190,20 +190,7 @@ const BY_OPTION: [(&str, &[&str]); 14] = [
     ("sftp", &["-S", "-o"]),
     ("sort", &["--c"]),
     ("split", &["--fi"]),
-    (
-        "tar",
-        &[
-            "--to",
-            "--check",
-            "--use",
-            "--rmt",
-            "--rsh",
-            "--info",
-            "--new-vol",
-            "-I",
-            "-F",
-        ],
-    ),
+    ("tar", OF_TAR),
     ("zip", &["-TT", "--unzip-command"]),
     ("sqlite3", &["-cmd", "--cmd"]),
 ];

@@ -12,6 +12,7 @@ mod pipeline_frame_pushed_v1;
 mod pipeline_frames_used_v1;
 mod plan_step_frames_linked_v1;
 mod run_tool_invoked_v1;
+mod run_usage_recorded_v1;
 mod sealed_v1;
 mod session_adopted_v1;
 mod session_command_received_v1;
@@ -48,6 +49,7 @@ impl fmt::Debug for Upcasters {
 fn steps() -> Vec<Box<dyn Upcaster>> {
     vec![
         Box::new(run_tool_invoked_v1::STEP),
+        Box::new(run_usage_recorded_v1::STEP),
         Box::new(pipeline_frames_used_v1::STEP),
         Box::new(plan_step_frames_linked_v1::STEP),
         Box::new(pipeline_frame_pushed_v1::STEP),

@@ -4,9 +4,10 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use annals::domain::session::{
-    AgentCommand, CommandBody, CommandResult, CompleteCommand, CreateSession, GetDiff,
-    PauseSession, PolicyProfile, Push, RateLimits, RejectionRule, RepoRef, RequestApproval,
-    SessionConfig, SubmitCommand, TaskNode, TaskPlan, UpdatePlan, Verdict, WorkspaceRef,
+    AgentCommand, ApproveSession, CommandBody, CommandResult, CompleteCommand, CreateSession,
+    DenySession, GetDiff, PauseSession, PolicyProfile, Push, RateLimits, RejectionRule, RepoRef,
+    RequestApproval, SessionConfig, SubmitCommand, TaskNode, TaskPlan, UpdatePlan, Verdict,
+    WorkspaceRef,
 };
 use annals::domain::{ActorRef, Command, CommandId, Ordered, SessionId, Timestamp};
 use annals::event_log::memory::MemoryLog;
@@ -463,4 +464,32 @@ fn a_repeat_is_known_where_nobody_remembers_it() {
         assert_eq!((again.id, again.events), (first.id, first.events));
     }
     assert_eq!(elsewhere.position(), position);
+}
+
+/// The gate repeats its first verdict; the present one is what became of a command since.
+#[test]
+fn the_present_verdict_of_a_queued_command_is_that_of_its_approval() {
+    let (_, annals) = in_memory();
+    let policy = PolicyProfile::new("asking").with_require_approval_for_push(true);
+    let ada = ActorRef::human("ada");
+    for approves in [true, false] {
+        let session = session(&annals, policy.clone());
+        let push = push();
+        let present = |command| block_on(annals.sessions().verdict(session, command));
+        assert_eq!(present(push.id).expect("no error"), None);
+        let gate = || block_on(annals.sessions().gate(session, &push)).expect("a verdict");
+        assert_eq!(gate().verdict, Verdict::Queued);
+        assert_eq!(present(push.id).expect("no error"), Some(Verdict::Queued));
+        let answer: Command = match approves {
+            true => ApproveSession::new(session).into(),
+            false => DenySession::new(session, "not today").into(),
+        };
+        block_on(annals.execute(Request::new(ada.clone(), answer))).expect("an answer");
+        let now = present(push.id).expect("no error").expect("a verdict");
+        assert_eq!(now.is_accepted(), approves, "{now:?}");
+        assert_eq!(gate().verdict, Verdict::Queued, "the first one is repeated");
+        let other = diff();
+        let gated = block_on(annals.sessions().gate(session, &other)).expect("a verdict");
+        assert_eq!(present(other.id).expect("no error"), Some(gated.verdict));
+    }
 }

@@ -11,6 +11,7 @@
 
 mod altered;
 mod bulk;
+mod costs;
 mod creation;
 mod disk;
 mod disk_full;

@@ -10,6 +10,7 @@ mod catalogue;
 mod folds;
 mod history;
 mod machine;
+mod past;
 mod redaction;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -156,6 +157,7 @@ fn check_coverage(answers: &Answers) {
         let may_be_nothing = [
             "add_dependency",
             "attach_run",
+            "begin_tool_call",
             "drop_frames",
             "expire_approvals",
             "link_step_frames",

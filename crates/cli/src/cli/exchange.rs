@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::{
-    ExportAnnals, ExportContracts, ExportForge, ImportAgent, ImportAnnals, ImportContracts,
-    ImportForge, Redaction,
+    ExportAnnals, ExportContracts, ExportForge, ExportHtml, ImportAgent, ImportAnnals,
+    ImportContracts, ImportForge, Redaction,
 };
 
 #[derive(Debug, Subcommand)]
@@ -79,6 +79,8 @@ pub(crate) enum Export {
     Forge(ExportForge),
     /// Write a run as a trajectory in ATIF, the Agent Trajectory Interchange Format
     Atif(ExportAtif),
+    /// Write an object as one self-contained HTML file, with the proof of its events inside
+    Html(ExportHtml),
     /// Write the text of imported recordings that --keep-raw kept
     Raw(ExportRaw),
 }

@@ -69,9 +69,10 @@ pub(crate) enum Watch {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each transcript in DIR and below is imported, and again when it has grown, until interrupted: what is new
-is added. What hooks and telemetry told of the same session meets it by the ids of its calls and prompts,
-and nothing stands twice. The log is open only while something is imported.
+Each transcript in DIR and below is imported, and what comes to it when it has grown, until interrupted. What
+hooks and telemetry told of the same session meets it by the ids of its calls and prompts, and nothing is
+recorded twice. The log stays open meanwhile: other commands write by way of this process, and hooks take less
+time with it.
 
 Examples:
   annals watch claude                    ~/.claude/projects

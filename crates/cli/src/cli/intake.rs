@@ -247,7 +247,8 @@ classification.unknown_type
                            the type whose flow and risk an unlisted type gets: feature,
                            refactor, fix, test or audit
 
-They are recorded in the log and hold for what is decided from then on.
+They are recorded in the log and hold for what is decided from then on. Who else may write to the log is
+set by `annals share`, and not recorded.
 
 Examples:
   annals settings

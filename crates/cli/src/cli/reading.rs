@@ -1,9 +1,8 @@
 //! Looking at what is in a log.
 
-use annals::At;
 use annals::domain::Timestamp;
 use annals::domain::intent::{ApprovalStatus, Risk, Source, WorkType};
-use annals::event_log::Position;
+use annals::{At, AtName};
 use clap::{Args, ValueEnum};
 
 use super::words::{Listable, at_least_one, time};
@@ -98,22 +97,10 @@ pub(crate) enum ObjectHash {
 #[derive(Debug, Args)]
 pub(crate) struct Moment {
     /// As it was after this position, or at this time (RFC 3339, by the log's clock;
-    /// occurred:TIME by the callers' clocks)
-    #[arg(long, value_name = "POSITION|TIME")]
-    pub(crate) at: Option<At>,
-}
-
-impl Moment {
-    pub(crate) fn at(&self) -> At {
-        self.at.unwrap_or_default()
-    }
-
-    pub(crate) fn position(&self) -> Option<Position> {
-        match self.at {
-            Some(At::Position(position)) => Some(position),
-            _ => None,
-        }
-    }
+    /// occurred:TIME by the callers' clocks), after the event with this id, or when it was recorded that a decision
+    /// led to this git commit (its first 7 digits will do)
+    #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT")]
+    pub(crate) at: Option<AtName>,
 }
 
 #[derive(Debug, Args)]
@@ -125,6 +112,8 @@ Examples:
   annals show 1a2b3c4d
   annals show 1a2b3c4d --at 17
   annals show 1a2b3c4d --at occurred:2026-01-31T12:00:00Z
+  annals show 1a2b3c4d --at 3f2a9c1           when a decision led to that git commit
+  annals show 1a2b3c4d --full                 all fields
   annals show 1a2b3c4d --json
   annals show 1a2b3c4d --as git-internal
   annals show 1a2b3c4d --as forge
@@ -136,6 +125,9 @@ pub(crate) struct Show {
     /// The object
     #[arg(value_name = "ID")]
     pub(crate) id: String,
+    /// Print all fields, also of a run, a task and an intent, which are pages otherwise
+    #[arg(long, conflicts_with_all = ["diff", "window", "ready", "dialect"])]
+    pub(crate) full: bool,
     /// Print a patch set's diff, and nothing else
     #[arg(long)]
     pub(crate) diff: bool,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use annals::At;
+use annals::{At, AtName};
 use clap::Args;
 
 use super::Floor;
@@ -87,9 +87,10 @@ pub(crate) struct Replay {
         conflicts_with_all = ["pipeline", "all"]
     )]
     pub(crate) limit: usize,
-    /// Only what was recorded up to this position
-    #[arg(long, value_name = "POSITION")]
-    pub(crate) at: Option<u64>,
+    /// Only what was recorded up to this position or time (RFC 3339), this event, or when a decision led to this git
+    /// commit
+    #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT")]
+    pub(crate) at: Option<AtName>,
     #[command(flatten)]
     pub(crate) floor: Floor,
 }

@@ -1,5 +1,7 @@
 //! `annals decisions`: what was decided on tool calls.
 
+use std::collections::BTreeSet;
+
 use annals::domain::Kind;
 use annals::domain::run::{GrantScope, ToolVerdict};
 use annals::event_log::Position;
@@ -99,8 +101,8 @@ async fn runs(args: &Decisions, annals: &Annals) -> Result<Option<Vec<Uuid>>, Cl
 async fn runs_of_agents_session(session: &str, annals: &Annals) -> Result<Vec<Uuid>, CliError> {
     let mut runs = Vec::new();
     let imported = agents().map(|(key, _)| key);
-    let told = live::agents().filter(|key| !agents().any(|(it, _)| it == *key));
-    for key in imported.chain(told) {
+    let keys: BTreeSet<&str> = imported.chain(live::agents()).collect();
+    for key in keys {
         let name = (format!("{key}.session"), Some(session.to_owned()));
         let query = ListQuery::new(Kind::Task)
             .with_external_id(name)
@@ -183,8 +185,8 @@ fn cells(row: &DecidedCall, is_of_grants: bool) -> [String; 7] {
     let by = match is_of_grants {
         true => match uses.last {
             Some(last) => format!("{}, last {last}", uses.count),
-            // No agent says so by itself: that none is stated is not that there was none.
-            None => "none stated".to_owned(),
+            // Agents say little of it: that none is known is not that there was none.
+            None => "none known".to_owned(),
         },
         false => by(&row.decision),
     };
@@ -203,7 +205,9 @@ fn cells(row: &DecidedCall, is_of_grants: bool) -> [String; 7] {
 pub(super) fn verdict(decision: &ToolDecisionView) -> String {
     match decision.scope {
         GrantScope::Once => decision.verdict.to_string(),
-        GrantScope::Session => format!("{} (session)", decision.verdict),
+        GrantScope::Session | GrantScope::Settings => {
+            format!("{} ({})", decision.verdict, decision.scope)
+        }
     }
 }
 

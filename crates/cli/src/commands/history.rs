@@ -4,10 +4,12 @@ use annals::domain::{ActorRef, Timestamp};
 use annals::projections::HistoryEntry;
 use serde::Serialize;
 
+use super::told;
 use crate::cli::History;
-use crate::context::{Context, reached};
+use crate::clock::Days;
+use crate::context::{Context, moment};
 use crate::error::CliError;
-use crate::output::{Column, Rows, when, who};
+use crate::output::{Column, Row, Rows, who};
 
 /// One line of `--json`.
 #[derive(Serialize)]
@@ -39,29 +41,36 @@ impl<'a> Line<'a> {
 
 pub(crate) async fn run(args: &History, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
-    let at = args.moment.at();
-    reached(&annals, at)?;
+    let at = moment(&annals, args.moment.at.as_ref()).await?;
     let object = annals.resolve(&args.id).await?;
-    let history = annals.history_at(object.id, at).await?;
-    if context.output.is_json() {
-        return history
-            .iter()
-            .try_for_each(|entry| context.output.json(&Line::of(entry)));
-    }
+    let mut pages = annals.history_pages(object.id, at).await?;
+    let mut days = Days::default();
     let mut rows = Rows::new([
         Column::right("POSITION", 8),
-        Column::left("WHEN", 20),
-        Column::left("WHO", 12),
+        Column::left("WHEN", told::when_width(&context.output)),
+        Column::left("WHO", 12).from_screen(70),
         Column::left("WHAT", 10),
     ]);
-    let row = |entry: &HistoryEntry| {
-        let position = entry.position.to_string();
-        [
-            position,
-            when(entry.occurred_at),
-            who(&entry.actor),
-            entry.summary.clone(),
-        ]
-    };
-    rows.print(&mut context.output, history.iter().map(row))
+    while let Some(page) = pages.next().await? {
+        if context.output.is_json() {
+            let mut lines = page.iter().map(Line::of);
+            lines.try_for_each(|line| context.output.json(&line))?;
+            continue;
+        }
+        let is_verbose = context.is_verbose;
+        let row = |entry: &HistoryEntry| {
+            let moment = days.moment(entry.occurred_at);
+            let position = entry.position.to_string();
+            let cells = [
+                position,
+                moment.time,
+                who(&entry.actor),
+                entry.summary.clone(),
+            ];
+            told::row(cells, Some(entry), moment.day, is_verbose)
+        };
+        let page: Vec<Row<4>> = page.iter().map(row).collect();
+        rows.print(&mut context.output, page)?;
+    }
+    Ok(())
 }

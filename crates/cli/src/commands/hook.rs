@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use annals::domain::Timestamp;
 use annals_live::hook::{Hook, HookAgent};
-use annals_live::{Became, HookRun, Input};
+use annals_live::{Became, HookRun, Input, Settings};
 use chrono::Utc;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<(), CliErr
         Args::Install(args) => installing::install(args, context),
         Args::Uninstall(args) => installing::uninstall(args, context),
         Args::Status(args) => status::run(args, context).await,
-        Args::Deliver { within } => deliver(Duration::from_millis(*within), context),
+        Args::Deliver { within } => deliver(Duration::from_millis(*within), context).await,
     }
 }
 
@@ -54,7 +54,10 @@ fn record(agent: HookAgent, args: &RunHook, context: &mut Context) -> Result<(),
     let ruled = gate::ruling(agent, args, &bytes, (&secrets, longest / 2), context);
     let ruling = ruled.as_ref().ok().cloned().flatten();
     let named = (Uuid::now_v7(), Timestamp::from(Utc::now()));
-    let hook = Hook::new(agent, named, bytes, left_out, &secrets).with_ruling(ruling);
+    let settings = Settings::within(agent, &bytes, &secrets, longest / 8);
+    let hook = Hook::new(agent, named, bytes, left_out, &secrets)
+        .with_ruling(ruling)
+        .with_settings(settings);
     let (_, event) = hook.names();
     let within = within.unwrap_or_else(|| agent.deadline(event.as_deref()));
     let run = HookRun::new(context.log.clone(), secrets, started + within)
@@ -78,10 +81,10 @@ fn courier(within: Duration, context: &Context) -> std::io::Result<Command> {
 }
 
 /// Brings the event on standard input into the log, and says whether it did.
-fn deliver(within: Duration, context: &mut Context) -> Result<(), CliError> {
+async fn deliver(within: Duration, context: &mut Context) -> Result<(), CliError> {
     context.own_files();
     end_in(within);
-    let said = annals_live::deliver(&context.log, std::io::stdin().lock());
+    let said = annals_live::deliver(&context.log, std::io::stdin()).await;
     context.output.raw(said.as_bytes())
 }
 

@@ -65,6 +65,7 @@ async fn recordings(
     let bar = progress::bar("importing bytes", None);
     let imported = import::recordings(&annals, path, agent, &options, &mut shown(&bar)).await;
     bar.finish_and_clear();
+    super::search::keep_up(context, &annals).await;
     annals.close().await;
     let reports = imported?;
     for report in &reports {
@@ -114,6 +115,7 @@ async fn imported(
     let bar = progress::bar(what, None);
     let imported = import(&annals, &mut shown(&bar)).await;
     bar.finish_and_clear();
+    super::search::keep_up(context, &annals).await;
     // What was imported before a failure stays, and is not imported again.
     annals.close().await;
     let report = imported?;

@@ -4,7 +4,7 @@ use annals::Annals;
 use annals::domain::intent::ApprovalStatus;
 use annals::domain::{ActorKind, Kind};
 use annals::event_log::Position;
-use annals::projections::{CatalogueRow, IntentFilter, ListQuery, Status};
+use annals::projections::{CatalogueRow, IntentFilter, ListQuery, Status, duration};
 
 use crate::cli::{List, Listable};
 use crate::commands::work_items;
@@ -36,14 +36,43 @@ pub(super) fn print_rows(listed: &[CatalogueRow], output: &mut Output) -> Result
     if output.is_json() {
         return listed.iter().try_for_each(|row| output.json(row));
     }
+    if listed.first().is_some_and(|row| row.kind == Kind::Run) {
+        return print_runs(listed, output);
+    }
     let mut rows = Rows::new([
         Column::left("ID", 8),
         Column::left("CREATED", 20),
         Column::left("STATUS", 10),
-        Column::left("WHO", 12),
+        Column::left("WHO", 12).from_screen(90),
         Column::left("WHAT", 10),
     ]);
     rows.print(output, listed.iter().map(cells))
+}
+
+/// Runs, with how long they took.
+fn print_runs(listed: &[CatalogueRow], output: &mut Output) -> Result<(), CliError> {
+    let mut rows = Rows::new([
+        Column::left("ID", 8),
+        Column::left("CREATED", 20),
+        Column::left("TOOK", 8),
+        Column::left("STATUS", 10),
+        Column::left("WHO", 12).from_screen(110),
+        Column::left("WHAT", 10),
+    ]);
+    let cells = |row: &CatalogueRow| {
+        let [id, created, status, who, what] = cells(row);
+        let took = took(row).map_or_else(|| "-".to_owned(), duration);
+        [id, created, took, status, who, what]
+    };
+    rows.print(output, listed.iter().map(cells))
+}
+
+/// How long a run took that is over, in milliseconds.
+pub(super) fn took(row: &CatalogueRow) -> Option<u64> {
+    let is_over = matches!(row.status, Some(Status::Completed | Status::Failed));
+    let took = row.updated_at.to_utc() - row.created_at.to_utc();
+    let took = u64::try_from(took.num_milliseconds()).ok();
+    took.filter(|_| is_over)
 }
 
 async fn query(args: &List, kind: Kind, annals: &Annals) -> Result<ListQuery, CliError> {

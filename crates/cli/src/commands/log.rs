@@ -4,22 +4,27 @@ mod filter;
 
 use annals::domain::{ActorRef, Timestamp};
 use annals::event_log::{Direction, Position, Query, Record, Version};
-use annals::projections::history_entry;
+use annals::projections::{Entry, HistoryEntry, Teller};
 use annals::{Annals, LoadError};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use serde::Serialize;
+use serde_json::Value;
 use uuid::Uuid;
 
 use self::filter::{Filter, Verdict};
 use super::follow::follow;
+use super::told;
 use crate::cli::Log;
+use crate::clock::Days;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
-use crate::output::{Column, Output, Rows, short, when, who};
+use crate::output::{Column, Output, Row, Rows, short, who};
 
 /// Records read, and rows printed, at once.
 const PAGE: usize = 500;
+/// The events that say what was called.
+const CALLS: [&str; 2] = ["run.tool_requested", "run.tool_invoked"];
 
 /// One line of `--json`.
 #[derive(Serialize)]
@@ -36,6 +41,9 @@ struct Line {
     correlation: Option<Uuid>,
     causation: Option<Uuid>,
     summary: String,
+    /// What is told of it to people, if it could be read.
+    #[serde(skip)]
+    told: Option<HistoryEntry>,
 }
 
 /// Prints lines as they come, and counts what could not be read.
@@ -43,6 +51,9 @@ struct Printer<'a> {
     annals: &'a Annals,
     output: &'a mut Output,
     rows: Rows<6>,
+    days: Days,
+    teller: Teller,
+    is_verbose: bool,
     left: usize,
     unreadable: u64,
 }
@@ -54,20 +65,17 @@ pub(crate) async fn run(args: &Log, context: &mut Context) -> Result<(), CliErro
         None => context.reader_at(&args.floor).await?,
     };
     let filter = Filter::new(args, &annals).await?;
-    let rows = Rows::new([
-        Column::right("POSITION", 8),
-        Column::left("WHEN", 20),
-        Column::left("STREAM", 17),
-        Column::left("EVENT", 24),
-        Column::left("WHO", 12),
-        Column::left("WHAT", 10),
-    ]);
     let left = args.limit.unwrap_or(usize::MAX);
-    let output = &mut context.output;
     let mut printer = Printer {
         annals: &annals,
-        output,
-        rows,
+        rows: Rows::new(columns(&context.output)),
+        days: match args.follow {
+            true => Days::followed(),
+            false => Days::default(),
+        },
+        teller: Teller::new(),
+        is_verbose: context.is_verbose,
+        output: &mut context.output,
         left,
         unreadable: 0,
     };
@@ -86,6 +94,19 @@ pub(crate) async fn run(args: &Log, context: &mut Context) -> Result<(), CliErro
         page_through(&mut printer, &filter).await?;
     }
     printer.end()
+}
+
+/// On a terminal, what happened comes before what it is called and who did it.
+fn columns(output: &Output) -> [Column; 6] {
+    let when = told::when_width(output);
+    [
+        Column::right("POSITION", 8),
+        Column::left("WHEN", when),
+        Column::left("STREAM", 17),
+        Column::left("EVENT", 24).from_screen(160),
+        Column::left("WHO", 12).from_screen(110),
+        Column::left("WHAT", 10),
+    ]
 }
 
 /// Prints what is there.
@@ -169,13 +190,13 @@ impl Printer<'_> {
     /// Prints those of some records that pass the filter. Answers whether more
     /// can follow.
     async fn records(&mut self, records: &[Record], filter: &Filter) -> Result<bool, CliError> {
-        let mut lines = Vec::new();
+        let mut shown = Vec::new();
         let mut more = self.left > 0;
         for record in records {
             match filter.judge(record) {
                 _ if !more => break,
                 Verdict::Show => {
-                    lines.push(self.line(record).await?);
+                    shown.push(record);
                     self.left -= 1;
                     more = self.left > 0;
                 }
@@ -183,12 +204,38 @@ impl Printer<'_> {
                 Verdict::Stop => more = false,
             }
         }
+        if filter.is_backward() {
+            self.learn(&shown).await?;
+        }
+        let mut lines = Vec::new();
+        for record in shown {
+            lines.push(self.line(record).await?);
+        }
         if self.output.is_json() {
             lines.iter().try_for_each(|line| self.output.json(line))?;
         } else {
-            self.rows.print(self.output, lines.iter().map(row))?;
+            let rows: Vec<Row<6>> = lines.iter().map(|line| self.row(line)).collect();
+            self.rows.print(self.output, rows)?;
         }
         Ok(more)
+    }
+
+    /// Learns what was called: read backward, that comes behind what became of it.
+    async fn learn(&mut self, records: &[&Record]) -> Result<(), CliError> {
+        for record in records.iter().filter(|it| CALLS.contains(&it.event_type())) {
+            if let Ok(entry) = self.read(record).await? {
+                self.teller.learn(&entry);
+            }
+        }
+        Ok(())
+    }
+
+    /// An entry, or why it cannot be read.
+    async fn read(&self, record: &Record) -> Result<Result<Entry, LoadError>, CliError> {
+        match self.annals.contents().entry(record).await {
+            Err(LoadError::Read(error)) => Err(error.into()),
+            read => Ok(read),
+        }
     }
 
     async fn line(&mut self, record: &Record) -> Result<Line, CliError> {
@@ -196,18 +243,24 @@ impl Printer<'_> {
             annals::domain::ActorKind::from_word(record.actor_kind()),
             record.actor_id(),
         );
-        let (actor, summary) = match self.annals.contents().entry(record).await {
-            Ok(entry) => {
-                let told = history_entry(&entry);
-                (told.actor, told.summary)
-            }
-            Err(LoadError::Read(error)) => return Err(error.into()),
+        let told = self.read(record).await?;
+        let told = told.map(|entry| self.teller.tell(&entry));
+        let (actor, summary) = match &told {
+            Ok(told) => (told.actor.clone(), told.summary.clone()),
             // The header is whole: what it says is shown, and the rest counted.
             Err(error) => {
                 self.unreadable += 1;
                 (plain, format!("(unreadable: {error})"))
             }
         };
+        // Whole events would be as large as what was recorded.
+        let told = told.ok().map(|told| match self.is_verbose {
+            true => told,
+            false => HistoryEntry {
+                event: Value::Null,
+                ..told
+            },
+        });
         Ok(Line {
             position: record.position().0,
             version: record.version().0,
@@ -221,24 +274,27 @@ impl Printer<'_> {
             correlation: record.correlation(),
             causation: record.causation(),
             summary,
+            told,
         })
     }
-}
 
-fn row(line: &Line) -> [String; 6] {
-    // `<kind>-<uuid>` as `<kind> <last digits>`, which `annals show` takes.
-    let stream = line.stream.split_once('-').and_then(|(kind, id)| {
-        let id = Uuid::parse_str(id).ok()?;
-        Some(format!("{kind} {}", short(id)))
-    });
-    [
-        line.position.to_string(),
-        when(line.occurred_at),
-        stream.unwrap_or_else(|| line.stream.clone()),
-        line.event_type.clone(),
-        who(&line.actor),
-        line.summary.clone(),
-    ]
+    fn row(&mut self, line: &Line) -> Row<6> {
+        // `<kind>-<uuid>` as `<kind> <last digits>`, which `annals show` takes.
+        let stream = line.stream.split_once('-').and_then(|(kind, id)| {
+            let id = Uuid::parse_str(id).ok()?;
+            Some(format!("{kind} {}", short(id)))
+        });
+        let moment = self.days.moment(line.occurred_at);
+        let cells = [
+            line.position.to_string(),
+            moment.time,
+            stream.unwrap_or_else(|| line.stream.clone()),
+            line.event_type.clone(),
+            who(&line.actor),
+            line.summary.clone(),
+        ];
+        told::row(cells, line.told.as_ref(), moment.day, self.is_verbose)
+    }
 }
 
 /// Which way a log is read.

@@ -4,14 +4,13 @@ use annals::domain::TaskId;
 
 use crate::cli::Ready;
 use crate::commands::intake::intent;
-use crate::context::{Context, reached};
+use crate::context::{Context, moment};
 use crate::error::CliError;
 use crate::output::short;
 
 pub(crate) async fn run(args: &Ready, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
-    let at = args.moment.at();
-    reached(&annals, at)?;
+    let at = moment(&annals, args.moment.at.as_ref()).await?;
     let intent = intent(&annals, &args.intent).await?;
     let ready: Vec<TaskId> = annals.inbox().ready_tasks(intent, at).await?;
     for task in &ready {

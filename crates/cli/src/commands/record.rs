@@ -5,22 +5,16 @@ use serde_json::json;
 
 use crate::cli::Record;
 use crate::context::Context;
-use crate::error::{CliError, ErrorClass};
+use crate::error::CliError;
 use crate::signals::Signals;
+use crate::small_text;
 
 pub(crate) async fn run(args: &Record, context: &mut Context) -> Result<(), CliError> {
     context.own_files();
     let mut options = OtlpOptions::new(args.otlp);
     options.secrets = args.redaction.secrets()?;
     if let Some(file) = &args.token_file {
-        let text = annals_files::open(file).and_then(std::io::read_to_string);
-        let text = text.map_err(|error| CliError::input(file, error))?;
-        let token = text.lines().next().unwrap_or_default().trim().to_owned();
-        if token.is_empty() {
-            let message = format!("{} has no token in its first line", file.display());
-            return Err(CliError::new(ErrorClass::Invalid, "no_token", message));
-        }
-        options.token = Some(token);
+        options.token = Some(small_text::token(file)?);
     }
     let mut signals = Signals::new()?;
     let receiver = OtlpReceiver::start(&context.log, options).await?;

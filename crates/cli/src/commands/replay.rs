@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{BufWriter, Stdout, Write};
 use std::path::Path;
 
+use annals::Annals;
 use annals::domain::pipeline::EvictionPolicy;
 use annals::domain::{Kind, PipelineId, PlanId};
 use annals::event_log::Position;
@@ -11,12 +12,11 @@ use annals::projections::ListQuery;
 use annals::projections::replay::{
     Candidate, PipelineReplay, PolicyReplay, ReplayOptions, WindowAt, Yardstick,
 };
-use annals::{Annals, At};
 
 use super::of_kind;
 use super::window::numbers;
 use crate::cli::Replay;
-use crate::context::{Context, reached};
+use crate::context::{Context, through};
 use crate::error::{CliError, ErrorClass};
 use crate::output::{Column, Output, Rows, Style, counted, short};
 use crate::policy_file;
@@ -27,11 +27,8 @@ const PAGE: usize = 1_000;
 
 pub(crate) async fn run(args: &Replay, context: &mut Context) -> Result<(), CliError> {
     let policies = read_policies(args)?;
-    let through = args.at.map(Position);
     let annals = context.reader_at(&args.floor).await?;
-    if let Some(position) = through {
-        reached(&annals, At::Position(position))?;
-    }
+    let through = through(&annals, args.at.as_ref()).await?;
     let pipelines = match &args.pipeline {
         Some(id) => vec![pipeline(&annals, id).await?],
         None => all_pipelines(&annals, through).await?,

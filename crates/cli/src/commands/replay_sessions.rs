@@ -1,14 +1,12 @@
 //! `annals replay --sessions`: recorded commands under another policy profile.
 
-use annals::At;
-use annals::event_log::Position;
 use annals::projections::session_replay::{
     Aftermath, Class, Flip, Said, SessionReplayOptions, SessionsReplay,
 };
 
 use super::session;
 use crate::cli::Replay;
-use crate::context::{Context, reached};
+use crate::context::{Context, through};
 use crate::error::CliError;
 use crate::output::{Column, Output, Rows, Style, counted, short};
 use crate::profile_file;
@@ -21,10 +19,7 @@ pub(crate) async fn run(args: &Replay, context: &mut Context) -> Result<(), CliE
     };
     let profile = profile_file::read(path)?;
     let annals = context.reader_at(&args.floor).await?;
-    let through = args.at.map(Position);
-    if let Some(position) = through {
-        reached(&annals, At::Position(position))?;
-    }
+    let through = through(&annals, args.at.as_ref()).await?;
     let mut sessions = Vec::new();
     for id in ids {
         let session = session(&annals, id).await?;

@@ -3,15 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use annals::At;
-use annals::event_log::Position;
 use annals::projections::tool_calls::RecordedCall;
-use annals_tool_policy::{Call, Judgement, Policies, Verdict};
+use annals_tool_policy::{Judgement, Policies, Verdict};
 use serde::Serialize;
 
 use super::recorded_calls::{self, Since};
 use crate::cli::Replay;
-use crate::context::{Context, reached};
+use crate::context::{Context, through};
 use crate::error::CliError;
 use crate::output::{Column, Output, Rows, Style, counted, short};
 use crate::tool_policy_file;
@@ -95,10 +93,7 @@ impl Verdicts {
 pub(crate) async fn run(args: &Replay, context: &mut Context) -> Result<(), CliError> {
     let policies = tool_policy_file::read(&args.policies)?;
     let annals = context.reader_at(&args.floor).await?;
-    let through = args.at.map(Position);
-    if let Some(position) = through {
-        reached(&annals, At::Position(position))?;
-    }
+    let through = through(&annals, args.at.as_ref()).await?;
     let since = Since {
         since: args.since,
         through,
@@ -137,16 +132,16 @@ fn alike(recorded: &RecordedCall) -> Alike<'_> {
 
 fn replay(policies: &Policies, calls: &[RecordedCall], workspace: Option<&str>) -> Replayed {
     let mut numbers: HashMap<Alike<'_>, usize> = HashMap::new();
-    let mut different: Vec<Option<Call>> = Vec::new();
+    let mut different: Vec<&RecordedCall> = Vec::new();
     let mut number_of = Vec::with_capacity(calls.len());
     for recorded in calls {
         let number = *numbers.entry(alike(recorded)).or_insert_with(|| {
-            different.push(recorded_calls::call(recorded, workspace));
+            different.push(recorded);
             different.len() - 1
         });
         number_of.push(number);
     }
-    let judged = judge(policies, &different);
+    let judged = judge(policies, &different, workspace);
     let mut count = Count::default();
     for (recorded, number) in calls.iter().zip(number_of) {
         count.add(recorded, judged.get(number).and_then(Option::as_ref));
@@ -154,11 +149,18 @@ fn replay(policies: &Policies, calls: &[RecordedCall], workspace: Option<&str>) 
     count.finish()
 }
 
-/// Judges calls on all processors.
-fn judge(policies: &Policies, calls: &[Option<Call>]) -> Vec<Option<Arc<Judgement>>> {
+/// Judges calls on all processors. None: one that cannot be judged.
+fn judge(
+    policies: &Policies,
+    calls: &[&RecordedCall],
+    workspace: Option<&str>,
+) -> Vec<Option<Arc<Judgement>>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = calls.len().div_ceil(threads).max(1);
-    let judge = |call: &Option<Call>| call.as_ref().map(|call| Arc::new(policies.judge(call)));
+    let judge = |recorded: &&RecordedCall| {
+        let call = recorded_calls::call(recorded, workspace)?;
+        Some(Arc::new(policies.judge(&call)))
+    };
     std::thread::scope(|scope| {
         let begun: Vec<_> = calls
             .chunks(share)

@@ -5,7 +5,7 @@ use annals::{Annals, Request};
 use serde_json::{Map, Value, json};
 
 use crate::cli;
-use crate::context::{Context, reached};
+use crate::context::{Context, moment};
 use crate::error::CliError;
 use crate::output::Output;
 
@@ -17,8 +17,7 @@ pub(crate) async fn run(args: &cli::Settings, context: &mut Context) -> Result<(
         return done;
     }
     let annals = context.reader()?;
-    let at = args.moment.at();
-    reached(&annals, at)?;
+    let at = moment(&annals, args.moment.at.as_ref()).await?;
     let state = annals.inbox().settings_at(at).await?;
     let shown: Vec<Setting> = match args.name {
         Some(setting) => vec![setting],

@@ -2,7 +2,7 @@
 
 use annals::domain::pipeline::EvictionPolicy;
 use annals::domain::run::ApplyStatus;
-use annals::domain::{IntentId, Kind, PlanId, TaskId, Timestamp};
+use annals::domain::{IntentId, Kind, PlanId, RunId, TaskId, Timestamp};
 use annals::event_log::{Digest, ReadError};
 use annals::projections::{
     CallMoment, ClockSkew, ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue,
@@ -14,16 +14,15 @@ use serde_json::json;
 
 use crate::cli::{Dialect, Show};
 use crate::commands::decisions::{by, verdict};
-use crate::commands::{contracts, git_internal, window};
-use crate::context::{Context, reached};
+use crate::commands::{contracts, git_internal, page, window};
+use crate::context::{Context, moment};
 use crate::error::{CliError, ErrorClass};
 use crate::output::{bytes, counted, when, who};
 use crate::render;
 
 pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
-    let at = args.moment.at();
-    reached(&annals, at)?;
+    let at = moment(&annals, args.moment.at.as_ref()).await?;
     let object = annals.resolve(&args.id).await?;
     if args.window {
         let seen = annals.pipelines().window(object, args.step, at).await?;
@@ -32,7 +31,14 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     if args.ready {
         return contracts::ready(&annals, object, at, context).await;
     }
-    let view = annals.view_at(object.id, at).await?;
+    let report = match wants_page(args, context) && object.kind == Kind::Run {
+        true => Some(annals.run_report(RunId(object.id), at).await?),
+        false => None,
+    };
+    let view = match &report {
+        Some(report) => ObjectView::Run(report.run.clone()),
+        None => annals.view_at(object.id, at).await?,
+    };
     if args.diff {
         return diff(&annals, &view, context).await;
     }
@@ -59,9 +65,9 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
             .output
             .json_line(&with_more(json, &view, seal, &redactions, &expired)?);
     }
-    let mut remark = match args.moment.position() {
-        Some(position) => format!(" (after event {position})"),
-        None => String::new(),
+    let mut remark = match at {
+        At::Position(position) => format!(" (after event {position})"),
+        _ => String::new(),
     };
     if let Some(adopted) = &view.header().adopted {
         remark.push_str(&format!(" (adopted from {})", adopted.dialect.name()));
@@ -70,7 +76,12 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     if let ObjectView::ContextPipeline(pipeline) = &view {
         remark.push_str(&of_window(pipeline));
     }
-    render::object(&mut context.output, &json, &remark)?;
+    match &report {
+        Some(report) => page::run(&annals, report, at, &remark, context).await?,
+        None if wants_page(args, context)
+            && page::object(&annals, &view, at, &remark, context).await? => {}
+        None => render::object(&mut context.output, &json, &remark)?,
+    }
     if let ObjectView::Plan(plan) = &view {
         let frames = annals
             .pipelines()
@@ -89,6 +100,11 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         context.output.line(&line)?;
     }
     Ok(())
+}
+
+/// Whether the object is wanted as a person reads it, and not as it is.
+fn wants_page(args: &Show, context: &Context) -> bool {
+    !args.full && !args.diff && args.dialect.is_none() && !context.output.is_json()
 }
 
 /// What is to be said of an object beyond what it is, a line each.

@@ -1,13 +1,15 @@
 //! `annals watch claude` and `codex`: transcripts are imported as they grow.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use annals::Classified;
-use annals_dialects::import::{self, ImportOptions};
+use annals::{Annals, Classified};
+use annals_dialects::ImportReport;
+use annals_dialects::import::{self, GrowingRecordings, ImportOptions};
 use annals_dialects::watch::RecordingWatch;
 use annals_live::hook::HookAgent;
 use annals_live::install::{self, Scope};
+use annals_live::{Listener, Spool};
 use serde_json::json;
 
 use crate::cli::WatchAgent;
@@ -15,6 +17,31 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::output::counted;
 use crate::signals::Signals;
+
+/// Nothing is about to be ready where the next look is so far away.
+const ONCE_MORE: Duration = Duration::from_secs(1);
+
+/// After how long a log is tried again that could not be written to.
+const LATER: Duration = Duration::from_secs(5);
+
+/// Transcripts that are followed.
+struct Followed<'a> {
+    agent: HookAgent,
+    folder: &'a Path,
+    options: &'a ImportOptions,
+    /// Whether to end when everything is imported.
+    once: bool,
+    watch: RecordingWatch,
+    signals: Signals,
+}
+
+/// Why the log is closed.
+enum Over {
+    /// It was interrupted, or all is imported.
+    Done,
+    /// The log does not take what is there: it is opened again.
+    Again,
+}
 
 /// Follows the transcripts of an agent until interrupted.
 pub(crate) async fn run(
@@ -30,8 +57,7 @@ pub(crate) async fn run(
         None => own_folder(agent)?,
     };
     let watch = RecordingWatch::start(&folder, "jsonl");
-    let mut watch = watch.map_err(|error| CliError::input(&folder, error))?;
-    let mut signals = Signals::new()?;
+    let watch = watch.map_err(|error| CliError::input(&folder, error))?;
     let how = match watch.is_told() {
         true => "",
         false => ", every 5 seconds: the system does not say what changes there",
@@ -39,81 +65,135 @@ pub(crate) async fn run(
     context
         .output
         .note(&format!("watching {}{how}; Ctrl-C ends", folder.display()));
+    let mut followed = Followed {
+        agent,
+        folder: &folder,
+        options: &options,
+        once: args.once,
+        watch,
+        signals: Signals::new()?,
+    };
+    let mut was_said = false;
     loop {
-        let ready = watch.ready(Instant::now());
-        let ready = ready.map_err(|error| CliError::input(&folder, error))?;
-        for path in &ready.paths {
-            if !take(agent, path, &options, context).await? {
-                watch.forget(path);
+        match context.writer() {
+            Ok(annals) => {
+                was_said = false;
+                let over = followed.follow(&annals, context).await;
+                annals.close().await;
+                if let Over::Done = over? {
+                    return Ok(());
+                }
             }
-        }
-        context.output.flush()?;
-        if args.once && ready.paths.is_empty() && ready.again >= ONCE_MORE {
-            return Ok(());
+            // Another process has the log for itself.
+            Err(error) if error.is_retryable() => {
+                if !std::mem::replace(&mut was_said, true) {
+                    context.output.warn(&error.to_string());
+                }
+            }
+            Err(error) => return Err(error),
         }
         tokio::select! {
-            () = tokio::time::sleep(ready.again) => {}
-            () = watch.changed() => {}
-            () = signals.next() => return Ok(()),
+            () = tokio::time::sleep(LATER) => {}
+            () = followed.signals.next() => return Ok(()),
         }
     }
 }
 
-/// Nothing is about to be ready where the next look is so far away.
-const ONCE_MORE: std::time::Duration = std::time::Duration::from_secs(1);
-
-/// Imports a transcript; whether that was done.
-async fn take(
-    agent: HookAgent,
-    path: &Path,
-    options: &ImportOptions,
-    context: &mut Context,
-) -> Result<bool, CliError> {
-    let annals = match context.writer() {
-        Ok(annals) => annals,
-        // Another process has the log for itself: later.
-        Err(error) if error.is_retryable() => {
-            context.output.warn(&error.to_string());
-            return Ok(false);
+impl Followed<'_> {
+    /// Imports what is ready, until interrupted. Meanwhile hooks need not open the log themselves.
+    async fn follow(&mut self, annals: &Annals, context: &mut Context) -> Result<Over, CliError> {
+        let mut growing = GrowingRecordings::new(annals, self.agent.key(), self.options)?;
+        let mut bell = Listener::new(Spool::of(&context.log)?);
+        loop {
+            let ready = self.watch.ready(Instant::now());
+            let ready = ready.map_err(|error| CliError::input(self.folder, error))?;
+            let is_nothing = ready.paths.is_empty();
+            if let Over::Again = self.take(ready.paths, &mut growing, context).await? {
+                return Ok(Over::Again);
+            }
+            match self.once {
+                true if is_nothing && ready.again >= ONCE_MORE => return Ok(Over::Done),
+                true => {}
+                // Without it hooks cost more, and what they leave is taken in by others.
+                false => _ = bell.hang(),
+            }
+            let again = tokio::time::sleep(ready.again);
+            tokio::pin!(again);
+            loop {
+                tokio::select! {
+                    () = &mut again => break,
+                    () = self.watch.changed() => break,
+                    () = bell.rung() => context.take_in(annals),
+                    () = failed(annals, context.is_exclusive) => return Ok(Over::Again),
+                    () = self.signals.next() => return Ok(Over::Done),
+                }
+            }
         }
-        Err(error) => return Err(error),
-    };
-    let key = Some(agent.key());
-    let imported = import::recordings(&annals, path, key, options, &mut |_| {}).await;
-    annals.close().await;
-    let reports = match imported {
-        Ok(reports) => reports,
-        Err(error) => {
-            context.output.warn(&format!("{}: {error}", path.display()));
-            // What may go by itself is tried again; what is wrong with the file, when it grows.
-            return Ok(!error.is_retryable());
-        }
-    };
-    for report in reports
-        .iter()
-        .filter(|it| it.events_made > 0 || it.broken_count > 0)
-    {
-        let output = &mut context.output;
-        if output.is_json() {
-            output.json(&json!({
-                "file": path,
-                "events": report.events_made,
-                "broken": report.broken_count,
-                "waiting": report.waiting,
-            }))?;
-            continue;
-        }
-        let events = counted(report.events_made, "event", "events");
-        let broken = match report.broken_count {
-            0 => String::new(),
-            broken => format!(
-                ", {} could not be read",
-                counted(broken, "record", "records")
-            ),
-        };
-        output.line(&format!("{}: {events}{broken}", path.display()))?;
     }
-    Ok(true)
+
+    /// Imports what came to some transcripts, those that begin first before the others.
+    async fn take(
+        &mut self,
+        paths: Vec<PathBuf>,
+        growing: &mut GrowingRecordings<'_>,
+        context: &mut Context,
+    ) -> Result<Over, CliError> {
+        let mut over = Over::Done;
+        for path in import::in_time_order(paths) {
+            if let Over::Again = over {
+                self.watch.forget(&path);
+                continue;
+            }
+            match growing.grown(&path, &mut |_| {}).await {
+                Ok(report) => tell(&path, &report, context)?,
+                Err(error) => {
+                    context.output.warn(&format!("{}: {error}", path.display()));
+                    // What is wrong with the file is so until it changes.
+                    if error.is_retryable() || error.is_of_log() {
+                        self.watch.forget(&path);
+                    }
+                    if error.is_of_log() {
+                        over = Over::Again;
+                    }
+                }
+            }
+        }
+        context.output.flush()?;
+        Ok(over)
+    }
+}
+
+/// Waits until the log takes nothing any more.
+async fn failed(annals: &Annals, is_exclusive: bool) {
+    match is_exclusive {
+        true => std::future::pending().await,
+        false => annals.unshared().await,
+    }
+}
+
+/// Says what was imported of a transcript.
+fn tell(path: &Path, report: &ImportReport, context: &mut Context) -> Result<(), CliError> {
+    if report.events_made == 0 && report.broken_count == 0 {
+        return Ok(());
+    }
+    let output = &mut context.output;
+    if output.is_json() {
+        return output.json(&json!({
+            "file": path,
+            "events": report.events_made,
+            "broken": report.broken_count,
+            "waiting": report.waiting,
+        }));
+    }
+    let events = counted(report.events_made, "event", "events");
+    let broken = match report.broken_count {
+        0 => String::new(),
+        broken => format!(
+            ", {} could not be read",
+            counted(broken, "record", "records")
+        ),
+    };
+    output.line(&format!("{}: {events}{broken}", path.display()))
 }
 
 /// Where an agent keeps its transcripts.

@@ -1,7 +1,7 @@
 //! `annals why`: why a tool call was allowed or denied.
 
 use annals::domain::ToolInvocationId;
-use annals::domain::run::{CallStatus, GrantScope, ToolVerdict};
+use annals::domain::run::{CallStatus, ToolVerdict};
 use annals::event_log::Digest;
 use annals::projections::{FileInForceView, PieceValue, ToolDecisionView, ToolInvocationView};
 use annals::{Annals, InForce, SeenWindow, WhyDecided};
@@ -21,7 +21,10 @@ const EXCERPT: usize = 100;
 pub(crate) async fn run(args: &Why, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
     let object = annals.resolve(&args.id).await?;
-    let call = super::of_kind(object, annals::domain::Kind::ToolInvocation)?;
+    let call = super::of_kind(object, annals::domain::Kind::ToolInvocation);
+    let call = call.map_err(|error| {
+        error.hint("without a field only a tool call has a why; of a field of any object: annals why ID FIELD")
+    })?;
     let why = annals.tool_calls().why(ToolInvocationId(call)).await?;
     let output = &mut context.output;
     if output.is_json() {
@@ -119,9 +122,7 @@ async fn decisions(annals: &Annals, why: &WhyDecided, output: &mut Output) -> Re
         for line in decision_lines(decision) {
             output.line(&line)?;
         }
-        let is_grant =
-            decision.scope == GrantScope::Session && decision.verdict == ToolVerdict::Allow;
-        if is_grant {
+        if decision.scope.is_kept() && decision.verdict == ToolVerdict::Allow {
             let call = ToolInvocationId(why.call.header.object_id);
             let used = annals.tool_calls().uses_of_grant(call).await?;
             output.line(&format!("    {}", uses(used.count)))?;
@@ -142,7 +143,7 @@ fn decision_lines(decision: &ToolDecisionView) -> Vec<String> {
     if let Some(grant) = decision.grant {
         let grant = grant.0;
         lines.push(format!(
-            "    rests on what was allowed for the session with call {}: annals why {grant}",
+            "    rests on what was allowed with call {}: annals why {grant}",
             short(grant)
         ));
     }

@@ -204,3 +204,46 @@ fn commands_are_not_executed_once_standard_output_is_closed() {
     );
     assert_eq!(place.run(&["stats", "--json"]).ok().json()["events"], 1);
 }
+
+/// The temporary folders of readers.
+fn scratches(tmp: &std::path::Path) -> Vec<std::ffi::OsString> {
+    let entries = std::fs::read_dir(tmp).unwrap();
+    entries.map(|entry| entry.unwrap().file_name()).collect()
+}
+
+#[test]
+fn what_a_killed_reader_left_goes_with_the_next_one() {
+    let place = Place::with_log();
+    let tmp = place.path("tmp");
+    std::fs::create_dir(&tmp).unwrap();
+    let within = |args: &[&str]| {
+        let mut command = place.command(args);
+        command.env("TMPDIR", &tmp);
+        command
+    };
+    let follow = || {
+        let before = scratches(&tmp);
+        let child = within(&["log", "--follow"]).spawn().unwrap();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while scratches(&tmp).iter().all(|it| before.contains(it)) {
+            assert!(std::time::Instant::now() < deadline, "it does not read");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        child
+    };
+    let mut killed = follow();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let left = scratches(&tmp);
+    assert_eq!(left.len(), 1, "{left:?}");
+    // One that goes on keeps its own.
+    let mut follower = follow();
+    let used = scratches(&tmp);
+    assert!(used.len() == 1 && used != left, "{used:?}");
+    let listed = within(&["list", "intents"]).output().unwrap();
+    assert!(listed.status.success(), "{listed:?}");
+    assert_eq!(scratches(&tmp), used);
+    follower.kill().unwrap();
+    follower.wait().unwrap();
+}

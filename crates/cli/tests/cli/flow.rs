@@ -39,7 +39,13 @@ fn init_makes_a_log_once_and_says_where() {
 fn show_tells_how_an_object_is_and_how_it_was() {
     let place = Place::with_log();
     let story = story(&place);
-    let shown = place.run(&["show", &story.run]).ok().stdout;
+    let page = place.run(&["show", &story.run]).ok().stdout;
+    assert!(page.starts_with(&format!("run {}\n", story.run)), "{page}");
+    for says in ["  state ", "completed, began ", "+3000 -0", "  decision "] {
+        assert!(page.contains(says), "{says} is not in {page}");
+    }
+    assert!(page.contains("src/parser.rs"), "{page}");
+    let shown = place.run(&["show", &story.run, "--full"]).ok().stdout;
     assert!(
         shown.starts_with(&format!("run {}\n", story.run)),
         "{shown}"
@@ -57,7 +63,7 @@ fn show_tells_how_an_object_is_and_how_it_was() {
     let history = place.run(&["history", &story.run, "--json"]).ok().lines();
     let created = history[0]["position"].to_string();
     let then = place
-        .run(&["show", &story.run, "--at", &created])
+        .run(&["show", &story.run, "--at", &created, "--full"])
         .ok()
         .stdout;
     assert!(

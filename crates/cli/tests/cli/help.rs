@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 47] = [
+    let commands: [&[&str]; 51] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -32,6 +32,10 @@ fn every_command_has_help_with_examples() {
         &["log"],
         &["show"],
         &["history"],
+        &["diff"],
+        &["bisect"],
+        &["compare"],
+        &["why"],
         &["replay"],
         &["policies"],
         &["classify"],

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::Place;
 
 /// `unshare` with a mount namespace of its own: as root, or as a user where that is allowed.
-fn unshare() -> Option<Vec<&'static str>> {
+pub fn unshare() -> Option<Vec<&'static str>> {
     let ways = [vec!["unshare", "-m"], vec!["unshare", "-rm"]];
     let found = ways.into_iter().find(|way| {
         let mount = ["mount", "-t", "tmpfs", "none", "/mnt"];

@@ -1,10 +1,13 @@
-//! A session's hooks from many processes at once, while owners of the log and hooks are killed: everything is there once, and
-//! its transcript adds no call a second time.
+//! A session's hooks from many processes at once, while owners of the log and hooks are killed, the log is another process's
+//! alone, and the disk is full: everything is there once, and its transcript adds no call a second time.
+//!
+//! `ANNALS_HOOKS` events are played, 240 otherwise; with what happens to them chosen by `ANNALS_SEED`. `make hooks` plays 4,000.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write as _;
-use std::process::{Child, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -15,10 +18,14 @@ use annals::domain::run::Event as RunEvent;
 use annals::event_log::{Position, Query};
 use serde_json::{Value, json};
 
+use crate::hook_disk::unshare;
 use crate::support::Place;
 
 const SESSION: &str = "8d1f0000-0000-4000-8000-00000000d0d0";
 const WORKERS: usize = 8;
+
+/// Where a small disk is mounted, in the process that plays on it.
+const DISK: &str = "ANNALS_SMALL_DISK";
 
 /// How a hook is played.
 #[derive(Clone, Copy, PartialEq)]
@@ -28,6 +35,31 @@ enum How {
     Hurried,
     /// Killed soon after it began; the agent runs it again.
     Killed(u64),
+}
+
+/// What is played, and by which choices.
+struct Play<'a> {
+    place: &'a Place,
+    calls: usize,
+    seed: u64,
+    next: AtomicUsize,
+    over: AtomicBool,
+    /// How many events were said to be lost. They were played again.
+    lost: AtomicUsize,
+    disk: Option<&'a Path>,
+}
+
+/// A number that is the same for the same seed, and else any.
+fn chosen(seed: u64, of: u64) -> u64 {
+    let mut mixed =
+        (seed ^ of.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|it| it.parse().ok())
 }
 
 /// The lines of the session's transcript: a prompt, and its calls with their results.
@@ -100,9 +132,9 @@ fn start(place: &Place, args: &[&str], input: &str) -> Child {
     child
 }
 
-/// Plays a hook until it has ended by itself. One that was killed may have recorded its event or not; where it has,
-/// the second one adds nothing to what is known of the call.
-fn play(place: &Place, input: &str, how: How) {
+/// Plays a hook until it has ended by itself; whether it said that its event is lost. One that was killed may have recorded
+/// its event or not; where it has, the second one adds nothing to what is known of the call.
+fn play(place: &Place, input: &str, how: How) -> bool {
     let args: &[&str] = match how {
         How::Hurried => &["hook", "claude", "--deadline", "1"],
         _ => &["hook", "claude"],
@@ -115,11 +147,133 @@ fn play(place: &Place, input: &str, how: How) {
         return play(place, input, How::Plain);
     }
     let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    let is_lost = said.contains("an event of Claude Code is lost");
     // A hook that could keep its event nowhere, or has not got all of it, says so and succeeds.
     assert!(
-        ended.status.success() && ended.stderr.is_empty(),
+        ended.status.success() && (is_lost || said.is_empty()),
         "{ended:?}"
     );
+    is_lost
+}
+
+impl<'a> Play<'a> {
+    fn new(place: &'a Place, disk: Option<&'a Path>) -> Play<'a> {
+        let hooks = number("ANNALS_HOOKS").unwrap_or(240);
+        let seed = number("ANNALS_SEED").unwrap_or(20_261_127);
+        println!("ANNALS_HOOKS={hooks} ANNALS_SEED={seed}");
+        Play {
+            place,
+            calls: hooks as usize / 2,
+            seed,
+            next: AtomicUsize::new(0),
+            over: AtomicBool::new(false),
+            lost: AtomicUsize::new(0),
+            disk,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
+    }
+
+    /// Waits, but not for longer than it goes on.
+    fn wait(&self, ms: u64) {
+        for _ in 0..ms / 10 {
+            if !self.is_over() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+    }
+
+    /// Plays the hooks of calls, each call's in order, until there are no more.
+    fn calls(&self) {
+        let _ends_all = OverOnPanic(&self.over);
+        loop {
+            let n = self.next.fetch_add(1, Ordering::Relaxed);
+            if n >= self.calls || self.is_over() {
+                return;
+            }
+            for (step, hook) in hooks(n).iter().enumerate() {
+                let choice = chosen(self.seed, (n * 2 + step) as u64);
+                let how = match choice % 9 {
+                    2 => How::Hurried,
+                    5 => How::Killed(choice / 9 % 40),
+                    _ => How::Plain,
+                };
+                while play(self.place, hook, how) {
+                    // Only a full disk has no room for an event.
+                    assert!(self.disk.is_some(), "an event is lost");
+                    self.lost.fetch_add(1, Ordering::Relaxed);
+                    self.wait(50);
+                    assert!(!self.is_over());
+                }
+            }
+        }
+    }
+
+    /// Kills processes that have the log until the hooks are played; how many.
+    fn kill_owners(&self) -> usize {
+        let mut kills = 0;
+        while !self.is_over() {
+            let choice = chosen(self.seed, 1_000_000 + kills as u64);
+            // Ones that take in what waits, and that stay and hear of each event; and one that has the log alone, so that all
+            // goes into the spool.
+            let args: &[&str] = match choice % 5 {
+                0 => &["apply"],
+                1 => &["serve", "--record-only"],
+                2 => &["record", "--otlp", "127.0.0.1:0"],
+                3 => &["watch", "claude", "."],
+                _ => &["apply", "--exclusive"],
+            };
+            let mut command = self.place.command(args);
+            command.stdin(Stdio::piped()).stdout(Stdio::null());
+            let mut owner = command.stderr(Stdio::null()).spawn().unwrap();
+            self.wait(150 + choice / 5 % 200);
+            owner.kill().unwrap();
+            owner.wait().unwrap();
+            kills += 1;
+        }
+        kills
+    }
+
+    /// Fills the disk now and then, and makes room again; how often.
+    fn fill(&self, disk: &Path) -> usize {
+        let ballast = disk.join("ballast");
+        let mut times = 0;
+        while !self.is_over() {
+            let choice = chosen(self.seed, 2_000_000 + times as u64);
+            self.wait(500 + choice % 500);
+            let mut file = File::create(&ballast).unwrap();
+            let zeros = vec![0; 1 << 20];
+            while file.write_all(&zeros).is_ok() {}
+            drop(file);
+            self.wait(100 + choice / 500 % 400);
+            fs::remove_file(&ballast).unwrap();
+            times += 1;
+        }
+        times
+    }
+
+    /// Plays everything; what happened meanwhile.
+    fn run(&self) -> String {
+        let (kills, fills) = std::thread::scope(|scope| {
+            let killer = scope.spawn(|| self.kill_owners());
+            let filler = self.disk.map(|disk| scope.spawn(|| self.fill(disk)));
+            let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(|| self.calls())).collect();
+            let ended: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
+            self.over.store(true, Ordering::Release);
+            let fills = filler.map_or(0, |filler| filler.join().unwrap());
+            let kills = killer.join().unwrap();
+            assert!(ended.iter().all(Result::is_ok), "a hook failed");
+            (kills, fills)
+        });
+        let lost = self.lost.load(Ordering::Relaxed);
+        format!(
+            "{} calls, {kills} owners killed, the disk full {fills} times, {lost} hooks without room",
+            self.calls
+        )
+    }
 }
 
 /// Ends the other threads where one panics; they would go on for ever.
@@ -131,43 +285,6 @@ impl Drop for OverOnPanic<'_> {
             self.0.store(true, Ordering::Release);
         }
     }
-}
-
-/// Plays the hooks of calls, each call's in order, until there are no more.
-fn play_calls(place: &Place, (next, calls): (&AtomicUsize, usize), over: &AtomicBool) {
-    let _ends_all = OverOnPanic(over);
-    loop {
-        let n = next.fetch_add(1, Ordering::Relaxed);
-        if n >= calls || over.load(Ordering::Acquire) {
-            return;
-        }
-        for (step, hook) in hooks(n).iter().enumerate() {
-            let how = match (n * 2 + step) % 9 {
-                2 => How::Hurried,
-                5 => How::Killed((n as u64 * 13) % 40),
-                _ => How::Plain,
-            };
-            play(place, hook, how);
-        }
-    }
-}
-
-/// Kills owners of the log until the hooks are played; how many.
-fn kill_owners(place: &Place, over: &AtomicBool) -> usize {
-    let mut kills = 0;
-    while !over.load(Ordering::Acquire) {
-        // One that takes in what waits, and one that stays, and hears of each event.
-        let args: &[&str] = match kills % 2 {
-            0 => &["apply"],
-            _ => &["serve", "--record-only"],
-        };
-        let mut owner = place.command(args).stdin(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(150 + (kills as u64 * 37) % 200));
-        owner.kill().unwrap();
-        owner.wait().unwrap();
-        kills += 1;
-    }
-    kills
 }
 
 /// What the log has of each call, in its order, and how much evidence there is.
@@ -202,38 +319,25 @@ fn lives(place: &Place) -> (BTreeMap<String, Vec<&'static str>>, usize) {
     (lives, others)
 }
 
-/// `ANNALS_HOOKS` events of one session; 240 otherwise, as 4,000 take a quarter of an hour.
-#[test]
-fn hooks_from_many_processes_are_there_once_with_owners_and_hooks_killed() {
-    let hooks_played = std::env::var("ANNALS_HOOKS")
-        .ok()
-        .and_then(|it| it.parse().ok());
-    let calls: usize = hooks_played.unwrap_or(240) / 2;
-    let place = Place::with_log();
+/// Plays a session's hooks, and imports its transcript.
+fn check(place: &Place, disk: Option<&Path>) {
+    place.run(&["init"]).ok();
+    let playing = Play::new(place, disk);
     let first = json!({
         "session_id": SESSION, "prompt_id": "p0", "cwd": "/shop", "hook_event_name": "UserPromptSubmit",
         "prompt": "Fix the tests",
     });
-    play(&place, &first.to_string(), How::Plain);
-    let (next, over) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let kills = std::thread::scope(|scope| {
-        let killer = scope.spawn(|| kill_owners(&place, &over));
-        let worker = || play_calls(&place, (&next, calls), &over);
-        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(worker)).collect();
-        let ended: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
-        over.store(true, Ordering::Release);
-        assert!(ended.iter().all(Result::is_ok), "a hook failed");
-        killer.join().unwrap()
-    });
-    println!("{calls} calls, {kills} owners killed");
+    assert!(!play(place, &first.to_string(), How::Plain));
+    println!("{}", playing.run());
+    let calls = playing.calls;
     // The next one that writes takes in what waits.
     assert_eq!(place.run_with(&["apply"], "").status, 0);
     let state = place.run(&["hook", "status", "--json"]).ok().json()["spool"]["state"].clone();
-    assert_eq!(
-        (&state["waiting"], &state["bad"], &state["lost"]),
-        (&json!(0), &json!(0), &json!(0))
-    );
-    let (before, others) = lives(&place);
+    assert_eq!((&state["waiting"], &state["bad"]), (&json!(0), &json!(0)));
+    // What is counted was said; a full disk may count fewer.
+    let lost = state["lost"].as_u64().unwrap() as usize;
+    assert!(lost <= playing.lost.load(Ordering::Relaxed), "{state}");
+    let (before, others) = lives(place);
     assert_eq!(before.len(), calls);
     for (call, life) in &before {
         assert_eq!(life, &["requested", "begun", "ended"], "{call}");
@@ -248,7 +352,7 @@ fn hooks_from_many_processes_are_there_once_with_owners_and_hooks_killed() {
         .collect();
     fs::write(place.path("s.jsonl"), lines).unwrap();
     place.run(&["import", "claude", "s.jsonl"]).ok();
-    let (after, _) = lives(&place);
+    let (after, _) = lives(place);
     assert_eq!(
         after.keys().collect::<BTreeSet<_>>(),
         before.keys().collect::<BTreeSet<_>>()
@@ -265,4 +369,32 @@ fn hooks_from_many_processes_are_there_once_with_owners_and_hooks_killed() {
         .json();
     assert_eq!(again["events_made"], 0, "{again}");
     place.run(&["verify"]).ok();
+}
+
+#[test]
+fn hooks_from_many_processes_are_there_once_with_owners_and_hooks_killed() {
+    check(&Place::empty(), None);
+}
+
+/// The same on a disk that is full now and then. It runs in a process of its own, which has that disk.
+#[test]
+fn hooks_from_many_processes_are_there_once_on_a_disk_that_is_full_now_and_then() {
+    const NAME: &str =
+        "hook_driver::hooks_from_many_processes_are_there_once_on_a_disk_that_is_full_now_and_then";
+    if let Some(disk) = std::env::var_os(DISK) {
+        return check(&Place::empty(), Some(Path::new(&disk)));
+    }
+    let Some(way) = unshare() else { return };
+    let disk = tempfile::tempdir().unwrap();
+    let script = r#"mount -t tmpfs -o size=256m none "$TMPDIR" && exec "$0" "$@""#;
+    let status = Command::new(way[0])
+        .args(&way[1..])
+        .args(["sh", "-c", script])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", NAME, "--nocapture"])
+        .env("TMPDIR", disk.path())
+        .env(DISK, disk.path())
+        .status()
+        .unwrap();
+    assert!(status.success(), "{status}");
 }

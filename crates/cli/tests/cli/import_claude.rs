@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::Place;
 
 /// The lines of a session: a prompt, a call of a tool, and its result.
-fn session(name: &str) -> Vec<Value> {
+pub fn session(name: &str) -> Vec<Value> {
     let line = |n: u8, kind: &str, message: Value| {
         json!({ "type": kind, "uuid": format!("{name}-{n}"), "sessionId": name, "cwd": "/w",
             "timestamp": format!("2026-01-02T03:04:{n:02}Z"), "message": message })
@@ -25,7 +25,7 @@ fn session(name: &str) -> Vec<Value> {
     ]
 }
 
-fn write(place: &Place, file: &str, lines: &[Value]) {
+pub fn write(place: &Place, file: &str, lines: &[Value]) {
     let path = place.path(file);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();

@@ -190,13 +190,14 @@ fn an_object_is_proved_without_the_log() {
     let args = ["verify", "--proof", "run.json", "--checkpoint", "cp"];
     let with_key = [&args[..], &["--key", "log.key.pub"]].concat();
     let ran = offline(&place, &with_key).ok();
-    for text in [
-        "proved: ",
-        "run.created",
-        "run.decision_made",
-        "signed by log+",
-    ] {
+    assert!(ran.stdout.starts_with("proved: "), "{ran:?}");
+    for text in ["signed by log+", "; -v lists them"] {
         assert!(ran.stdout.contains(text), "{text} is not in {}", ran.stdout);
+    }
+    assert!(!ran.stdout.contains("run.created"), "{ran:?}");
+    let listed = offline(&place, &[&with_key[..], &["--verbose"]].concat()).stdout;
+    for text in ["run.created", "run.decision_made"] {
+        assert!(listed.contains(text), "{text} is not in {listed}");
     }
     assert!(!ran.stdout.contains("NO SIGNATURE"), "{ran:?}");
     let unchecked = offline(&place, &args).ok();
@@ -232,7 +233,9 @@ fn an_object_is_proved_without_the_log() {
     assert!(!bare.contains("\"record\""), "{bare}");
     let args = ["verify", "--proof", "bare.json", "--checkpoint", "cp"];
     let ran = offline(&place, &args).ok();
-    assert!(ran.stdout.contains("(header only)"), "{ran:?}");
+    assert!(ran.stdout.contains("by the header only"), "{ran:?}");
+    let listed = offline(&place, &[&args[..], &["--verbose"]].concat());
+    assert!(listed.stdout.contains("(header only)"), "{listed:?}");
 }
 
 #[test]

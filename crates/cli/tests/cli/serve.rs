@@ -1,11 +1,13 @@
 //! An owner of the log that stays.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixDatagram;
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::{Place, Running, human, uuid};
+use crate::support::{Place, Running, grown, human, uuid};
 
 fn start(place: &Place) -> Running {
     Running::of(place.command(&["serve", "--record-only", "--json"]))
@@ -99,11 +101,13 @@ fn systemd_is_told_when_it_is_ready_and_when_it_ends() {
 #[test]
 fn what_cannot_be_served_is_refused() {
     let place = Place::with_log();
-    let pages = place.run(&["serve"]);
-    assert_eq!(pages.status, 2, "{pages:?}");
-    assert!(pages.stderr.contains("--record-only"), "{}", pages.stderr);
+    let both = place.run(&["serve", "--record-only", "--own"]);
+    assert_eq!(both.status, 2, "{both:?}");
+    assert!(both.stderr.contains("--record-only"), "{}", both.stderr);
     for args in [
-        ["--exclusive", "serve", "--record-only"].as_slice(),
+        ["--log", "memory:", "serve"].as_slice(),
+        &["--exclusive", "serve", "--record-only"],
+        &["--exclusive", "serve", "--own"],
         &["--log", "memory:", "serve", "--record-only"],
     ] {
         let refused = place.run(args);
@@ -117,4 +121,157 @@ fn what_cannot_be_served_is_refused() {
     let absent = Place::empty().run(&["serve", "--record-only"]);
     assert_eq!(absent.status, 1, "{absent:?}");
     assert!(absent.stderr.contains("annals init"), "{}", absent.stderr);
+}
+
+/// The first line of an answer to a request for a page.
+fn get(address: &str, headers: &str) -> String {
+    let host = address.trim_start_matches("http://").trim_end_matches('/');
+    let mut stream = TcpStream::connect(host).unwrap();
+    let request =
+        format!("GET /runs HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{headers}\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_log_is_shown_in_a_browser_beside_its_owner() {
+    let place = Place::with_log();
+    submit(&place, 1);
+    let shown = place.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+    let mut serving = Running::of(shown);
+    let first = serving.next();
+    assert_eq!(
+        (&first["state"], &first["position"]),
+        (&json!("serving"), &json!(1))
+    );
+    let address = first["address"].as_str().unwrap();
+    assert_eq!(get(address, ""), "HTTP/1.1 200 OK");
+    // It does not own the log: a process that wants it for itself gets it.
+    submit(&place, 2);
+    place.run(&["--exclusive", "submit", "x"]).ok();
+    serving.end();
+}
+
+#[test]
+fn what_shows_the_log_may_own_it_too() {
+    let place = Place::with_log();
+    let shown = place.command(&["serve", "--own", "--listen", "127.0.0.1:0", "--json"]);
+    let mut serving = Running::of(shown);
+    let first = serving.next();
+    assert_eq!(first["state"], "serving");
+    assert_eq!(serving.next()["state"], "owner");
+    submit(&place, 1);
+    let refused = place.run(&["--exclusive", "submit", "x"]);
+    assert!(refused.stderr.contains("locked"), "{}", refused.stderr);
+    assert_eq!(
+        get(first["address"].as_str().unwrap(), ""),
+        "HTTP/1.1 200 OK"
+    );
+    end(serving);
+}
+
+#[test]
+fn others_need_the_token_that_is_printed_once() {
+    let place = Place::with_log();
+    let shown = place.command(&["serve", "--listen", "0.0.0.0:0", "--json"]);
+    let mut serving = Running::of(shown);
+    let first = serving.next();
+    let token = first["token"].as_str().unwrap().to_owned();
+    let address = first["address"]
+        .as_str()
+        .unwrap()
+        .replace("0.0.0.0", "127.0.0.1");
+    assert_eq!(get(&address, ""), "HTTP/1.1 401 Unauthorized");
+    let with = format!("authorization: Bearer {token}\r\n");
+    assert_eq!(get(&address, &with), "HTTP/1.1 200 OK");
+    serving.end();
+
+    std::fs::write(place.path("token"), "of my own\n").unwrap();
+    let spaces = place.run(&["serve", "--listen", "127.0.0.1:0", "--token-file", "token"]);
+    spaces.fails(1, &["cannot stand in an address"]);
+    std::fs::write(place.path("token"), "my-own\n").unwrap();
+    let shown = place.command(&[
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--token-file",
+        "token",
+        "--json",
+    ]);
+    let mut serving = Running::of(shown);
+    let first = serving.next();
+    assert_eq!(first["token"], json!(null), "it is known where the file is");
+    let address = first["address"].as_str().unwrap();
+    assert_eq!(get(address, ""), "HTTP/1.1 401 Unauthorized");
+    assert_eq!(
+        get(address, "authorization: Bearer my-own\r\n"),
+        "HTTP/1.1 200 OK"
+    );
+    serving.end();
+}
+
+#[test]
+fn an_address_that_is_taken_is_named() {
+    let place = Place::with_log();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let refused = place.run(&["serve", "--listen", &address]);
+    refused.fails(1, &["cannot listen on", &address]);
+}
+
+#[test]
+fn an_object_is_exported_as_a_file_whose_proof_can_be_checked() {
+    let (place, story) = grown();
+    let run = story.run.as_str();
+    let said = place
+        .run(&["export", "html", run, "--out", "run.html", "--json"])
+        .ok()
+        .json();
+    let html = std::fs::read_to_string(place.path("run.html")).unwrap();
+    assert_eq!(said["bytes"], html.len());
+    assert_eq!(place.run(&["export", "html", run]).ok().stdout, html);
+    // What a person saves from it.
+    for name in ["proof.json", "checkpoint"] {
+        let (_, rest) = html.split_once(&format!("download=\"{name}\"")).unwrap();
+        let (_, rest) = rest.split_once("base64,").unwrap();
+        let (text, _) = rest.split_once('"').unwrap();
+        std::fs::write(place.path(name), unbase64(text)).unwrap();
+    }
+    let elsewhere = [
+        "--log",
+        "no-log",
+        "verify",
+        "--proof",
+        "proof.json",
+        "--checkpoint",
+        "checkpoint",
+    ];
+    let checked = place.run(&elsewhere);
+    assert_eq!(checked.status, 0, "{checked:?}");
+    place
+        .run(&["export", "html", "ffffffff"])
+        .fails(1, &["no object"]);
+    place
+        .run(&["export", "html", run, "--at", "99999"])
+        .fails(1, &["is not there yet"]);
+}
+
+/// The bytes that a text in base 64 stands for.
+fn unbase64(text: &str) -> Vec<u8> {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digits = text
+        .bytes()
+        .filter_map(|byte| DIGITS.iter().position(|digit| *digit == byte));
+    let (mut bytes, mut bits, mut many) = (Vec::new(), 0_usize, 0);
+    for digit in digits {
+        (bits, many) = (bits << 6 | digit, many + 6);
+        if many >= 8 {
+            many -= 8;
+            bytes.push((bits >> many & 0xff) as u8);
+            bits &= (1 << many) - 1;
+        }
+    }
+    bytes
 }

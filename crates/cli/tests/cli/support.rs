@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use annals::event_log::Digest;
 use serde_json::{Value, json};
@@ -57,6 +58,11 @@ impl Place {
             .env_remove("GIT_AUTHOR_NAME")
             .env_remove("GIT_AUTHOR_EMAIL")
             .env_remove("ANNALS_ACTOR")
+            // Settings of agents of the user who runs the tests do not count.
+            .env("HOME", self.path("home"))
+            .env_remove("CLAUDE_CONFIG_DIR")
+            .env_remove("CLAUDE_PROJECT_DIR")
+            .env_remove("CODEX_HOME")
             .env_remove("RUST_LOG")
             .env_remove("NO_COLOR")
             .stdin(Stdio::null())
@@ -100,7 +106,7 @@ impl Place {
 }
 
 impl Ran {
-    fn of(output: Output) -> Ran {
+    pub fn of(output: Output) -> Ran {
         Ran {
             status: match output.status.code() {
                 Some(status) => status,
@@ -299,5 +305,15 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Waits until something is so, and not for ever.
+#[track_caller]
+pub fn wait_for(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it never is");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }

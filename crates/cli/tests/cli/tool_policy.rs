@@ -261,6 +261,50 @@ fn recorded_calls_are_judged_again() {
     place.run(&["replay", "--tools"]).fails(2, &["--policy"]);
 }
 
+/// A policy on a session judges what was recorded as it judged what was asked.
+#[test]
+fn recorded_calls_are_judged_in_their_session() {
+    let place = recorded(&[ran(1, "cat README.md")]);
+    let replayed = |session: &str| {
+        let policy = format!(
+            "@id(\"mine\") permit (principal == Session::\"{session}\", action, resource);\n\
+             @id(\"others\") @default forbid (principal, action, resource);"
+        );
+        fs::write(place.path("session.cedar"), policy).unwrap();
+        let args = ["replay", "--tools", "--policy", "session.cedar", "--json"];
+        place.run(&args).ok().json()["under_policies"].clone()
+    };
+    let (allow, deny) = (
+        json!({ "allow": 1, "ask": 0, "deny": 0 }),
+        json!({ "allow": 0, "ask": 0, "deny": 1 }),
+    );
+    assert_eq!(replayed("s-1"), deny);
+    // As the session of this log that its run is attached to,
+    let session = uuid(0xe_0000_0003);
+    place.accept(&[
+        agent(
+            "create_session",
+            json!({ "config": {
+            "sessionId": session, "agentProfile": "coder", "policy": { "name": "any" },
+            "repo": { "name": "app", "path": "/work/app" }, "workspace": { "path": "/work/app" },
+        } }),
+        ),
+        agent(
+            "attach_run",
+            json!({ "session": session, "run": uuid(RUN) }),
+        ),
+    ]);
+    assert_eq!(replayed(&session), allow);
+    // or as its agent calls it.
+    let ids = json!({ "ticket": "s-2", "claude.session": "s-1" });
+    place.accept(&[agent(
+        "set_metadata",
+        json!({ "object": uuid(TASK), "external_ids": ids }),
+    )]);
+    assert_eq!(replayed("s-1"), allow);
+    assert_eq!(replayed("s-2"), deny);
+}
+
 #[test]
 fn the_policy_that_decided_flips_nothing() {
     // What it says of each call is what was recorded.

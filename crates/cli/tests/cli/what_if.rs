@@ -406,7 +406,7 @@ fn a_bad_policy_file_is_refused_with_its_line() {
         .run(&["replay", "--all", &pipeline])
         .fails(2, &["--all"]);
     place
-        .run(&["replay", &pipeline, "--at", "2026-01-02T03:04:05Z"])
+        .run(&["replay", &pipeline, "--at", "occurred:2026-01-02T03:04:05Z"])
         .fails(2, &["--at"]);
     place
         .run(&["replay", &pipeline, "--at", "99999"])

@@ -2,13 +2,18 @@
 
 use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
+use crate::transcript::item::COUNTS;
 
-/// The tokens of a step: the prompt with what was cached, cache reads, cache writes, the completion.
-pub(super) const TOKENS: [&str; 4] = [
+/// The tokens of a step: the prompt with what was cached, cache reads, cache writes, the completion; the part of it that the
+/// model thought with, the part of the cache writes that stays for an hour; and the cost.
+pub(super) const TOKENS: [&str; COUNTS] = [
     "metrics.prompt_tokens",
     "metrics.cached_tokens",
     "metrics.extra.cache_creation_input_tokens",
     "metrics.completion_tokens",
+    "metrics.extra.reasoning_tokens",
+    "metrics.extra.cache_creation_1h_input_tokens",
+    "metrics.cost_usd",
 ];
 
 /// A step.
@@ -27,6 +32,9 @@ pub(super) const STEP: Table = &[
     (TOKENS[1], Apart),
     (TOKENS[2], Apart),
     (TOKENS[3], Apart),
+    (TOKENS[4], Apart),
+    (TOKENS[5], Apart),
+    (TOKENS[6], Apart),
 ];
 
 /// What is counted with another entry.

@@ -124,6 +124,8 @@ struct Metrics {
     #[serde(default)]
     cached_tokens: Option<u64>,
     #[serde(default)]
+    cost_usd: Option<f64>,
+    #[serde(default)]
     extra: Option<MetricsExtra>,
 }
 
@@ -132,28 +134,45 @@ struct MetricsExtra {
     /// The part of the prompt that was written into the cache, as Anthropic counts it.
     #[serde(default)]
     cache_creation_input_tokens: Option<u64>,
+    /// The part of that which stays there for an hour.
+    #[serde(default)]
+    cache_creation_1h_input_tokens: Option<u64>,
+    /// The part of the completion that the model thought with.
+    #[serde(default)]
+    reasoning_tokens: Option<u64>,
 }
 
 impl Metrics {
     fn usage(&self) -> Usage {
-        let written = self.extra.as_ref();
-        let written = written.and_then(|extra| extra.cache_creation_input_tokens);
+        let extra = self.extra.as_ref();
+        let written = extra.and_then(|extra| extra.cache_creation_input_tokens);
+        let hour = extra.and_then(|extra| extra.cache_creation_1h_input_tokens);
+        let reasoning = extra.and_then(|extra| extra.reasoning_tokens);
         let prompt = self.prompt_tokens.unwrap_or_default();
         let [read, write] = [self.cached_tokens, written].map(Option::unwrap_or_default);
+        let uncached = prompt.saturating_sub(read).saturating_sub(write);
+        let counts = [
+            Some(uncached),
+            Some(read),
+            Some(write),
+            self.completion_tokens,
+        ];
+        let usage = Usage::of(counts)
+            .with_reasoning(reasoning)
+            .with_kept_for_an_hour(hour)
+            .with_cost(self.cost_usd);
         let has = |count: Option<u64>| u64::from(count.is_some());
         Usage {
-            totals: [
-                prompt.saturating_sub(read).saturating_sub(write),
-                read,
-                write,
-                self.completion_tokens.unwrap_or_default(),
-            ],
             fields: [
                 has(self.prompt_tokens),
                 has(self.cached_tokens),
                 has(written),
                 has(self.completion_tokens),
+                has(reasoning),
+                has(hour),
+                u64::from(self.cost_usd.is_some()),
             ],
+            ..usage
         }
     }
 }

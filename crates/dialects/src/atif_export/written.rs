@@ -157,6 +157,17 @@ pub struct Metrics {
 pub struct MetricsExtra {
     /// Those that were written into a cache.
     pub cache_creation_input_tokens: u64,
+    /// The part of them that stays there for an hour.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_creation_1h_input_tokens: u64,
+    /// The part of the completion that the model thought with.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Sums over the steps of a trajectory, without those of sub-agents.

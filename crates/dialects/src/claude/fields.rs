@@ -2,14 +2,19 @@
 
 use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
+use crate::transcript::item::COUNTS;
 
-/// The tokens of a message: uncached input, cache reads, cache writes, output.
+/// The tokens of a message: uncached input, cache reads, cache writes, output; thoughts, which are not counted by
+/// themselves; what of the cache writes stays for an hour; and the cost, which older versions of the program wrote.
 /// They are recorded for the whole message, apart from its lines.
-pub(super) const TOKENS: [&str; 4] = [
+pub(super) const TOKENS: [&str; COUNTS] = [
     "message.usage.input_tokens",
     "message.usage.cache_read_input_tokens",
     "message.usage.cache_creation_input_tokens",
     "message.usage.output_tokens",
+    "message.usage.(thoughts)",
+    "message.usage.cache_creation.ephemeral_1h_input_tokens",
+    "costUSD",
 ];
 
 /// The lines of a session, of any speaker.
@@ -41,6 +46,13 @@ pub(super) const TALK: Table = &[
     (TOKENS[1], Apart),
     (TOKENS[2], Apart),
     (TOKENS[3], Apart),
+    (TOKENS[5], Apart),
+    (TOKENS[6], Apart),
+    // What is left of the cache writes.
+    (
+        "message.usage.cache_creation.ephemeral_5m_input_tokens",
+        Inferred,
+    ),
     ("message.content", Apart),
     ("toolUseResult", Apart),
 ];

@@ -42,6 +42,9 @@ pub(super) struct Talk {
     prompt_id: Option<String>,
     #[serde(default)]
     request_id: Option<Box<RawValue>>,
+    /// What older versions say that the message cost.
+    #[serde(default, rename = "costUSD")]
+    cost: Option<Box<RawValue>>,
     #[serde(default)]
     is_sidechain: Option<bool>,
     #[serde(default)]
@@ -120,7 +123,7 @@ struct RawMessage {
 }
 
 /// The tokens of a message so far. What is null is there, and counts nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct Usage {
     #[serde(default, deserialize_with = "present")]
     input_tokens: Option<Option<u64>>,
@@ -130,24 +133,44 @@ struct Usage {
     cache_creation_input_tokens: Option<Option<u64>>,
     #[serde(default, deserialize_with = "present")]
     output_tokens: Option<Option<u64>>,
+    #[serde(default)]
+    cache_creation: Option<Box<RawValue>>,
+}
+
+/// The tokens written to a cache, by how long they stay.
+#[derive(Debug, Default, Deserialize)]
+struct CacheCreation {
+    #[serde(default)]
+    ephemeral_1h_input_tokens: Option<u64>,
 }
 
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u64>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
-impl From<Usage> for item::Usage {
-    fn from(usage: Usage) -> item::Usage {
+impl Usage {
+    /// The same with what the line says that the message cost. What is not a number there is none.
+    fn with_cost(self, cost: Option<&RawValue>) -> item::Usage {
+        let usd: Option<f64> = cost.and_then(|cost| serde_json::from_str(cost.get()).ok());
+        let written = self.cache_creation.as_deref();
+        let written: Option<CacheCreation> =
+            written.and_then(|written| serde_json::from_str(written.get()).ok());
+        let hour = written.and_then(|written| written.ephemeral_1h_input_tokens);
         let all = [
-            usage.input_tokens,
-            usage.cache_read_input_tokens,
-            usage.cache_creation_input_tokens,
-            usage.output_tokens,
+            self.input_tokens,
+            self.cache_read_input_tokens,
+            self.cache_creation_input_tokens,
+            self.output_tokens,
         ];
+        // What is null is there, and counts nothing.
+        let [input, read, write, output] = all.map(|count| u64::from(count.is_some()));
         item::Usage {
-            totals: all.map(|count| count.flatten().unwrap_or_default()),
-            fields: all.map(|count| u64::from(count.is_some())),
+            fields: [input, read, write, output, 0, 0, 0],
+            ..item::Usage::of(all.map(Option::flatten))
         }
+        .with_kept_for_an_hour(hour)
+        .with_cost(usd)
+        .with_fields(false, hour.is_some(), usd.is_some())
     }
 }
 
@@ -229,7 +252,7 @@ pub(super) fn named(
 }
 
 /// The entry of a line, or that it has nothing for a log.
-pub(super) fn entry(text: String, talk: Talk, blocks: Vec<Block>, speaker: Speaker) -> Read {
+pub(super) fn entry(text: String, mut talk: Talk, blocks: Vec<Block>, speaker: Speaker) -> Read {
     let said = said(&talk, &blocks);
     let name = talk.uuid.clone().unwrap_or_default();
     let items = match (speaker, talk.kind.as_deref()) {
@@ -248,6 +271,11 @@ pub(super) fn entry(text: String, talk: Talk, blocks: Vec<Block>, speaker: Speak
     let dropped = dropped(&talk);
     let course = talk.course();
     let at = talk.at();
+    let usage = talk
+        .message
+        .as_mut()
+        .and_then(|message| message.usage.take());
+    let usage = usage.map(|usage| usage.with_cost(talk.cost.as_deref()));
     let message = talk.message.as_ref();
     let has_text = |text: &String| !text.trim().is_empty();
     let origin = Origin {
@@ -275,7 +303,7 @@ pub(super) fn entry(text: String, talk: Talk, blocks: Vec<Block>, speaker: Speak
             .filter(has_text),
         model: message.and_then(|message| message.model.clone()),
         prompt: talk.prompt_id.filter(has_text),
-        usage: message.and_then(|message| message.usage).map(Into::into),
+        usage,
         subtype: talk.subtype,
         origin,
         details: talk.tool_use_result.map(details),

@@ -3,13 +3,17 @@
 
 use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
+use crate::transcript::item::COUNTS;
 
 /// The tokens of a turn.
-pub(super) const TOKENS: [&str; 4] = [
+pub(super) const TOKENS: [&str; COUNTS] = [
     "payload.info.total_token_usage.input_tokens",
     "payload.info.total_token_usage.cached_input_tokens",
     "payload.info.total_token_usage.cache_write_input_tokens",
     "payload.info.total_token_usage.output_tokens",
+    "payload.info.total_token_usage.reasoning_output_tokens",
+    "payload.info.total_token_usage.(kept for an hour)",
+    "payload.info.total_token_usage.(cost)",
 ];
 
 /// A line that counts tokens.
@@ -21,6 +25,7 @@ pub(super) const TOKEN_COUNT: Table = &[
     (TOKENS[1], Apart),
     (TOKENS[2], Apart),
     (TOKENS[3], Apart),
+    (TOKENS[4], Apart),
     ("payload.info.last_token_usage", Inferred),
 ];
 

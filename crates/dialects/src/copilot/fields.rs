@@ -2,13 +2,17 @@
 
 use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
+use crate::transcript::item::COUNTS;
 
 /// The tokens of a message.
-pub(super) const TOKENS: [&str; 4] = [
+pub(super) const TOKENS: [&str; COUNTS] = [
     "data.inputTokens",
     "data.cacheReadTokens",
     "data.cacheWriteTokens",
     "data.outputTokens",
+    "data.reasoningTokens",
+    "data.(kept for an hour)",
+    "data.(cost)",
 ];
 
 /// What a person or the model says.
@@ -47,6 +51,7 @@ pub(super) const USAGE: Table = &[
     (TOKENS[1], Apart),
     (TOKENS[2], Apart),
     (TOKENS[3], Apart),
+    (TOKENS[4], Apart),
 ];
 
 /// A tool call, as it is asked for or begins.

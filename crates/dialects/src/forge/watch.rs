@@ -8,14 +8,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use futures::StreamExt;
-use futures::channel::mpsc;
-use notify::event::{AccessKind, AccessMode};
-use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::RecursiveMode;
 
 use super::drafts::{DraftFile, drafts, is_hidden};
 use super::folder::{Folder, ForgeFolderError, Part, Place, files};
 use super::import::IntentEntry;
+use crate::changes::Changes;
 use crate::others::Others;
 
 /// For how long a draft stays as it is before it is ready.
@@ -56,25 +54,12 @@ pub struct Ready {
     pub again: Duration,
 }
 
-/// Whether something may be another than it was. To look at a folder is not a change:
-/// otherwise looking because something changed would never end.
-fn is_change(event: &notify::Result<notify::Event>) -> bool {
-    let kind = match event {
-        Ok(event) => event.kind,
-        // Something was missed.
-        Err(_) => return true,
-    };
-    !kind.is_access() || kind == EventKind::Access(AccessKind::Close(AccessMode::Write))
-}
-
 /// Watches the drafts and the intents of a folder.
 #[derive(Debug)]
 pub struct DraftWatch {
     folder: Folder,
     seen: HashMap<PathBuf, Seen>,
-    changes: mpsc::Receiver<()>,
-    // It watches for as long as it is there.
-    _watcher: RecommendedWatcher,
+    changes: Changes,
 }
 
 impl DraftWatch {
@@ -87,28 +72,17 @@ impl DraftWatch {
         let folder = Folder::find(path)?;
         folder.make_part(Part::Drafts)?;
         folder.make_part(Part::Intents)?;
-        let (mut tell, changes) = mpsc::channel(1);
-        let unwatched = |error: notify::Error| ForgeFolderError::Unwatched {
+        let parts = [folder.drafts(), folder.intents()];
+        let parts = parts.iter().map(PathBuf::as_path);
+        let changes = Changes::of(parts, RecursiveMode::NonRecursive);
+        let changes = changes.map_err(|error| ForgeFolderError::Unwatched {
             path: folder.root().to_owned(),
             reason: error.to_string(),
-        };
-        let mut watcher = notify::recommended_watcher(move |event| {
-            if is_change(&event) {
-                // A full channel says already that something changed.
-                let _ = tell.try_send(());
-            }
-        })
-        .map_err(unwatched)?;
-        for part in [folder.drafts(), folder.intents()] {
-            watcher
-                .watch(&part, RecursiveMode::NonRecursive)
-                .map_err(unwatched)?;
-        }
+        })?;
         Ok(DraftWatch {
             folder,
             seen: HashMap::new(),
             changes,
-            _watcher: watcher,
         })
     }
 
@@ -119,10 +93,7 @@ impl DraftWatch {
 
     /// Waits until something changed in the folders for drafts and intents.
     pub async fn changed(&mut self) {
-        if self.changes.next().await.is_none() {
-            // The system reports no more changes: the caller looks now and then.
-            futures::future::pending::<()>().await;
-        }
+        self.changes.next().await;
     }
 
     /// The drafts and intents that are ready at a moment. Each is given once, until it

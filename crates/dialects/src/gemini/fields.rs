@@ -2,14 +2,18 @@
 
 use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
+use crate::transcript::item::COUNTS;
 
 /// The tokens of a message: input with what is cached, cache reads, none for cache writes, output
 /// without thoughts.
-pub(super) const TOKENS: [&str; 4] = [
+pub(super) const TOKENS: [&str; COUNTS] = [
     "tokens.input",
     "tokens.cached",
     "tokens.(cache writes)",
     "tokens.output",
+    "tokens.thoughts",
+    "tokens.(kept for an hour)",
+    "tokens.(cost)",
 ];
 
 /// A message. Its thoughts and output are one number in the log, like its input and what tools put
@@ -26,7 +30,7 @@ pub(super) const MESSAGE: Table = &[
     (TOKENS[0], Apart),
     (TOKENS[1], Apart),
     (TOKENS[3], Apart),
-    ("tokens.thoughts", Inferred),
+    (TOKENS[4], Apart),
     ("tokens.tool", Inferred),
     ("tokens.total", Inferred),
 ];

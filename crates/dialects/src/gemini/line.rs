@@ -93,9 +93,12 @@ impl From<Tokens> for Usage {
         let output = tokens.output.unwrap_or_default();
         let uncached = input.saturating_sub(cached).saturating_add(tool);
         let has = |count: Option<u64>| u64::from(count.is_some());
+        let [input, read, output_field] = [tokens.input, tokens.cached, tokens.output].map(has);
+        let written = output.saturating_add(thoughts);
+        let counts = [uncached, cached, 0, written].map(Some);
         Usage {
-            totals: [uncached, cached, 0, output.saturating_add(thoughts)],
-            fields: [has(tokens.input), has(tokens.cached), 0, has(tokens.output)],
+            fields: [input, read, 0, output_field, has(tokens.thoughts), 0, 0],
+            ..Usage::of(counts).with_reasoning(tokens.thoughts)
         }
     }
 }
@@ -399,7 +402,7 @@ impl Session {
         }
         let usage = placed.message.tokens.map(Usage::from);
         let is_new = self.known.put(placed.name.clone(), ()).is_none();
-        let counted = usage.map(|usage| format!("{}\u{1f}{:?}", placed.name, usage.totals));
+        let counted = usage.map(|usage| format!("{}\u{1f}{:?}", placed.name, usage.tokens()));
         let is_counted = counted.is_some_and(|it| self.known.put(it, ()).is_some());
         let mut said = self.said(&placed)?;
         let mut reads = Vec::new();
@@ -420,7 +423,7 @@ impl Session {
                 )
             }));
             if let Some(usage) = usage.filter(|_| !is_counted) {
-                let totals = format!("{:?}", usage.totals);
+                let totals = format!("{:?}", usage.tokens());
                 let said = Said::of(&[Some("tokens"), Some(&totals)], None);
                 let name = format!("{}\u{1f}{totals}", placed.name);
                 reads.push(self.more(&placed, name, None, Some(usage), said));

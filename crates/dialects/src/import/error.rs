@@ -100,6 +100,16 @@ impl Classified for ImportError {
     }
 }
 
+impl ImportError {
+    /// Whether it is about the log, and not about what was to be imported.
+    pub fn is_of_log(&self) -> bool {
+        matches!(
+            self,
+            ImportError::Record { .. } | ImportError::Log(_) | ImportError::View(_)
+        )
+    }
+}
+
 fn at(file: &str, line: u64) -> String {
     match line {
         0 => format!("{file} was not imported: "),

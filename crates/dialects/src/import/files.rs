@@ -85,6 +85,17 @@ pub(super) fn find(
     Ok((files, others))
 }
 
+/// Files in the order in which an import of the folder that they are in reads them.
+pub(super) fn in_time_order(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    if paths.len() < 2 {
+        return paths;
+    }
+    let known = |path: PathBuf| recording(&Root::File(path.clone()), path);
+    let mut files: Vec<Recording> = paths.into_iter().map(known).collect();
+    files.sort_by(order);
+    files.into_iter().map(|file| file.path).collect()
+}
+
 fn list(
     root: &Root,
     folder: &Path,

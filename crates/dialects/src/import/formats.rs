@@ -1,5 +1,6 @@
 //! The formats of recordings: one line each, and which of them a file has.
 
+use super::error::ImportError;
 use super::format::{Head, Kind};
 use crate::lines::BYTE_ORDER_MARK;
 use crate::{atif, claude, codex, copilot, gemini, opencode, openhands, swe_agent};
@@ -28,9 +29,13 @@ pub(crate) fn text(bytes: &[u8]) -> &str {
     }
 }
 
-/// The format with this key.
-pub(crate) fn by_key(key: &str) -> Option<&'static Kind> {
-    FORMATS.into_iter().find(|kind| kind.agent.key == key)
+/// The format of an agent's recordings.
+pub(crate) fn named(key: &str) -> Result<&'static Kind, ImportError> {
+    let named = FORMATS.into_iter().find(|kind| kind.agent.key == key);
+    named.ok_or_else(|| ImportError::UnknownAgent {
+        agent: key.to_owned(),
+        known: FORMATS.map(|kind| kind.agent.key).join(", "),
+    })
 }
 
 /// The format of a file by its beginning.

@@ -1,7 +1,15 @@
-//! Text without its secrets, as a type: parsers take nothing else, and only this file makes it.
+//! Text without its secrets, as a type: parsers and what is told of sessions that go on take nothing else, and only this module
+//! makes it: by looking for secrets, and of parts of what was looked through.
+
+mod fields;
 
 use std::borrow::Cow;
+use std::ops::Deref;
 
+use serde::{Serialize, Serializer};
+use uuid::Uuid;
+
+pub use self::fields::{JsonFields, RedactedFields};
 use crate::secrets::{Hit, KeyLines, Redacted, Secrets};
 
 /// Text that was looked through for secrets before anything else read it.
@@ -37,6 +45,18 @@ impl RedactedText {
     pub fn plain(text: &str, secrets: &Secrets) -> (RedactedText, Vec<Hit>) {
         let Redacted { content, hits } = secrets.redact(text);
         (RedactedText(content.into_owned()), hits)
+    }
+
+    /// A part of it: its beginning, say, or what is between its spaces.
+    #[must_use]
+    pub fn part(&self, part: impl for<'t> FnOnce(&'t str) -> &'t str) -> RedactedText {
+        RedactedText(part(&self.0).to_owned())
+    }
+
+    /// Texts behind each other, with something between each two.
+    pub fn joined(parts: &[RedactedText], between: &'static str) -> RedactedText {
+        let parts: Vec<&str> = parts.iter().map(RedactedText::as_str).collect();
+        RedactedText(parts.join(between))
     }
 
     /// A line that is not JSON, without the secrets of any text, and those secrets: a line of a private key,
@@ -111,6 +131,43 @@ impl RedactedText {
             true => parts,
             false => vec![self],
         }
+    }
+}
+
+/// What this program says itself, which knows no secrets.
+impl From<&'static str> for RedactedText {
+    fn from(text: &'static str) -> RedactedText {
+        RedactedText(text.to_owned())
+    }
+}
+
+/// A name that this program gave.
+impl From<Uuid> for RedactedText {
+    fn from(name: Uuid) -> RedactedText {
+        RedactedText(name.to_string())
+    }
+}
+
+/// How many there are of something.
+impl From<u64> for RedactedText {
+    fn from(number: u64) -> RedactedText {
+        RedactedText(number.to_string())
+    }
+}
+
+/// It reads as any text does. There is no way back: what is made of the text is none of its own kind.
+impl Deref for RedactedText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What is read again is looked through again: there is no `Deserialize`.
+impl Serialize for RedactedText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
     }
 }
 

@@ -26,11 +26,11 @@ use crate::transcript::item::Read;
 
 /// Bytes and lines that are handed over at once: so many that the two threads seldom wait for each
 /// other, and so few that it does not matter how much of a line they hold.
-const AT_ONCE: (u64, usize) = (256 * 1024, 64);
+pub(super) const AT_ONCE: (u64, usize) = (256 * 1024, 64);
 
 /// Such parts that may be ready before they are looked at. A part is as long as [`AT_ONCE`] and one
 /// line more, which may have [`LINE_LIMIT`].
-const READY: usize = 3;
+pub(super) const READY: usize = 3;
 
 /// So many folders around a file are told to its format.
 const FOLDERS: usize = 2;
@@ -96,8 +96,8 @@ pub(crate) struct Reader {
     pub(crate) raw: Option<RawText>,
 }
 
-type Stop = reading::Stop<ImportError>;
-type Outlet = reading::Outlet<ReadEvent, ImportError>;
+pub(super) type Stop = reading::Stop<ImportError>;
+pub(super) type Outlet = reading::Outlet<ReadEvent, ImportError>;
 
 /// Starts reading.
 pub(crate) fn start(
@@ -213,6 +213,24 @@ impl Reader {
         Ok(Found { files, others })
     }
 
+    /// Begins a file that is a recording of the agent, to be read by itself.
+    pub(super) fn begin_alone(&mut self, path: &Path) -> Result<(), ImportError> {
+        let root = Root::of(path).map_err(|source| ImportError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        self.wanted(&root, path)?;
+        self.begin(path);
+        Ok(())
+    }
+
+    fn begin(&mut self, path: &Path) {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let (stem, _) = RedactedText::plain(&stem, &self.secrets);
+        self.format.within(&folders(path, &self.secrets));
+        self.format.begin(stem.as_str());
+    }
+
     fn read_file(
         &mut self,
         root: &Root,
@@ -236,10 +254,7 @@ impl Reader {
                 return outlet.send(ReadEvent::Lines(vec![line]));
             }
         };
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let (stem, _) = RedactedText::plain(&stem, &self.secrets);
-        self.format.within(&folders(path, &self.secrets));
-        self.format.begin(stem.as_str());
+        self.begin(path);
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_document = self.format.is_document(&head.head(&name));
         let tables = self
@@ -469,7 +484,7 @@ impl Reader {
         }
     }
 
-    fn understand(&mut self, line: Line, done: u64) -> ReadLine {
+    pub(super) fn understand(&mut self, line: Line, done: u64) -> ReadLine {
         let number = line.number;
         let (read, hits) = match self.redacted(number, line.bytes) {
             Ok((text, hits)) => (self.values(text).map_err(|bad| bad.to_string()), hits),

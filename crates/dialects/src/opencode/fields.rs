@@ -2,14 +2,18 @@
 
 use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
+use crate::transcript::item::COUNTS;
 
 /// The tokens of a step, or of a message without steps: uncached input, cache reads, cache writes,
-/// output without reasoning.
-pub(super) const TOKENS: [&str; 4] = [
+/// output without reasoning; reasoning; and the cost.
+pub(super) const TOKENS: [&str; COUNTS] = [
     "tokens.input",
     "tokens.cache.read",
     "tokens.cache.write",
     "tokens.output",
+    "tokens.reasoning",
+    "tokens.(kept for an hour)",
+    "cost",
 ];
 
 /// A session. Its title changes; the first prompt is that of the task.
@@ -34,6 +38,7 @@ pub(super) const MESSAGE: Table = &[
     ("error", Kept),
     // It is that of its steps where there are any.
     ("tokens", Apart),
+    ("cost", Apart),
 ];
 
 /// The tokens of a message or step.
@@ -43,7 +48,8 @@ pub(super) const USAGE: Table = &[
     (TOKENS[1], Apart),
     (TOKENS[2], Apart),
     (TOKENS[3], Apart),
-    ("tokens.reasoning", Inferred),
+    (TOKENS[4], Apart),
+    (TOKENS[6], Apart),
     ("tokens.total", Inferred),
 ];
 

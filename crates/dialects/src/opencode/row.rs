@@ -14,7 +14,7 @@ use crate::import::bad_line::BadLine;
 use crate::import::database::Row;
 use crate::import::fields::{NOTHING, Table};
 use crate::transcript::item::{
-    Course, Details, Entry, Item, Read, Said, Setting, Source, Speaker, Usage, What,
+    COUNTS, Course, Details, Entry, Item, Read, Said, Setting, Source, Speaker, Usage, What,
 };
 use crate::transcript::texts;
 
@@ -89,6 +89,9 @@ struct MessageData {
     path: Option<Place>,
     #[serde(default)]
     tokens: Option<Tokens>,
+    /// In USD.
+    #[serde(default)]
+    cost: Option<f64>,
     #[serde(default)]
     error: Option<Box<RawValue>>,
     /// `true` for what a compaction left; a person's message has an object here.
@@ -139,8 +142,10 @@ struct Cache {
     write: Option<u64>,
 }
 
-impl From<Tokens> for Usage {
-    fn from(tokens: Tokens) -> Usage {
+impl Tokens {
+    /// The tokens with what they cost.
+    fn usage(self, cost: Option<f64>) -> Usage {
+        let tokens = self;
         let cache = tokens.cache.unwrap_or_default();
         let input = tokens.input.unwrap_or_default();
         let read = cache.read.unwrap_or_default();
@@ -155,14 +160,18 @@ impl From<Tokens> for Usage {
             false => output.saturating_add(reasoning),
         };
         let has = |count: Option<u64>| u64::from(count.is_some());
+        let usage = Usage::of([input, read, write, output].map(Some));
         Usage {
-            totals: [input, read, write, output],
             fields: [
                 has(tokens.input),
                 has(cache.read),
                 has(cache.write),
                 has(tokens.output),
+                has(tokens.reasoning),
+                0,
+                u64::from(cost.is_some()),
             ],
+            ..usage.with_reasoning(tokens.reasoning).with_cost(cost)
         }
     }
 }
@@ -187,6 +196,9 @@ struct PartData {
     state: Option<State>,
     #[serde(default)]
     tokens: Option<Tokens>,
+    /// In USD.
+    #[serde(default)]
+    cost: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -250,7 +262,7 @@ impl Sessions {
         let mut reads = self.asked(&mut message);
         // The program writes them again and again until the message is over.
         let usage = message.usage.filter(|_| message.is_over);
-        let usage = usage.filter(|usage| usage.totals != [0; 4]);
+        let usage = usage.filter(|usage| usage.totals != [0; COUNTS]);
         if let Some(usage) = usage {
             let name = format!("{}/{}/tokens", message.session, message.id);
             reads.push(self.tokens(&message, name, usage, None));
@@ -377,7 +389,7 @@ impl Sessions {
 
     /// The tokens of a step, or of a message without steps, whose fields are counted already.
     fn tokens(&self, message: &Message, name: String, usage: Usage, step: Option<&str>) -> Read {
-        let totals = format!("{:?}", usage.totals);
+        let totals = format!("{:?}", usage.tokens());
         let said = Said::of(&[Some("tokens"), Some(&totals)], None);
         // The tokens of a message without steps may be others in a later copy.
         let entry = self.of_message(message, format!("{name}/{totals}"), Speaker::Model, said);
@@ -540,7 +552,8 @@ impl Sessions {
             "step-finish" => {
                 message.usage = None;
                 let name = part.name.clone();
-                let usage = part.data.tokens.map(Usage::from);
+                let cost = part.data.cost;
+                let usage = part.data.tokens.map(|tokens| tokens.usage(cost));
                 return match usage {
                     Some(usage) => vec![self.tokens(message, name, usage, Some(part.raw.get()))],
                     None => vec![skipped(&kind, &part.raw)],
@@ -659,7 +672,10 @@ fn message(id: String, row: &Row, at: Option<Timestamp>) -> Result<Message, BadL
         model: model.filter(|_| !is_user),
         parent: read.parent_id,
         cwd: read.path.and_then(|path| path.cwd),
-        usage: read.tokens.filter(|_| !is_user).map(Usage::from),
+        usage: read
+            .tokens
+            .filter(|_| !is_user)
+            .map(|tokens| tokens.usage(read.cost)),
         error: read.error,
         text: raw.get().to_owned(),
         is_user,

@@ -12,7 +12,7 @@ use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
 use crate::import::members::{Members, json_text, owned};
 use crate::transcript::item::{
-    Course, Details, Dropped, DroppedLine, Entry, Item, Read, Speaker, Usage, What,
+    Counts, Course, Details, Dropped, DroppedLine, Entry, Item, Read, Speaker, Usage, What,
 };
 use crate::transcript::response_usage;
 
@@ -29,6 +29,7 @@ macro_rules! table {
             // It repeats what the event has elsewhere, for people.
             ("message", Inferred),
             ("llm_metrics.accumulated_token_usage", Apart),
+            ("llm_metrics.accumulated_cost", Kept),
             $(($path, $fate)),*
         ]
     };
@@ -132,8 +133,8 @@ struct Metrics {
     is_used: bool,
     message: String,
     /// The totals before that message.
-    before: [u64; 4],
-    latest: [u64; 4],
+    before: Counts,
+    latest: Counts,
 }
 
 impl Metrics {
@@ -444,12 +445,12 @@ fn tokens(event: &Event<'_>, state: &mut State, entry: &mut Entry) {
     let message = id.clone().unwrap_or_else(|| entry.name.clone());
     entry.model = response.text("model");
     entry.message = id;
-    let totals = members
-        .within("llm_metrics")
-        .within("accumulated_token_usage");
+    let metrics = members.within("llm_metrics");
+    let totals = metrics.within("accumulated_token_usage");
     entry.usage = if !totals.is_empty() {
         entry.model = entry.model.take().or_else(|| totals.text("model"));
-        state.metrics.of(&message, usage(&totals))
+        let usage = usage(&totals).with_cost(metrics.get("accumulated_cost"));
+        state.metrics.of(&message, usage)
     } else if state.metrics.is_used {
         None
     } else {

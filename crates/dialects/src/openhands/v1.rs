@@ -10,7 +10,7 @@ use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
 use crate::import::members::{Members, json_text, owned, texts};
 use crate::transcript::item::{
-    Course, Details, Dropped, DroppedLine, Entry, Item, Read, Speaker, Usage, What,
+    COUNTS, Course, Details, Dropped, DroppedLine, Entry, Item, Read, Speaker, Usage, What,
 };
 use crate::transcript::texts::{beginning, part};
 
@@ -532,8 +532,9 @@ fn stats(event: &Event<'_>) -> Vec<Read> {
     let mut reads = Vec::new();
     for (use_name, raw) in uses.iter() {
         let metrics = Members::of(Some(raw));
-        let usage = usage(&metrics.within("accumulated_token_usage"));
-        if usage.totals == [0; 4] {
+        let usage = usage(&metrics.within("accumulated_token_usage"))
+            .with_cost(metrics.get("accumulated_cost"));
+        if usage.totals == [0; COUNTS] {
             continue;
         }
         let own = format!("{}/{use_name}", name(event));
@@ -566,4 +567,5 @@ pub(super) fn usage(tokens: &Members<'_>) -> Usage {
     let cached = read.unwrap_or(0).saturating_add(write.unwrap_or(0));
     let uncached = prompt.map(|prompt| prompt.saturating_sub(cached));
     Usage::of([uncached, read, write, of("completion_tokens")])
+        .with_reasoning(of("reasoning_tokens"))
 }

@@ -12,7 +12,9 @@ use super::{ids, tools};
 use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
 use crate::import::members::{Members, json_text};
-use crate::transcript::item::{Details, Entry, Item, Read, Said, Setting, Speaker, Usage, What};
+use crate::transcript::item::{
+    COUNTS, Details, Entry, Item, Read, Said, Setting, Speaker, Usage, What,
+};
 use crate::transcript::response_usage;
 use crate::transcript::texts;
 
@@ -513,7 +515,9 @@ impl<'r, 'a> Writer<'r, 'a> {
         if !is_over {
             return;
         }
-        let usage = Some(Usage::of(sent)).filter(|usage| !is_counted && usage.totals != [0; 4]);
+        let sent = if is_counted { [None; 4] } else { sent };
+        let usage = Some(Usage::of(sent).with_cost(stats.get("instance_cost")));
+        let usage = usage.filter(|usage| usage.totals != [0; COUNTS]);
         let mut items = Vec::new();
         let mut said = vec!["end".to_owned()];
         let status = info.text("exit_status").unwrap_or_default();

@@ -3,6 +3,7 @@
 
 use serde_json::value::RawValue;
 
+use super::counts::COUNTS;
 use super::edit::{FileUse, Patch};
 
 /// An agent whose recordings are imported.
@@ -18,9 +19,8 @@ pub(crate) struct Agent {
     pub(crate) version_key: &'static str,
     /// The name that its recordings give to the model of a message that no model made.
     pub(crate) no_model: &'static str,
-    /// The paths of a message's tokens, for the report: uncached input, cache reads, cache writes,
-    /// output.
-    pub(crate) token_paths: [&'static str; 4],
+    /// The paths of a message's tokens, for the report, in the order of [`Usage::totals`](super::item::Usage).
+    pub(crate) token_paths: [&'static str; COUNTS],
     /// The paths of a [`super::item::Setting`], for the report.
     pub(crate) setting_paths: [&'static str; 3],
     /// The paths of a line's time and session.

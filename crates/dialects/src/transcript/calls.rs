@@ -3,12 +3,14 @@
 use annals::ViewError;
 use annals::projections::Status;
 use annals_domain::pipeline::FrameKind;
+use annals_domain::run::ToolStatus;
 use annals_domain::{AnyEvent, run};
 use serde_json::value::RawValue;
 
 use super::claim::Claim;
 use super::commands::{self, FrameData};
 use super::decisions;
+use super::ids::ToolIds;
 use super::importer::{Done, Importer};
 use super::item::{Item, What};
 use super::place::Spoken;
@@ -93,8 +95,26 @@ impl Importer<'_> {
     ) -> Done {
         let name = call.chain.clone();
         let of = self.made_of(session, &call);
-        self.work(session, &name, tool::given_up(call, of, line))
+        let told = self.told_end(of.ids).await?;
+        self.work(session, &name, tool::given_up(call, of, line, told))
             .await
+    }
+
+    /// How a call ended that another source told of, and no recording yet.
+    async fn told_end(&mut self, ids: ToolIds) -> Result<Option<ToolStatus>, ImportError> {
+        if self.is_known(ids.batch).await? {
+            return Ok(None);
+        }
+        self.settle().await?;
+        match self.annals.index().row(ids.invocation).await {
+            Ok(row) => Ok(match row.status {
+                Some(Status::Ok) => Some(ToolStatus::Ok),
+                Some(Status::Error) => Some(ToolStatus::Error),
+                _ => None,
+            }),
+            Err(ViewError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(ImportError::View(Box::new(error))),
+        }
     }
 
     /// What the batch of a call is made for.
@@ -231,7 +251,8 @@ impl Importer<'_> {
         self.settle().await?;
         let failed = |error| ImportError::View(Box::new(error));
         match self.annals.index().row(ids.invocation).await {
-            Ok(row) if row.status == Some(Status::Error) => {}
+            // One that ended otherwise was given up only if another source told of that end.
+            Ok(row) if row.status == Some(Status::Error) || row.events > 1 => {}
             Ok(_) | Err(ViewError::NotFound { .. }) => return Ok(false),
             Err(error) => return Err(failed(error)),
         }
@@ -245,7 +266,7 @@ impl Importer<'_> {
             let entry = entry.map_err(|error| failed(error.into()))?;
             if let AnyEvent::Run(run::Event::ToolInvoked(event)) = &entry.event {
                 let summary = event.result_summary.map(|slot| entry.text(slot));
-                return Ok(summary.is_some_and(|text| text.as_str() == Some(texts::NO_RESULT)));
+                return Ok(summary.is_none_or(|text| text.as_str() == Some(texts::NO_RESULT)));
             }
         }
         Ok(false)

@@ -44,7 +44,7 @@ use uuid::Uuid;
 use super::agent::Agent;
 use super::batch::Frame;
 use super::ids::ChainIds;
-use super::item::{Evidence, Origin, Setting};
+use super::item::{Counts, Evidence, Origin, Setting};
 use super::texts::{SUMMARY, beginning, bounded};
 use crate::tokens;
 
@@ -299,14 +299,31 @@ pub(super) fn text_frame(
     frame(pipeline, kind, text, data, content, Some(text.to_owned()))
 }
 
-/// Tokens on top of those recorded before: uncached input, cache reads, cache
-/// writes, output.
-pub(super) fn usage(run: RunId, model: Option<&str>, tokens: [u64; 4]) -> RecordUsage {
-    let [uncached, cache_read, cache_write, output] = tokens;
+/// Tokens on top of those recorded before, and what they cost.
+pub(super) fn usage(run: RunId, model: Option<&str>, counts: Counts) -> RecordUsage {
+    let [
+        uncached,
+        cache_read,
+        cache_write,
+        output,
+        reasoning,
+        hour,
+        cost,
+    ] = counts;
     RecordUsage::new(run, uncached, output)
         .with_model(model.map(str::to_owned))
         .with_cache_read_tokens(cache_read)
         .with_cache_write_tokens(cache_write)
+        .with_reasoning_tokens(reasoning)
+        .with_cache_write_1h_tokens(hour)
+        .with_cost_usd((cost > 0).then(|| usd(cost)))
+}
+
+/// Billionths of a USD in USD; they are few enough to be exact.
+fn usd(billionths: u64) -> f64 {
+    #[allow(clippy::cast_precision_loss, reason = "it is at most 2^53")]
+    let billionths = billionths as f64;
+    billionths / 1e9
 }
 
 /// What happened around the conversation.

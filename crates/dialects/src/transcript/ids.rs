@@ -10,6 +10,8 @@ use annals_domain::{
 use annals_event_log::{Digest, IdSecret};
 use uuid::Uuid;
 
+use super::item::{Counts, tokens_of};
+
 /// What the ids of one agent's recordings follow from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ids {
@@ -140,11 +142,21 @@ impl Ids {
         }
     }
 
-    /// The batch that brings the tokens of a message to these totals.
-    pub(super) fn usage_batch(&self, message: &str, totals: &[u64; 4]) -> Uuid {
-        let totals = totals.map(|total| total.to_string()).join("/");
-        self.id("usage", &[message, &totals])
+    /// The batch that brings the tokens of a message to these totals. Where there are those only that the first
+    /// versions counted, it has the name that they gave it.
+    pub(super) fn usage_batch(&self, message: &str, totals: &Counts) -> Uuid {
+        let [.., reasoning, hour, cost] = *totals;
+        let tokens = joined(&tokens_of(totals));
+        match [reasoning, hour, cost] {
+            [0, 0, 0] => self.id("usage", &[message, &tokens]),
+            more => self.id("usage", &[message, &tokens, &joined(&more)]),
+        }
     }
+}
+
+fn joined(counts: &[u64]) -> String {
+    let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
+    counts.join("/")
 }
 
 /// The ids of what a session becomes, or a side chain of it.
@@ -253,7 +265,7 @@ mod tests {
             (ids.tool("t").uses(), "46f451e5-e0d5-5e5f-980a-1a1a853d59df"),
             (ids.tool("t").made(), "05366c6e-f6f6-5b2c-955e-9e248a8e5e21"),
             (
-                ids.usage_batch("m", &[1, 2, 3, 4]),
+                ids.usage_batch("m", &[1, 2, 3, 4, 0, 0, 0]),
                 "ed04f19b-80f6-50f2-b29d-c0cf251b4279",
             ),
         ];

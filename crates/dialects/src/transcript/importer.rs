@@ -225,12 +225,37 @@ impl<'a> Importer<'a> {
             self.report.waiting += held;
         }
         self.settle().await?;
-        let mut report = self.report;
-        report.unknown_types = self.unknown.list();
-        report.skipped_types = self.skipped.list();
-        report.notes = self.remarks.sentences();
-        self.fields.report(&mut report);
-        Ok(report)
+        Ok(self.reported())
+    }
+
+    /// Pauses where a recording has come to that grows: what is counted up to here is recorded, and all of it is on disk. The
+    /// report is of what was done since the last pause.
+    pub(crate) async fn pause(&mut self) -> Result<ImportReport, ImportError> {
+        self.end_usage().await?;
+        self.settle().await?;
+        let mut waiting = 0;
+        for session in self.sessions.values_mut() {
+            waiting += session.waiting.len() as u64;
+            let held = session.chains().map(|chain| chain.held.len() as u64);
+            waiting += held.sum::<u64>();
+        }
+        self.report.waiting = waiting;
+        Ok(self.reported())
+    }
+
+    /// The report of what was done up to here, of which nothing is reported again.
+    fn reported(&mut self) -> ImportReport {
+        let source = self.report.source.clone();
+        let next = ImportReport {
+            source,
+            ..ImportReport::default()
+        };
+        let mut report = std::mem::replace(&mut self.report, next);
+        report.unknown_types = std::mem::take(&mut self.unknown).list();
+        report.skipped_types = std::mem::take(&mut self.skipped).list();
+        report.notes = std::mem::take(&mut self.remarks).sentences();
+        std::mem::take(&mut self.fields).report(&mut report);
+        report
     }
 
     /// A session by its name.

@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::agent::Agent;
+pub(crate) use super::counts::{COUNTS, Counts};
 use super::texts::{self, Part};
 use crate::import::fields::{self, NOTHING, Table};
 use crate::report::Fields;
@@ -416,21 +417,77 @@ impl Setting {
     }
 }
 
-/// The tokens of a message so far: uncached input, cache reads, cache writes, output.
+/// The tokens of a message so far, and what they cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Usage {
-    pub(crate) totals: [u64; 4],
+    pub(crate) totals: Counts,
     /// Which of them the line has, in the same order: 1 for each that it has.
-    pub(crate) fields: [u64; 4],
+    pub(crate) fields: Counts,
 }
 
 impl Usage {
-    /// The tokens that a line has.
+    /// The tokens that a line has: uncached input, cache reads, cache writes, output.
     pub(crate) fn of(counts: [Option<u64>; 4]) -> Usage {
+        let [input, read, write, output] = counts;
+        let all = [input, read, write, output, None, None, None];
         Usage {
-            totals: counts.map(Option::unwrap_or_default),
-            fields: counts.map(|count| u64::from(count.is_some())),
+            totals: all.map(Option::unwrap_or_default),
+            fields: all.map(|count| u64::from(count.is_some())),
         }
+    }
+
+    /// The same with the part of the output that the model thought with.
+    pub(crate) fn with_reasoning(mut self, tokens: Option<u64>) -> Usage {
+        let [.., output, reasoning, _, _] = &mut self.totals;
+        *reasoning = tokens.unwrap_or_default().min(*output);
+        self
+    }
+
+    /// The same with the part of the cache writes that stays for an hour.
+    pub(crate) fn with_kept_for_an_hour(mut self, tokens: Option<u64>) -> Usage {
+        let [_, _, write, _, _, hour, _] = &mut self.totals;
+        *hour = tokens.unwrap_or_default().min(*write);
+        self
+    }
+
+    /// The same with what the program says that it cost, in USD; what is no amount of money is not there.
+    pub(crate) fn with_cost(mut self, usd: Option<f64>) -> Usage {
+        let [.., cost] = &mut self.totals;
+        *cost = usd.map(billionths).unwrap_or_default();
+        self
+    }
+
+    /// The same where the fields of those three are counted, too: 1 for each that the line has.
+    pub(crate) fn with_fields(mut self, reasoning: bool, hour: bool, cost: bool) -> Usage {
+        let [.., reasoned, kept, paid] = &mut self.fields;
+        [*reasoned, *kept, *paid] = [reasoning, hour, cost].map(u64::from);
+        self
+    }
+
+    /// Its tokens as older versions of this program counted them, which names of lines have.
+    pub(crate) fn tokens(&self) -> [u64; 4] {
+        tokens_of(&self.totals)
+    }
+}
+
+/// Uncached input, cache reads, cache writes and output.
+pub(crate) fn tokens_of(counts: &Counts) -> [u64; 4] {
+    let [input, read, write, output, ..] = *counts;
+    [input, read, write, output]
+}
+
+/// An amount in USD in billionths, rounded to the nearest; 0 for what is no amount, or is too large to be one.
+fn billionths(usd: f64) -> u64 {
+    let billionths = (usd * 1e9).round();
+    // Above it not every whole number has a float of its own.
+    match billionths.is_finite() && (0.0..=9e15).contains(&billionths) {
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is a whole number in range"
+        )]
+        true => billionths as u64,
+        false => 0,
     }
 }
 

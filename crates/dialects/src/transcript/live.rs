@@ -98,12 +98,12 @@ impl Importer<'_> {
         session.at = telling.at;
         let chain = session.chain(telling.side.as_deref().unwrap_or(MAIN));
         chain.setting.get_or_insert_with(|| Setting {
-            cwd: telling.cwd.clone(),
+            cwd: telling.cwd.as_deref().map(str::to_owned),
             git_branch: None,
-            version: telling.version.clone(),
+            version: telling.version.as_deref().map(str::to_owned),
         });
         if chain.title.is_none() {
-            chain.title.clone_from(&telling.title);
+            chain.title = telling.title.as_deref().map(str::to_owned);
         }
     }
 
@@ -158,7 +158,7 @@ impl Importer<'_> {
             at: telling.at,
         };
         let requests = vec![by.request(record)];
-        let name = telling.name.clone();
+        let name = telling.name.to_string();
         let batch = ImportBatch::new(ids.batch, name, requests, Load::default(), 0);
         self.recorded_once(batch).await.map(outcome)
     }
@@ -183,7 +183,7 @@ impl Importer<'_> {
             at: telling.at,
             cwd: telling.cwd.as_deref(),
         };
-        let batch = ImportBatch::new(key, call.id.clone(), of.requests(), Load::default(), 0);
+        let batch = ImportBatch::new(key, call.id.to_string(), of.requests(), Load::default(), 0);
         self.recorded_once(batch).await.map(outcome)
     }
 
@@ -227,7 +227,7 @@ fn asked(
 }
 
 fn evidence(run: annals_domain::RunId, around: &Around) -> RecordEvidence {
-    let kind = EvidenceKind::Other(texts::kind_name(&around.kind));
+    let kind = EvidenceKind::Other(texts::kind_name(around.kind));
     let tool = match around.tool.trim() {
         "" => "(unnamed)",
         tool => texts::beginning(tool, texts::SUMMARY),

@@ -7,7 +7,7 @@ use super::batch::{Frame, ImportBatch, Load};
 use super::commands::{self, By, FrameData};
 use super::ids::Ids;
 use super::importer::{Done, Importer};
-use super::item::{Course, Entry, Item};
+use super::item::{COUNTS, Course, Entry, Item};
 use super::remark::Remark;
 use super::session::{MAIN, Session};
 use super::texts::Part;
@@ -166,7 +166,7 @@ impl Spoken<'_> {
     }
 
     /// Counts the tokens as lost that a line has which the model did not say.
-    pub(super) fn no_tokens(&mut self, paths: &[&str; 4]) {
+    pub(super) fn no_tokens(&mut self, paths: &[&str; COUNTS]) {
         let Some(usage) = self.entry.usage else {
             return;
         };

@@ -21,5 +21,11 @@ pub(crate) fn of(tokens: &Members<'_>) -> Option<Usage> {
     let prompt = of("prompt_tokens").or_else(|| of("input_tokens"));
     let uncached = prompt.map(|prompt| prompt.saturating_sub(cached));
     let output = of("completion_tokens").or_else(|| of("output_tokens"));
-    Some(Usage::of([uncached, read, write, output]))
+    let completion = tokens.within("completion_tokens_details");
+    let completion = match completion.is_empty() {
+        true => tokens.within("output_tokens_details"),
+        false => completion,
+    };
+    let reasoning = completion.get("reasoning_tokens");
+    Some(Usage::of([uncached, read, write, output]).with_reasoning(reasoning))
 }

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use super::batch::{ImportBatch, Load};
 use super::claim::Call;
 use super::ids::{ChainIds, Ids};
-use super::item::{Origin, Setting};
+use super::item::{Counts, Origin, Setting};
 
 /// A session: its own course and its side chains.
 #[derive(Debug)]
@@ -224,14 +224,14 @@ pub(super) struct OpenUsage {
 /// The tokens of a message as some of its lines have them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Total {
-    pub(super) tokens: [u64; 4],
+    pub(super) tokens: Counts,
     /// How many lines have each of them as a field.
-    pub(super) lines: [u64; 4],
+    pub(super) lines: Counts,
 }
 
 impl Total {
     /// Another line has them, or some of them.
-    pub(super) fn add_line(&mut self, fields: [u64; 4]) {
+    pub(super) fn add_line(&mut self, fields: Counts) {
         for (lines, more) in self.lines.iter_mut().zip(fields) {
             *lines += more;
         }
@@ -244,7 +244,7 @@ pub(super) struct Closed {
     /// Its session.
     pub(super) owner: String,
     /// Its tokens.
-    pub(super) tokens: [u64; 4],
+    pub(super) tokens: Counts,
     /// Whether this import recorded them.
     pub(super) is_new: bool,
 }

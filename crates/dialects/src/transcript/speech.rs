@@ -12,6 +12,7 @@ use super::commands::{self, FrameData};
 use super::importer::{Done, Importer};
 use super::item::{Entry, Evidence, Item, Speaker, What};
 use super::place::Spoken;
+use super::record::Recorded;
 use super::remark::Remark;
 use super::session::MAIN;
 use super::texts::{self, Part};
@@ -184,8 +185,8 @@ impl Importer<'_> {
             load,
             spoken.line,
         );
-        self.once(batch).await?;
-        self.name_prompt(spoken, intent).await?;
+        let recorded = self.recorded_once(batch).await?;
+        self.name_prompt(spoken, intent, &recorded).await?;
         let kind = FrameKind::IntentAnalysis;
         let frame = spoken.text_batch(kind, text, commands::person(), item);
         self.work(&spoken.session, MAIN, frame).await
@@ -220,7 +221,12 @@ impl Importer<'_> {
 
     /// Says what a prompt is called that is recorded by its line, so that what the agent's program tells of it
     /// later makes no second intent.
-    async fn name_prompt(&mut self, spoken: &Spoken<'_>, intent: IntentId) -> Done {
+    async fn name_prompt(
+        &mut self,
+        spoken: &Spoken<'_>,
+        intent: IntentId,
+        recorded: &Recorded,
+    ) -> Done {
         let line = &spoken.entry.name;
         let Some(prompt) = &spoken.entry.prompt else {
             return Ok(());
@@ -229,8 +235,10 @@ impl Importer<'_> {
         {
             return Ok(());
         }
-        if !self.has_names_of_import(intent).await? {
-            return Ok(());
+        match recorded {
+            Recorded::Now(_) => {}
+            Recorded::Before if self.has_names_of_import(intent).await? => {}
+            Recorded::Before | Recorded::Not => return Ok(()),
         }
         let names = commands::prompt_names(self.agent, &spoken.session, Some(line), Some(prompt));
         let named = commands::named(intent, names);

@@ -1,7 +1,7 @@
-//! What an agent's program tells of a session while it goes on, free of how it tells it.
+//! What an agent's program tells of a session while it goes on, free of how it tells it, and of secrets.
 
 use annals_domain::run::{GrantScope, ToolDecider, ToolVerdict};
-use annals_domain::{IntegrityHash, Timestamp};
+use annals_domain::{IntegrityHash, Timestamp, ToolInvocationId};
 
 use super::agent::Agent;
 use super::ids::Ids;
@@ -28,26 +28,26 @@ impl LiveAgent {
     }
 }
 
-/// One thing that is told of a session.
+/// One thing that is told of a session. All of its texts are without secrets, which their type says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Telling {
     /// The session's name.
-    pub session: String,
+    pub session: RedactedText,
     /// The name of the side chain that it is of, a sub-agent's; none for the session's own course.
-    pub side: Option<String>,
+    pub side: Option<RedactedText>,
     /// What tells it from all others of its agent. Its ids follow from it.
-    pub name: String,
+    pub name: RedactedText,
     /// When it happened.
     pub at: Timestamp,
     /// The folder that the session works in.
-    pub cwd: Option<String>,
+    pub cwd: Option<RedactedText>,
     /// The version of the agent's program.
-    pub version: Option<String>,
+    pub version: Option<RedactedText>,
     /// The model that works.
-    pub model: Option<String>,
+    pub model: Option<RedactedText>,
     /// What the session is called where it begins with this, and no prompt says it.
-    pub title: Option<String>,
+    pub title: Option<RedactedText>,
     /// What is told.
     pub told: Told,
     /// What is told beside it, that has no place there.
@@ -57,8 +57,8 @@ pub struct Telling {
 impl Telling {
     /// Something of a session's own course.
     pub fn new(
-        session: impl Into<String>,
-        name: impl Into<String>,
+        session: impl Into<RedactedText>,
+        name: impl Into<RedactedText>,
         at: Timestamp,
         told: Told,
     ) -> Telling {
@@ -84,9 +84,9 @@ pub enum Told {
     /// A person asked for something.
     Prompt {
         /// What the program calls the prompt. Transcripts call it so, too.
-        id: String,
+        id: RedactedText,
         /// What was asked.
-        text: String,
+        text: RedactedText,
     },
     /// Something happened to a tool call.
     Call(CallTold),
@@ -98,9 +98,9 @@ pub enum Told {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallTold {
     /// What the agent calls the call. Transcripts call it so, too.
-    pub id: String,
+    pub id: RedactedText,
     /// The tool's name.
-    pub tool: String,
+    pub tool: RedactedText,
     /// What happened.
     pub steps: Vec<CallStep>,
 }
@@ -112,7 +112,7 @@ pub enum CallStep {
     /// The model asked for it, with these arguments as JSON.
     Requested {
         /// The arguments.
-        args: Option<String>,
+        args: Option<RedactedText>,
     },
     /// It was decided whether it may be made.
     Decided(Decided),
@@ -128,9 +128,9 @@ pub enum CallStep {
         /// How long it took, in milliseconds.
         duration_ms: Option<u64>,
         /// What went wrong.
-        failure: Option<String>,
+        failure: Option<RedactedText>,
         /// What came back, as JSON or text.
-        result: Option<String>,
+        result: Option<RedactedText>,
     },
 }
 
@@ -142,26 +142,28 @@ pub struct Decided {
     /// What kind of thing decided it.
     pub by: ToolDecider,
     /// What that is called: a rule, a hook's command, a person.
-    pub by_name: Option<String>,
+    pub by_name: Option<RedactedText>,
     /// The file that says so.
-    pub source: Option<String>,
+    pub source: Option<RedactedText>,
     /// How far it reaches.
     pub scope: Option<GrantScope>,
+    /// The call with which the permission was given that it rests on.
+    pub grant: Option<ToolInvocationId>,
     /// Why.
-    pub reason: Option<String>,
+    pub reason: Option<RedactedText>,
     /// The permission mode of the session.
-    pub mode: Option<String>,
+    pub mode: Option<RedactedText>,
     /// Whether it follows from what was told, and was not told itself.
     pub is_inferred: bool,
     /// The files that were in force, by their paths.
-    pub in_force: Option<Vec<(String, FileSays)>>,
+    pub in_force: Option<Vec<(RedactedText, FileSays)>>,
 }
 
 /// What a file says that is in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileSays {
     /// All of it, which the log keeps.
-    Content(Vec<u8>),
+    Content(RedactedText),
     /// The SHA-256 of it, where the log is not to keep it.
     Hash(IntegrityHash),
 }
@@ -170,13 +172,13 @@ pub enum FileSays {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Around {
     /// What kind of thing it is.
-    pub kind: String,
+    pub kind: &'static str,
     /// What it was done with, or what told of it.
-    pub tool: String,
+    pub tool: RedactedText,
     /// Whether a person did it, and not the program.
     pub is_by_person: bool,
     /// What it says in short.
-    pub summary: Option<String>,
+    pub summary: Option<RedactedText>,
     /// All that was told, as JSON or as text.
     pub report: Option<RedactedText>,
     /// Whether a session begins with it that the log does not have. Otherwise it waits for one that does.

@@ -13,6 +13,7 @@ use super::commands::By;
 use super::edit::Access;
 use super::telling::{CallStep, CallTold, Decided, FileSays};
 use super::texts;
+use crate::import::RedactedText;
 
 /// What the commands of a call are made of.
 pub(super) struct Of<'a> {
@@ -96,9 +97,11 @@ impl Of<'_> {
     fn decided(&self, decided: &Decided) -> DecideToolCall {
         let in_force = decided.in_force.as_ref().map(|files| {
             let files = files.iter().map(|(path, says)| {
-                let file = FileInForce::new(path.clone());
+                let file = FileInForce::new(path.to_string());
                 match says {
-                    FileSays::Content(content) => file.with_content(Payload(content.clone())),
+                    FileSays::Content(content) => {
+                        file.with_content(Payload(content.as_bytes().to_vec()))
+                    }
                     FileSays::Hash(hash) => file.with_hash(*hash),
                 }
             });
@@ -106,12 +109,13 @@ impl Of<'_> {
         });
         DecideToolCall::new(self.run, self.call, decided.verdict, decided.by)
             .with_tool_name(self.tool())
-            .with_by_name(decided.by_name.clone())
-            .with_source(decided.source.clone())
+            .with_by_name(owned(decided.by_name.as_ref()))
+            .with_source(owned(decided.source.as_ref()))
             .with_scope(decided.scope)
+            .with_grant(decided.grant)
             .with_inferred(decided.is_inferred)
-            .with_reason(decided.reason.clone())
-            .with_permission_mode(decided.mode.clone())
+            .with_reason(owned(decided.reason.as_ref()))
+            .with_permission_mode(owned(decided.mode.as_ref()))
             .with_in_force(in_force)
     }
 
@@ -142,4 +146,8 @@ impl Of<'_> {
             .with_failure(failure)
             .with_output(output.into_iter().collect::<Vec<_>>())
     }
+}
+
+fn owned(text: Option<&RedactedText>) -> Option<String> {
+    text.map(|text| text.to_string())
 }

@@ -41,6 +41,8 @@ struct Call<'a> {
     ids: ToolIds,
     chain: ChainIds,
     status: ToolStatus,
+    /// Whether another source told how it ended, of a call that is given up.
+    is_told: bool,
     /// All texts of the result, which the model read as they are; none where it has no text.
     said: Option<String>,
     /// The result as text, as far as a summary needs it.
@@ -78,27 +80,33 @@ pub(super) fn answered(
     answer: Answer<'_>,
     of: Of,
 ) -> (ImportBatch, Option<Touched>) {
-    batch(waiting, Some(answer), of, 0)
+    let line = answer.line;
+    batch(waiting, Some(answer), of, (line, None))
 }
 
-/// The batch of a call that gets none any more, as `line` shows.
-pub(super) fn given_up(mut waiting: PendingToolCall, of: Of, line: u64) -> ImportBatch {
+/// The batch of a call that gets none any more, as `line` shows. Where another source told how it ended, it ended so:
+/// that the recording has no result says nothing of it.
+pub(super) fn given_up(
+    mut waiting: PendingToolCall,
+    of: Of,
+    line: u64,
+    told: Option<ToolStatus>,
+) -> ImportBatch {
     waiting.load.remarks.push(Remark::NoResult);
-    batch(waiting, None, of, line).0
+    batch(waiting, None, of, (line, told)).0
 }
 
 fn batch(
     mut waiting: PendingToolCall,
     mut answer: Option<Answer<'_>>,
     of: Of,
-    line: u64,
+    (line, told): (u64, Option<ToolStatus>),
 ) -> (ImportBatch, Option<Touched>) {
     let mut load = waiting.load.take();
-    let line = answer.as_ref().map_or(line, |answer| answer.line);
     if let Some(answer) = &mut answer {
         load.add(answer.load.take());
     }
-    let call = call(&waiting, answer.as_ref(), of);
+    let call = call(&waiting, answer.as_ref(), of, told);
     let mut commands: Vec<Request> = vec![call.by().request(call.invocation(&mut load))];
     if call.is_edit() {
         commands.extend(call.patch_set(&mut load));
@@ -122,7 +130,12 @@ fn batch(
     (batch, call.touched(line))
 }
 
-fn call<'a>(waiting: &'a PendingToolCall, answer: Option<&'a Answer<'a>>, of: Of) -> Call<'a> {
+fn call<'a>(
+    waiting: &'a PendingToolCall,
+    answer: Option<&'a Answer<'a>>,
+    of: Of,
+    told: Option<ToolStatus>,
+) -> Call<'a> {
     let files = (of.agent.files)(&waiting.tool, waiting.input.as_deref());
     let named = |file: FileUse| {
         let name = file.relative(waiting.cwd.as_deref());
@@ -140,11 +153,11 @@ fn call<'a>(waiting: &'a PendingToolCall, answer: Option<&'a Answer<'a>>, of: Of
         answer,
         ids: of.ids,
         chain: of.chain,
-        status: if worked {
-            ToolStatus::Ok
-        } else {
-            ToolStatus::Error
+        status: match (worked, told) {
+            (true, _) => ToolStatus::Ok,
+            (false, told) => told.unwrap_or(ToolStatus::Error),
         },
+        is_told: told.is_some(),
         said,
         result,
         files: files.into_iter().map(named).collect(),
@@ -204,12 +217,13 @@ impl Call<'_> {
                 Access::Write => footprint.paths_written.push(name.clone()),
             }
         }
+        let summary = texts::beginning(&self.result, texts::SUMMARY).to_owned();
         RecordToolInvocation::new(self.chain.run, self.tool(), self.status)
             .with_id(self.ids.invocation)
             .with_io_footprint((!self.files.is_empty()).then_some(footprint))
             .with_args(args)
             .with_duration_ms(self.duration_ms())
-            .with_result_summary(texts::beginning(&self.result, texts::SUMMARY).to_owned())
+            .with_result_summary((!self.is_told).then_some(summary))
     }
 
     /// How long it took: as the tool itself says, or else between the lines of

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use super::batch::{ImportBatch, Load};
 use super::commands::{self, By};
 use super::importer::Importer;
+use super::item::{COUNTS, Counts, tokens_of};
 use super::place::Spoken;
 use super::remark::Remark;
 use super::session::{Closed, OpenUsage, Total};
@@ -42,7 +43,7 @@ impl Importer<'_> {
         };
         let name = chain.to_owned();
         let chain = self.session(session).chain(chain);
-        if chain.usage.is_none() && before.is_none() && tokens == [0; 4] {
+        if chain.usage.is_none() && before.is_none() && tokens == [0; COUNTS] {
             // There is nothing to record, and the line says nothing else.
             keep_tokens(paths, usage.fields, &mut spoken.load.fields);
             return Ok(());
@@ -87,10 +88,13 @@ impl Importer<'_> {
         let Some((open, last)) = open.and_then(|open| Some((open, open.totals.last()?))) else {
             return Ok(());
         };
-        let key = ids.usage_batch(message, &last.tokens);
-        let (model, at, line) = (open.model.clone(), open.at, open.line);
-        if let Some(batch) = self.known(key).await? {
-            return self.has_work(session, name, batch).await;
+        let (tokens, model) = (last.tokens, open.model.clone());
+        let (at, line) = (open.at, open.line);
+        for tokens in [tokens, of_the_first_versions(&tokens)] {
+            let key = ids.usage_batch(message, &tokens);
+            if let Some(batch) = self.known(key).await? {
+                return self.has_work(session, name, batch).await;
+            }
         }
         self.open(session, name, model.as_deref(), at, line).await?;
         self.release(session, name).await
@@ -142,20 +146,30 @@ impl Importer<'_> {
         };
         // What was recorded when the recording ended here or there.
         let recorded = self.newest_recorded(&open).await?;
-        let new = open.totals.get(recorded.map_or(0, |at| at + 1)..);
-        let (new, recorded) = (
-            new.unwrap_or_default(),
-            recorded.and_then(|at| open.totals.get(at)),
+        let is_whole = recorded.is_none_or(|recorded| recorded.is_whole);
+        let begins = recorded.map_or(0, |recorded| recorded.at + usize::from(is_whole));
+        let new = open.totals.get(begins..).unwrap_or_default();
+        let recorded = recorded.map(|recorded| recorded.total);
+        self.close(
+            session,
+            &open.message,
+            last,
+            recorded.as_ref(),
+            !new.is_empty(),
         );
-        self.close(session, &open.message, last, recorded, !new.is_empty());
         if new.is_empty() {
             return Ok(());
         }
         let mut load = Load::default();
-        for total in new {
-            keep_tokens(&self.agent.token_paths, total.lines, &mut load.fields);
+        for (index, total) in new.iter().enumerate() {
+            // Of the total that the log has in part, its lines' tokens were counted then.
+            let lines = match is_whole || index > 0 {
+                true => total.lines,
+                false => rest_of(&total.lines),
+            };
+            keep_tokens(&self.agent.token_paths, lines, &mut load.fields);
         }
-        let before = recorded.map_or([0; 4], |total| total.tokens);
+        let before = recorded.map_or([0; COUNTS], |total| total.tokens);
         if is_more(&before, &last) {
             self.remarks
                 .add(Remark::UsageShrinks, &self.file, open.line);
@@ -164,7 +178,7 @@ impl Importer<'_> {
         for (more, before) in more.iter_mut().zip(before) {
             *more = more.saturating_sub(before);
         }
-        if more == [0; 4] {
+        if more == [0; COUNTS] {
             self.fields.add_as_lost(&load.fields);
             return Ok(());
         }
@@ -186,12 +200,29 @@ impl Importer<'_> {
         self.work(session, name, batch).await
     }
 
-    /// The newest of a message's totals that the log has, by its number.
-    async fn newest_recorded(&mut self, open: &OpenUsage) -> Result<Option<usize>, ImportError> {
+    /// The newest of a message's totals that the log has.
+    async fn newest_recorded(
+        &mut self,
+        open: &OpenUsage,
+    ) -> Result<Option<RecordedTotal>, ImportError> {
         for (at, total) in open.totals.iter().enumerate().rev() {
+            let found = |total: Total, is_whole| RecordedTotal {
+                at,
+                total,
+                is_whole,
+            };
             let key = self.ids.usage_batch(&open.message, &total.tokens);
             if self.is_known(key).await? {
-                return Ok(Some(at));
+                return Ok(Some(found(*total, true)));
+            }
+            let first = of_the_first_versions(&total.tokens);
+            let key = self.ids.usage_batch(&open.message, &first);
+            if first != total.tokens && self.is_known(key).await? {
+                let total = Total {
+                    tokens: first,
+                    ..*total
+                };
+                return Ok(Some(found(total, false)));
             }
         }
         Ok(None)
@@ -203,7 +234,7 @@ impl Importer<'_> {
         &mut self,
         session: &str,
         message: &str,
-        tokens: [u64; 4],
+        tokens: Counts,
         recorded: Option<&Total>,
         is_new: bool,
     ) {
@@ -222,20 +253,42 @@ impl Importer<'_> {
     }
 }
 
+/// A total that the log has.
+#[derive(Debug, Clone, Copy)]
+struct RecordedTotal {
+    /// Its number among those of its message.
+    at: usize,
+    total: Total,
+    /// Whether the log has all of it: the first versions of this program recorded four sorts of tokens and no more.
+    is_whole: bool,
+}
+
+/// Of a total, what the first versions of this program recorded.
+fn of_the_first_versions(counts: &Counts) -> Counts {
+    let [input, read, write, output] = tokens_of(counts);
+    [input, read, write, output, 0, 0, 0]
+}
+
+/// The others.
+fn rest_of(counts: &Counts) -> Counts {
+    let [_, _, _, _, reasoning, hour, cost] = *counts;
+    [0, 0, 0, 0, reasoning, hour, cost]
+}
+
 /// Counts tokens that are in the log, by how many lines have each of them.
-fn keep_tokens(paths: &[&str; 4], lines: [u64; 4], fields: &mut Fields) {
+fn keep_tokens(paths: &[&str; COUNTS], lines: Counts, fields: &mut Fields) {
     for (path, count) in paths.iter().zip(lines).filter(|(_, count)| *count > 0) {
         fields.kept_times(path, count);
     }
 }
 
-fn total(tokens: [u64; 4]) -> Total {
+fn total(tokens: Counts) -> Total {
     Total {
         tokens,
         ..Total::default()
     }
 }
 
-fn is_more(totals: &[u64; 4], before: &[u64; 4]) -> bool {
+fn is_more(totals: &Counts, before: &Counts) -> bool {
     totals.iter().zip(before).any(|(now, before)| now > before)
 }

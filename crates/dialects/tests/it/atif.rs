@@ -121,7 +121,7 @@ fn a_trajectory_has_its_prompts_calls_edits_tokens_and_sub_agents() {
     assert_eq!(log.report.waiting, 0);
     assert_eq!(skipped(&log.report).get("final_metrics"), Some(&1));
     assert_eq!(log.fates("tool_calls[].arguments"), [5, 0, 0]);
-    assert_eq!(log.fates("metrics.cost_usd"), [0, 0, 1]);
+    assert_eq!(log.fates("metrics.cost_usd"), [1, 0, 0]);
     assert_eq!(log.fates("metrics.prompt_tokens"), [4, 0, 0]);
     assert_complete(&mut log, "copy.json", trajectory().to_string());
 }

@@ -26,6 +26,7 @@ mod raw;
 mod recorded;
 mod secrets;
 mod swe_agent;
+mod told;
 mod verbatim;
 
 /// The same `count` cases each time, unless the environment asks for others

@@ -7,13 +7,16 @@ use std::path::Path;
 
 use annals::projections::Entry;
 use annals_dialects::ImportReport;
-use annals_dialects::import::{self, ImportError, ImportOptions};
+use annals_dialects::import::{self, GrowingRecordings, ImportError, ImportOptions};
 use annals_domain::AnyEvent;
 use annals_domain::run::{Event as RunEvent, ToolInvoked};
 use futures::executor::block_on;
 
 use crate::claude::log::Log;
 use crate::claude::recording::Folder;
+
+/// The agents whose recordings grow by lines alone.
+const GROWING: [&str; 3] = ["claude", "codex", "copilot"];
 
 /// Imports what is at `path`: recordings of this agent, or of those that they say.
 pub(crate) fn try_import(
@@ -106,6 +109,45 @@ pub(crate) fn assert_complete(log: &mut Log, name: &str, bytes: impl AsRef<[u8]>
     assert_eq!(log.report.broken, [], "{}", log.report);
 }
 
+/// Followed while it grows to each of some lengths in bytes, which may end within a line, it is the same as at once, and
+/// each line is read once.
+pub(crate) fn check_followed(
+    agent: &str,
+    (name, bytes): (&str, &[u8]),
+    lengths: impl IntoIterator<Item = usize>,
+    once: &Log,
+) {
+    let (folder, log) = (Folder::new(), Log::empty());
+    let options = ImportOptions::default();
+    let mut growing = GrowingRecordings::new(&log.annals, agent, &options).unwrap();
+    let (mut read, mut events) = (0, 0);
+    let mut ends = Vec::new();
+    for length in lengths.into_iter().chain([bytes.len(), bytes.len()]) {
+        let path = folder.write(name, &bytes[..length]);
+        let report = block_on(growing.grown(&path, &mut |_| {})).unwrap();
+        assert_eq!(report.broken, [], "up to {length}: {report}");
+        read += report.records_read;
+        events += report.events_made;
+        ends.push(log.annals.position());
+    }
+    assert_eq!(ends.pop(), ends.pop(), "the same once more");
+    assert_eq!(log.annals.position().0, events);
+    assert_eq!(read, once.report.records_read);
+    assert_same(&log, once, "followed");
+}
+
+/// Where each line ends, the middle of each, and where nothing but a brace has come.
+pub(crate) fn within_lines(bytes: &[u8]) -> Vec<usize> {
+    let mut lengths = vec![0, 1];
+    let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    for (end, _) in ends {
+        let begin = lengths.last().copied().unwrap();
+        // Without its end, too.
+        lengths.extend([usize::midpoint(begin, end), end, end + 1]);
+    }
+    lengths
+}
+
 /// Cut at each line from the first one on at which a file says whose it is, and then whole, and read again, it is the same
 /// as at once. So it is with each line twice.
 pub(crate) fn check_lines<L: Display>(name: &str, lines: &[L], first: usize) {
@@ -119,6 +161,11 @@ pub(crate) fn check_lines<L: Display>(name: &str, lines: &[L], first: usize) {
     }
     let doubled: Vec<&L> = lines.iter().flat_map(|line| [line, line]).collect();
     assert_same(&log_of_lines(name, &doubled), &once, "each line twice");
+    let bytes = text(lines).into_bytes();
+    let agent = once.report.source.split(' ').next().unwrap();
+    if GROWING.contains(&agent) {
+        check_followed(agent, (name, &bytes), within_lines(&bytes), &once);
+    }
     let mut again = once;
     assert_complete(&mut again, name, text(lines));
 }

@@ -378,10 +378,20 @@ pub struct RecordUsage {
     #[setters(into = false)]
     #[serde(default)]
     pub cache_write_tokens: u64,
-    /// Completion tokens.
+    /// How many of the tokens written to a cache, here or before, stay there for an hour.
+    #[new(default)]
+    #[setters(into = false)]
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write_1h_tokens: u64,
+    /// Completion tokens, with those that the model thought with.
     #[setters(skip)]
     pub output_tokens: u64,
-    /// Estimated cost in USD; not negative.
+    /// How many of the completion tokens, here or before, the model thought with.
+    #[new(default)]
+    #[setters(into = false)]
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
+    /// The cost in USD, as the program that made the call says or estimates; not negative.
     #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
@@ -456,4 +466,9 @@ pub struct FailRun {
     /// What went wrong; not blank.
     #[new(into)]
     pub error: String,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

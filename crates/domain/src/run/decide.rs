@@ -440,7 +440,9 @@ pub(crate) fn record_usage(world: &mut World, command: &RecordUsage, _: &Meta) -
         uncached_input_tokens: command.uncached_input_tokens,
         cache_read_tokens: command.cache_read_tokens,
         cache_write_tokens: command.cache_write_tokens,
+        cache_write_1h_tokens: command.cache_write_1h_tokens,
         output_tokens: command.output_tokens,
+        reasoning_tokens: command.reasoning_tokens,
         cost_usd: command.cost_usd,
     };
     check_tokens(&state, "output_tokens", &event.tokens())?;

@@ -38,7 +38,7 @@ events! {
         RationaleOverridden = "run.rationale_overridden" v 1,
         EvidenceRecorded = "run.evidence_recorded" v 1,
         ProvenanceRecorded = "run.provenance_recorded" v 1,
-        UsageRecorded = "run.usage_recorded" v 1,
+        UsageRecorded = "run.usage_recorded" v 2,
         MetricsRecorded = "run.metrics_recorded" v 1,
         DecisionMade = "run.decision_made" v 1,
         Failed = "run.failed" v 1,
@@ -245,14 +245,20 @@ pub struct UsageRecorded {
     pub cache_read_tokens: u64,
     /// Prompt tokens written to a cache.
     pub cache_write_tokens: u64,
-    /// Completion tokens.
+    /// How many of the prompt tokens written to a cache stay there for an hour, which costs more; those of a message
+    /// may come with a later event than the others of it.
+    pub cache_write_1h_tokens: u64,
+    /// Completion tokens, with those that the model thought with.
     pub output_tokens: u64,
-    /// Estimated cost in USD.
+    /// How many of the completion tokens the model thought with; those of a message may come with a later event than
+    /// the others of it.
+    pub reasoning_tokens: u64,
+    /// The cost in USD, as the program that made the call says or estimates.
     pub cost_usd: Option<f64>,
 }
 
 impl UsageRecorded {
-    /// Its counts of tokens, of every sort.
+    /// Its counts of tokens, of every sort. Those with a price of their own within a sort are a part of it.
     pub fn tokens(&self) -> [u64; 4] {
         [
             self.uncached_input_tokens,

@@ -87,6 +87,24 @@ impl KnownDecision {
         }
     }
 
+    /// Whether two may be of one decider: nothing that both say of it differs.
+    fn may_be_of_the_same(&self, other: &KnownDecision) -> bool {
+        fn agrees<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
+            one.is_none() || other.is_none() || one == other
+        }
+        self.by == other.by
+            && agrees(self.by_name.as_ref(), other.by_name.as_ref())
+            && agrees(self.source.as_ref(), other.source.as_ref())
+    }
+
+    /// Whether this takes back what an earlier one says: its decider decides otherwise. What was inferred takes back
+    /// nothing that was stated.
+    fn takes_back(&self, earlier: &KnownDecision) -> bool {
+        (self.verdict, self.scope) != (earlier.verdict, earlier.scope)
+            && (earlier.inferred || !self.inferred)
+            && self.may_be_of_the_same(earlier)
+    }
+
     /// Whether another one adds nothing to this: it says the same, or less. What was stated says
     /// more than what was inferred.
     pub fn covers(&self, other: &KnownDecision) -> bool {
@@ -120,6 +138,15 @@ impl ToolCall {
             Event::ToolInvocationAdopted(event) => self.invoked(&event.invocation),
             _ => {}
         }
+    }
+
+    /// Whether a decision adds nothing to those that are known. Only what its decider said last is a repetition: one
+    /// that allowed, then denied, and allows again, has decided three times.
+    pub fn has_decided(&self, decision: &KnownDecision) -> bool {
+        let newest = self.decisions.iter().rev();
+        newest
+            .take_while(|later| !later.takes_back(decision))
+            .any(|known| known.covers(decision))
     }
 
     fn ended(&mut self, event: &ToolEnded) {

@@ -94,7 +94,7 @@ pub struct DecideToolCall {
     #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<GrantScope>,
-    /// The call with which a permission was given for the session that this decision rests on.
+    /// The call with which the permission was given that this decision rests on.
     #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<ToolInvocationId>,

@@ -200,8 +200,7 @@ pub(crate) fn decide_tool_call(world: &mut World, command: &DecideToolCall, _: &
             .map(|files| store_in_force(files, &mut pieces)),
     };
     let decision = KnownDecision::of(&event);
-    let earlier = call.iter().flat_map(|call| &call.decisions);
-    if earlier.into_iter().any(|known| known.covers(&decision)) {
+    if call.is_some_and(|call| call.has_decided(&decision)) {
         return Ok(Vec::new());
     }
     Ok(vec![emit(command.run, event, pieces)])

@@ -65,7 +65,7 @@ pub struct ToolDecided {
     pub source: Option<String>,
     /// How long the decision holds.
     pub scope: GrantScope,
-    /// The call with which a permission was given for the session that this decision rests on.
+    /// The call with which the permission was given that this decision rests on.
     pub grant: Option<ToolInvocationId>,
     /// Whether it was not stated by the agent, but inferred from its settings or from what it did.
     pub inferred: bool,

@@ -118,6 +118,15 @@ coded_enum! {
         Once = 1 => "once",
         /// For calls like it until the agent's session ends.
         Session = 2 => "session",
+        /// For calls like it from then on, in later sessions, too: it was written into the agent's settings.
+        Settings = 3 => "settings",
+    }
+}
+
+impl GrantScope {
+    /// Whether other calls can rest on it.
+    pub fn is_kept(self) -> bool {
+        self != GrantScope::Once
     }
 }
 

@@ -37,6 +37,15 @@ macro_rules! bodies {
         )+
 
         /// What a command asks for. In JSON the field `kind` says which it is.
+        ///
+        /// ```
+        /// use annals_domain::session::{CommandBody, Push, RepoRef};
+        /// let read: CommandBody = serde_json::from_str(r#"{
+        ///     "kind": "Push", "repo": {"name": "app", "path": "/src/app"}, "branchName": "HEAD:main"
+        /// }"#)?;
+        /// assert_eq!(read, Push::new(RepoRef::new("app", "/src/app"), "HEAD:main").into());
+        /// # Ok::<(), serde_json::Error>(())
+        /// ```
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind")]
         #[allow(clippy::large_enum_variant, reason = "made once and passed on")]

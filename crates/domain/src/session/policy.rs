@@ -35,6 +35,21 @@ pub struct RateLimits {
 }
 
 /// What a session may do. What is left out is not limited.
+///
+/// ```
+/// use annals_domain::session::PolicyProfile;
+/// let profile: PolicyProfile = serde_json::from_str(r#"{
+///     "name": "careful",
+///     "commandWhitelist": ["CreateBranch", "Commit", "Push"],
+///     "protectedBranches": ["main", "release/*"],
+///     "maxFilesPerCommit": 20,
+///     "requireTestsBeforePush": true,
+///     "requireApprovalForPush": true,
+///     "limits": {"callsPerMinute": 30, "perCommandCaps": {"Push": 2}}
+/// }"#)?;
+/// assert!(profile.require_tests_before_push);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(
     Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema, new, Setters,
 )]

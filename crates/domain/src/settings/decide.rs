@@ -43,7 +43,7 @@ fn may_set(setting: Setting, actor: &ActorRef) -> Result<(), Refusal> {
          not by {} {:?}",
         actor.kind, actor.id
     );
-    Err(Refusal::invalid("actor", reason))
+    Err(Refusal::NotPermitted { reason })
 }
 
 /// The number of a setting's value.

@@ -135,8 +135,7 @@ fn a_verdict_is_a_decision_of_the_call_with_the_digest_of_its_policy() {
                 );
                 assert_eq!(decided.source.as_deref(), Some("policy.cedar"));
                 assert_eq!(decided.mode.as_deref(), Some("default"));
-                let says = FileSays::Content(POLICY.as_bytes().to_vec());
-                let files = vec![("policy.cedar".to_owned(), says)];
+                let files = vec![("policy.cedar".into(), FileSays::Content(POLICY.into()))];
                 assert_eq!(decided.in_force, Some(files));
             }
             told => {
@@ -154,7 +153,7 @@ fn secrets_are_in_no_verdict() {
     let key = format!("AKIA{}", "Q3EGRIFO5XKNZ7AB");
     let bytes = event("PreToolUse", "Bash", &format!("deploy {key}"));
     let ruling = judged(HookAgent::Claude, &bytes);
-    assert!(!ruling.reason.contains(&key), "{}", ruling.reason);
+    assert!(!ruling.reason.contains(&key), "{:?}", ruling.reason);
     let text = format!("// {key}\n{POLICY}");
     let file = PolicyFile::new("p", &text, &Secrets::standard());
     let ruling = Ruling {
@@ -163,7 +162,7 @@ fn secrets_are_in_no_verdict() {
     };
     let hash = FileSays::Hash(IntegrityHash::of(text.as_bytes()));
     let files = ruling.decided(None).in_force;
-    assert_eq!(files, Some(vec![("p".to_owned(), hash)]));
+    assert_eq!(files, Some(vec![("p".into(), hash)]));
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! The call that an event asks for, as policies judge it. It is read from the event as it came: with its secrets, which
 //! a policy may know by their place, and which no verdict repeats.
 
+use annals_dialects::import::JsonFields;
 use annals_dialects::live;
 use annals_tool_policy::{Call, UNNAMED_AGENT};
 use serde_json::Value;
 
 use super::HookAgent;
-use super::fields::Fields;
+use super::fields::{as_it_came, first};
 use super::table::Means;
 use crate::gate::branch;
 
@@ -30,6 +31,8 @@ pub struct Surroundings {
     pub workspace: Option<String>,
     /// The user's home folder.
     pub home: Option<String>,
+    /// Where the agent has its settings, if that is said.
+    pub settings: Option<String>,
 }
 
 impl Surroundings {
@@ -45,6 +48,11 @@ impl Surroundings {
         Surroundings {
             workspace,
             home: set("HOME"),
+            settings: match agent {
+                HookAgent::Claude => set("CLAUDE_CONFIG_DIR"),
+                HookAgent::Codex => set("CODEX_HOME"),
+                HookAgent::Cursor | HookAgent::Gemini => None,
+            },
         }
     }
 }
@@ -55,12 +63,12 @@ impl Asked {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return Asked::Unreadable("it is not UTF-8".to_owned());
         };
-        let fields = match Fields::read(text) {
+        let fields = match as_it_came(text) {
             Ok(fields) => fields,
             Err(reason) => return Asked::Unreadable(reason),
         };
         let dialect = agent.dialect();
-        let event = fields.first(dialect.event);
+        let event = first(&fields, dialect.event);
         let known = event.and_then(|name| dialect.find(&name));
         if known.is_none_or(|event| event.means != Means::Requested) {
             return Asked::Nothing;
@@ -70,24 +78,33 @@ impl Asked {
     }
 }
 
-fn call(agent: HookAgent, fields: &Fields<'_>, around: &Surroundings) -> Result<Call, String> {
-    let tool = fields.first(&["tool_name"]).ok_or("it names no tool")?;
+/// The call that an event asks for, or asks a person about; none, if it is another event, or cannot be read.
+pub(crate) fn subject(agent: HookAgent, bytes: &[u8], around: &Surroundings) -> Option<Call> {
+    let fields = JsonFields::read(std::str::from_utf8(bytes).ok()?).ok()?;
+    let dialect = agent.dialect();
+    let event = dialect.find(&first(&fields, dialect.event)?)?;
+    let asks = matches!(event.means, Means::Requested | Means::Asked);
+    asks.then(|| call(agent, &fields, around).ok()).flatten()
+}
+
+fn call(agent: HookAgent, fields: &JsonFields<'_>, around: &Surroundings) -> Result<Call, String> {
+    let tool = first(fields, &["tool_name"]).ok_or("it names no tool")?;
     let args = match fields.raw("tool_input") {
         Some(raw) => serde_json::from_str(raw.get())
             .map_err(|error| format!("the tool's arguments cannot be read: {error}"))?,
         None => Value::Null,
     };
     let dialect = agent.dialect();
-    let cwd = fields.first(dialect.cwd);
+    let cwd = first(fields, dialect.cwd);
     let workspace = around.workspace.clone();
-    let workspace = workspace.or_else(|| fields.first(&["workspace_roots"]));
+    let workspace = workspace.or_else(|| first(fields, &["workspace_roots"]));
     let name = live::agent(agent.key()).map_or(UNNAMED_AGENT, live::LiveAgent::actor);
     Ok(Call::new(tool, args)
         .with_agent(name)
-        .with_session(fields.first(dialect.session))
+        .with_session(first(fields, dialect.session))
         .with_branch(cwd.as_deref().and_then(branch))
         .with_workspace(workspace.or_else(|| cwd.clone()))
         .with_cwd(cwd)
         .with_home(around.home.clone())
-        .with_mode(fields.first(&["permission_mode"])))
+        .with_mode(first(fields, &["permission_mode"])))
 }

@@ -1,6 +1,7 @@
 //! What a hook says of a tool call.
 
 use annals::domain::run::{ToolDecider, ToolVerdict};
+use annals_dialects::import::RedactedText;
 use annals_dialects::live::{CallStep, CallTold, Decided};
 
 use super::fields::Fields;
@@ -9,7 +10,7 @@ use super::table::{Dialect, Means};
 /// The steps of a call's life that an event tells of; nothing, where it names no call.
 pub(super) fn told(dialect: &Dialect, means: Means, fields: &Fields<'_>) -> Option<CallTold> {
     let id = id(dialect, fields)?;
-    let tool = fields.first(&["tool_name"]).unwrap_or_default();
+    let tool = fields.first(&["tool_name"]).unwrap_or_else(|| "".into());
     let steps = match means {
         Means::Requested => vec![requested(fields)],
         Means::Ended => ended(fields, None),
@@ -31,37 +32,37 @@ pub(super) fn told(dialect: &Dialect, means: Means, fields: &Fields<'_>) -> Opti
 }
 
 /// The call's name, one among all of its agent's.
-fn id(dialect: &Dialect, fields: &Fields<'_>) -> Option<String> {
+fn id(dialect: &Dialect, fields: &Fields<'_>) -> Option<RedactedText> {
     let id = fields.first(&["tool_use_id"])?;
     if !dialect.call_is_of_session {
         return Some(id);
     }
     let thread = fields.first(dialect.side);
     let thread = thread.or_else(|| fields.first(dialect.session))?;
-    Some(format!("{thread}/{id}"))
+    Some(RedactedText::joined(&[thread, id], "/"))
 }
 
 fn requested(fields: &Fields<'_>) -> CallStep {
     CallStep::Requested {
-        args: fields.raw("tool_input").map(|raw| raw.get().to_owned()),
+        args: fields.json("tool_input"),
     }
 }
 
 /// That it came to its end. How long it took says when it began.
-fn ended(fields: &Fields<'_>, failure: Option<String>) -> Vec<CallStep> {
+fn ended(fields: &Fields<'_>, failure: Option<RedactedText>) -> Vec<CallStep> {
     let duration_ms = ["duration_ms", "duration"].into_iter().find_map(|name| {
-        let took: f64 = serde_json::from_str(fields.raw(name)?.get()).ok()?;
+        let took: f64 = serde_json::from_str(&fields.json(name)?).ok()?;
         (took >= 0.0).then(|| took.round() as u64)
     });
     let begun = duration_ms.map(|ms_before| CallStep::Begun { ms_before });
     let result = ["tool_response", "tool_output"]
         .into_iter()
-        .find_map(|name| fields.raw(name));
+        .find_map(|name| fields.json(name));
     let ended = CallStep::Ended {
         worked: failure.is_none(),
         duration_ms,
         failure,
-        result: result.map(|raw| raw.get().to_owned()),
+        result,
     };
     // The request, too: where its own hook did not run, this one has the arguments.
     // It comes last: a run that has ended takes it of calls that are known alone.
@@ -71,9 +72,9 @@ fn ended(fields: &Fields<'_>, failure: Option<String>) -> Vec<CallStep> {
         .collect()
 }
 
-fn failure(fields: &Fields<'_>) -> String {
+fn failure(fields: &Fields<'_>) -> RedactedText {
     let said = fields.first(&["error", "error_message"]);
-    said.unwrap_or_else(|| "it failed".to_owned())
+    said.unwrap_or_else(|| "it failed".into())
 }
 
 fn decided(verdict: ToolVerdict, by: ToolDecider, fields: &Fields<'_>) -> Decided {
@@ -83,6 +84,7 @@ fn decided(verdict: ToolVerdict, by: ToolDecider, fields: &Fields<'_>) -> Decide
         by_name: None,
         source: None,
         scope: None,
+        grant: None,
         reason: None,
         mode: fields.first(&["permission_mode"]),
         is_inferred: false,

@@ -1,8 +1,6 @@
-//! The fields of a hook's JSON, each as it is written.
+//! The fields of a hook's JSON, each as it is written, without secrets.
 
-use std::collections::BTreeMap;
-
-use serde_json::value::RawValue;
+use annals_dialects::import::{JsonFields, RedactedFields, RedactedText};
 
 /// The most characters of a value that is shown in short.
 const SHOWN: usize = 200;
@@ -12,63 +10,75 @@ const NAMED: usize = 20;
 
 /// The fields of an object, by their names.
 #[derive(Debug)]
-pub(super) struct Fields<'a>(BTreeMap<String, &'a RawValue>);
+pub(super) struct Fields<'a>(RedactedFields<'a>);
+
+/// The fields of a text as it came, with its secrets; else what is wrong with it.
+pub(super) fn as_it_came(text: &str) -> Result<JsonFields<'_>, String> {
+    object(text)?;
+    JsonFields::read(text).map_err(|error| format!("it cannot be read as JSON: {error}"))
+}
+
+/// Whether a text may be an object; else what it is.
+fn object(text: &str) -> Result<(), &'static str> {
+    match text.trim_start() {
+        "" => Err("it is empty"),
+        text if text.starts_with('{') => Ok(()),
+        _ => Err("it is not a JSON object"),
+    }
+}
+
+/// The first of some fields that is there and a text with something in it, or the first text of a list.
+pub(super) fn first(fields: &JsonFields<'_>, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| fields.text(name))
+}
 
 impl<'a> Fields<'a> {
     /// The fields of a text that is one object; else what is wrong with it.
-    pub(super) fn read(text: &'a str) -> Result<Fields<'a>, String> {
-        if text.trim().is_empty() {
-            return Err("it is empty".to_owned());
-        }
-        if !text.trim_start().starts_with('{') {
-            return Err("it is not a JSON object".to_owned());
-        }
-        let read: Result<BTreeMap<String, &RawValue>, _> = serde_json::from_str(text);
-        match read {
-            Ok(fields) => Ok(Fields(fields)),
-            Err(error) => Err(format!("it cannot be read as JSON: {error}")),
-        }
+    pub(super) fn read(text: &'a RedactedText) -> Result<Fields<'a>, RedactedText> {
+        object(text)?;
+        text.fields()
+            .map(Fields)
+            .map_err(|error| unreadable(&error))
     }
 
-    /// A value as it is written; nothing, where it is null.
-    pub(super) fn raw(&self, name: &str) -> Option<&'a RawValue> {
-        let raw = self.0.get(name).copied()?;
-        (raw.get() != "null").then_some(raw)
+    /// A value as JSON; nothing, where it is null.
+    pub(super) fn json(&self, name: &str) -> Option<RedactedText> {
+        self.0.json(name)
     }
 
     /// The first of some fields that is there and a text with something in it, or the first text of a list.
-    pub(super) fn first(&self, names: &[&str]) -> Option<String> {
-        names.iter().find_map(|name| self.text(name))
-    }
-
-    fn text(&self, name: &str) -> Option<String> {
-        let raw = self.raw(name)?.get();
-        let text = serde_json::from_str(raw).ok().or_else(|| {
-            let list: Vec<String> = serde_json::from_str(raw).ok()?;
-            list.into_iter().next()
-        })?;
-        Some(text).filter(|text: &String| !text.trim().is_empty())
+    pub(super) fn first(&self, names: &[&str]) -> Option<RedactedText> {
+        names.iter().find_map(|name| self.0.text(name))
     }
 
     /// Values in short, for people: texts as they are and all else as JSON.
-    pub(super) fn shown(&self, names: &[&str]) -> Option<String> {
-        let show = |name: &&str| {
-            let raw = self.raw(name)?.get();
-            let text: Result<String, _> = serde_json::from_str(raw);
-            let text = text.unwrap_or_else(|_| raw.to_owned());
-            let text = text.trim();
-            let cut = text.char_indices().nth(SHOWN).map(|(at, _)| at);
-            let text = cut.and_then(|at| text.get(..at)).unwrap_or(text);
-            (!text.is_empty()).then(|| text.to_owned())
-        };
-        let shown: Vec<String> = names.iter().filter_map(show).collect();
-        (!shown.is_empty()).then(|| shown.join(", "))
+    pub(super) fn shown(&self, names: &[&str]) -> Option<RedactedText> {
+        let show = |name: &&str| Some(self.0.shown(name)?.part(short)).filter(|it| !it.is_empty());
+        let shown: Vec<RedactedText> = names.iter().filter_map(show).collect();
+        (!shown.is_empty()).then(|| RedactedText::joined(&shown, ", "))
     }
 
     /// The names of fields that are in none of the lists.
-    pub(super) fn unknown(&self, common: &[&str], own: &[&str]) -> Vec<String> {
+    pub(super) fn unknown(&self, common: &[&str], own: &[&str]) -> Vec<RedactedText> {
         let is_known = |name: &str| common.contains(&name) || own.contains(&name);
-        let names = self.0.keys().filter(|name| !is_known(name));
-        names.take(NAMED).cloned().collect()
+        let names = self.0.names().filter(|name| !is_known(name));
+        names.take(NAMED).collect()
     }
+}
+
+/// A text without the spaces around it, as far as it is shown.
+fn short(text: &str) -> &str {
+    let text = text.trim();
+    let cut = text.char_indices().nth(SHOWN).map(|(at, _)| at);
+    cut.and_then(|at| text.get(..at)).unwrap_or(text)
+}
+
+/// What is wrong with JSON, and where.
+fn unreadable(error: &serde_json::Error) -> RedactedText {
+    let what = match error.is_eof() {
+        true => "it cannot be read as JSON: it ends early, at line ",
+        false => "it cannot be read as JSON: it is malformed at line ",
+    };
+    let [line, column] = [error.line(), error.column()].map(|it| RedactedText::from(it as u64));
+    RedactedText::joined(&[what.into(), line, " column ".into(), column], "")
 }

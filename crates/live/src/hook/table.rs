@@ -79,7 +79,7 @@ impl Event {
 
 /// What an event means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Means {
+pub(crate) enum Means {
     /// A person asked for something.
     Prompt,
     /// The model wants a tool to be called.

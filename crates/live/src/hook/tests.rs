@@ -52,7 +52,7 @@ fn every_known_event_has_its_json_and_all_fields_are_known() {
         for event in &events {
             let json = fs::read(goldens(agent).join(format!("{event}.json"))).unwrap();
             let telling = hook(agent, &json).telling();
-            assert_ne!(telling.session, NO_SESSION, "{event}");
+            assert_ne!(&*telling.session, NO_SESSION, "{event}");
             assert_eq!(telling.cwd.as_deref(), Some("/home/kei/shop"), "{event}");
             if let Told::Around(around) = &telling.told {
                 let summary = around.summary.as_deref().unwrap_or_default();
@@ -153,7 +153,7 @@ fn what_an_event_means_is_told() {
         let telling = hook(agent, &json).telling();
         let around = around(&telling);
         let found = (
-            around.kind.as_str(),
+            around.kind,
             around.tool.as_str(),
             around.summary.as_deref(),
             around.begins,
@@ -182,10 +182,9 @@ fn prompts_are_called_as_transcripts_call_them() {
         ),
     ] {
         let json = fs::read(goldens(agent).join(format!("{event}.json"))).unwrap();
-        let text = "Fix the failing test".to_owned();
         let expected = Told::Prompt {
-            id: expected.to_owned(),
-            text,
+            id: expected.into(),
+            text: "Fix the failing test".into(),
         };
         assert_eq!(hook(agent, &json).telling().told, expected);
     }
@@ -226,7 +225,7 @@ fn calls_are_told_step_by_step() {
     else {
         panic!("{failed:?}");
     };
-    assert_eq!(failure, "Command timed out after 30s");
+    assert_eq!(failure.as_str(), "Command timed out after 30s");
     let (_, _, denied) = steps(HookAgent::Claude, "PermissionDenied");
     let [CallStep::Decided(denied)] = denied.as_slice() else {
         panic!("{denied:?}");
@@ -241,7 +240,10 @@ fn calls_are_told_step_by_step() {
     );
     // As rollouts call it: by its thread.
     let (id, ..) = steps(HookAgent::Codex, "PostToolUse");
-    assert_eq!(id, "019c4b43-1451-7af3-be4c-5576369bf1ba/call_def456");
+    assert_eq!(
+        id.as_str(),
+        "019c4b43-1451-7af3-be4c-5576369bf1ba/call_def456"
+    );
 }
 
 #[test]
@@ -267,10 +269,7 @@ fn what_is_not_known_is_kept_and_named() {
     let telling = hook(HookAgent::Claude, json).telling();
     let told = around(&telling);
     assert_eq!(told.summary.as_deref(), Some("unknown event Telepathy"));
-    assert_eq!(
-        (told.kind.as_str(), told.tool.as_str()),
-        ("hook", "Telepathy")
-    );
+    assert_eq!((told.kind, told.tool.as_str()), ("hook", "Telepathy"));
     assert!(told.report.as_ref().unwrap().as_str().contains("of you"));
 
     let json = br#"{"session_id":"s","hook_event_name":"Stop","mood":"good","zeal":1}"#;
@@ -287,14 +286,14 @@ fn what_is_malformed_is_kept_as_it_is() {
         (b"[1]", "it is not a JSON object"),
         (
             b"{\"a\":",
-            "it cannot be read as JSON: EOF while parsing a value at line 1 column 5",
+            "it cannot be read as JSON: it ends early, at line 1 column 5",
         ),
         (b"\xff\xfe", "it is not a JSON object"),
     ] {
         let telling = hook(HookAgent::Claude, bytes).telling();
         let told = around(&telling);
         assert_eq!(told.summary.as_deref(), Some(reason));
-        assert_eq!(telling.session, NO_SESSION);
+        assert_eq!(&*telling.session, NO_SESSION);
         assert!(told.begins && told.report.is_some());
     }
     // Of another shape: fields that are not what they are called.
@@ -331,7 +330,7 @@ fn what_is_cut_off_is_said() {
     let summary = around(&telling).summary.clone().unwrap();
     assert!(
         summary.starts_with("12 bytes at its end were left out; "),
-        "{summary}"
+        "{summary:?}"
     );
     const { assert!(LARGEST > 10 * 1024 * 1024) };
 }

@@ -16,8 +16,8 @@ pub(super) fn with_hooks(
     agent: HookAgent,
     command: &str,
 ) -> Result<String, Reason> {
-    let text = text.filter(|text| !text.trim().is_empty());
-    let root = parse(text.unwrap_or("{}\n"))?;
+    let (mark, text) = without_mark(text.unwrap_or_default());
+    let root = parse(if text.trim().is_empty() { "{}\n" } else { text })?;
     let object = root
         .object_value_or_create()
         .ok_or("it is not a JSON object")?;
@@ -33,7 +33,17 @@ pub(super) fn with_hooks(
         list.ensure_multiline();
         list.append(input(&entry(agent, event, command)));
     }
-    Ok(root.to_string())
+    Ok(format!("{mark}{root}"))
+}
+
+/// The byte order mark that some editors put before a text, and the text.
+fn without_mark(text: &str) -> (&str, &str) {
+    let mark = if text.starts_with('\u{feff}') {
+        "\u{feff}"
+    } else {
+        ""
+    };
+    (mark, text.get(mark.len()..).unwrap_or_default())
 }
 
 /// The entry of a hook, as the agent takes it.
@@ -77,9 +87,7 @@ pub(super) fn without_hooks(text: &str, agent: HookAgent) -> Result<String, Reas
         let Some(list) = property.array_value() else {
             continue;
         };
-        let before = list.elements().len();
-        clear(&list, agent);
-        if list.elements().len() < before {
+        if clear(&list, agent) {
             removed = true;
             if list.elements().is_empty() {
                 property.remove();
@@ -93,37 +101,34 @@ pub(super) fn without_hooks(text: &str, agent: HookAgent) -> Result<String, Reas
         }
     }
     match removed {
-        true => Ok(root.to_string()),
+        true => Ok(format!("{}{root}", without_mark(text).0)),
         false => Ok(text.to_owned()),
     }
 }
 
-/// Takes our entries out of a list, and groups that have no others.
-fn clear(list: &CstArray, agent: HookAgent) {
+/// Takes our entries out of a list, and groups that have no others; whether there were any.
+fn clear(list: &CstArray, agent: HookAgent) -> bool {
+    let is_own = |node: &CstNode| command(node).is_some_and(|command| is_ours(agent, &command));
+    let mut removed = false;
     for element in list.elements() {
-        let Some(object) = element.as_object() else {
+        let inner = element.as_object().and_then(|it| it.array_value("hooks"));
+        let Some(inner) = inner else {
+            if is_own(&element) {
+                element.remove();
+                removed = true;
+            }
             continue;
         };
-        match object.array_value("hooks") {
-            Some(inner) => {
-                let mut removed = false;
-                for hook in inner.elements() {
-                    if command(&hook).is_some_and(|command| is_ours(agent, &command)) {
-                        hook.remove();
-                        removed = true;
-                    }
-                }
-                if removed && inner.elements().is_empty() {
-                    element.remove();
-                }
-            }
-            None => {
-                if command(&element).is_some_and(|command| is_ours(agent, &command)) {
-                    element.remove();
-                }
-            }
+        let ours = inner.elements().into_iter().filter(is_own);
+        let ours: Vec<CstNode> = ours.collect();
+        removed |= !ours.is_empty();
+        let is_all = ours.len() == inner.elements().len();
+        match is_all && !ours.is_empty() {
+            true => element.remove(),
+            false => ours.into_iter().for_each(CstNode::remove),
         }
     }
+    removed
 }
 
 /// Our hooks: their events and commands.
@@ -156,6 +161,7 @@ fn command(node: &CstNode) -> Option<String> {
 }
 
 fn parse(text: &str) -> Result<CstRootNode, Reason> {
+    let (_, text) = without_mark(text);
     let root = CstRootNode::parse(text, &ParseOptions::default());
     root.map_err(|error| format!("it cannot be read as JSON: {error}"))
 }

@@ -149,3 +149,71 @@ fn a_file_that_changes_meanwhile_is_left_alone() {
     assert!(error.contains("has been changed meanwhile"), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "{ }");
 }
+
+/// Somebody put ours and theirs into one group: ours goes, and theirs stays.
+#[test]
+fn ours_is_taken_out_of_a_group_with_others() {
+    let text = format!(
+        "{{ \"hooks\": {{ \"Stop\": [{{ \"hooks\": [\n  {{ \"command\": \"./own.sh\" }}, // mine\n  {{ \"command\": \"{}\" }}\n] }}] }} }}",
+        command(HookAgent::Claude)
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    fs::write(&path, &text).unwrap();
+    apply(&uninstall(HookAgent::Claude, &path).unwrap());
+    let left = fs::read_to_string(&path).unwrap();
+    assert!(
+        left.contains("./own.sh") && left.contains("// mine"),
+        "{left}"
+    );
+    assert_eq!(installed(HookAgent::Claude, &path).unwrap(), [""; 0]);
+    assert!(!left.contains("annals"), "{left}");
+}
+
+#[test]
+fn our_commands_are_known_by_their_program_or_by_how_they_were_installed() {
+    for (command, is_ours) in [
+        ("annals hook claude", true),
+        ("/opt/a b/annals --log /x hook claude", true),
+        (
+            "'/opt/a b/annals' --log '/my log' hook claude --gate p.cedar",
+            true,
+        ),
+        (
+            "RUST_LOG=off /usr/bin/env annals --log=/x hook claude",
+            true,
+        ),
+        ("/opt/annals-1.2/bin/recorder --log /x hook claude", true),
+        ("\"/it's/annals\" --log /x hook claude", true),
+        ("annals hook codex", false),
+        ("annals hook", false),
+        ("mytool --quiet --log /x/annals hook claude", false),
+        ("./own.sh # annals hook-claude", false),
+        ("", false),
+        ("'", false),
+    ] {
+        assert_eq!(
+            super::is_ours(HookAgent::Claude, command),
+            is_ours,
+            "{command}"
+        );
+    }
+}
+
+/// What editors and other programs leave: a byte order mark, line ends of Windows, tabs, commas at the end, nothing at all.
+#[test]
+fn odd_files_come_back_as_they_were() {
+    for text in [
+        "\u{feff}{\n  \"model\": \"opus\"\n}\n",
+        "{\r\n\t\"model\": \"opus\",\r\n}\r\n",
+        "{\"model\":\"opus\"}",
+        "/* all */ { /* none */ } // end",
+        "{ \"hooks\": {} }",
+        "{ \"hooks\": { \"PreToolUse\": [] } }",
+        "",
+        " \n",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        check(HookAgent::Claude, Some(text), folder.path());
+    }
+}

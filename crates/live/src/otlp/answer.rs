@@ -36,16 +36,9 @@ struct Status {
 }
 
 impl Encoding {
-    /// The encoding of a request, if it is a known one and not compressed.
+    /// The encoding of a request, if it is a known one.
     pub(super) fn of(headers: &HeaderMap) -> Option<Encoding> {
         let text = |name| headers.get(name).and_then(|it| it.to_str().ok());
-        let is_plain = text(header::CONTENT_ENCODING).is_none_or(|it| it == "identity");
-        if !is_plain
-            || (headers.contains_key(header::CONTENT_ENCODING)
-                && text(header::CONTENT_ENCODING).is_none())
-        {
-            return None;
-        }
         let kind = text(header::CONTENT_TYPE)?.split(';').next()?.trim();
         match kind.to_ascii_lowercase().as_str() {
             "application/json" => Some(Encoding::Json),

@@ -7,19 +7,19 @@ use annals_dialects::secrets::Secrets;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::signal::Signal;
+use super::signal::{RedactedSignal, Signal};
 
 /// What programs write for a prompt that they are not to tell.
 const NOT_TOLD: [&str; 2] = ["<REDACTED>", "[REDACTED]"];
 
 /// What a signal tells, and of which agent; nothing, where it names no session, as spans of web servers do.
 pub(super) fn told(signal: &Signal, secrets: &Secrets) -> Option<(LiveAgent, Telling)> {
-    let signal = without_secrets(signal, secrets)?;
+    let signal = RedactedSignal::of(signal, secrets)?;
     let (key, session) = whose(&signal)?;
     let whose = agent(key)?;
     let name = event(&signal);
     let (calls, prompt) = match key {
-        "claude" => (claude(name, &signal), prompt(name, &signal, None)),
+        "claude" => (claude(name, &signal), prompt(name, &signal)),
         "codex" => (codex(name, &signal, &session), None),
         _ => (gen_ai(&signal), None),
     };
@@ -28,30 +28,21 @@ pub(super) fn told(signal: &Signal, secrets: &Secrets) -> Option<(LiveAgent, Tel
         (None, Some(prompt)) => prompt,
         (None, None) => Told::Around(around(name, &signal, secrets)),
     };
-    let mut telling = Telling::new(session, identity(&signal), signal.at(), told);
+    let mut telling = Telling::new(session, identity(&signal), signal.at, told);
     telling.version = signal.text(&["app.version", "service.version"]);
     telling.model = signal.text(&["model", "gen_ai.response.model", "gen_ai.request.model"]);
     telling.side = signal.text(&["agent.id", "agent_id"]);
-    telling.title = Some(format!("A session of {key}"));
+    telling.title = Some(RedactedText::joined(
+        &["A session of ".into(), key.into()],
+        "",
+    ));
     Some((whose, telling))
 }
 
-/// The same signal with its secrets taken out of its name and its attributes.
-fn without_secrets(signal: &Signal, secrets: &Secrets) -> Option<Signal> {
-    let text = json!([signal.name, signal.failure, signal.attributes]).to_string();
-    let (text, _) = RedactedText::json(text.into_bytes(), secrets).ok()?;
-    let (name, failure, attributes) = serde_json::from_str(text.as_str()).ok()?;
-    Some(Signal {
-        name,
-        failure,
-        attributes,
-        ..signal.clone()
-    })
-}
-
 /// The agent's key and its session.
-fn whose(signal: &Signal) -> Option<(&'static str, String)> {
-    let service = signal.text(&["service.name"]).unwrap_or_default();
+fn whose(signal: &RedactedSignal) -> Option<(&'static str, RedactedText)> {
+    let service = signal.text(&["service.name"]);
+    let service = service.as_deref().unwrap_or_default();
     if signal.name.starts_with("claude_code.") || service.starts_with("claude-code") {
         return Some(("claude", signal.text(&["session.id"])?));
     }
@@ -69,11 +60,8 @@ fn whose(signal: &Signal) -> Option<(&'static str, String)> {
     }
     // By the conventions for generative models: any other agent.
     let session = signal.text(&["gen_ai.conversation.id", "session.id"]);
-    let speaks = signal
-        .attributes
-        .keys()
-        .any(|key| key.starts_with("gen_ai."));
-    let session = session.or_else(|| Some(signal.trace.clone()).filter(|it| !it.is_empty()));
+    let speaks = signal.names().any(|name| name.starts_with("gen_ai."));
+    let session = session.or_else(|| signal.trace.clone());
     speaks
         .then_some(())
         .and(session)
@@ -81,7 +69,7 @@ fn whose(signal: &Signal) -> Option<(&'static str, String)> {
 }
 
 /// The event without its program's name.
-fn event(signal: &Signal) -> &str {
+fn event(signal: &RedactedSignal) -> &str {
     let name = signal.name.as_str();
     let name = name
         .strip_prefix("claude_code.")
@@ -90,25 +78,22 @@ fn event(signal: &Signal) -> &str {
 }
 
 /// What tells a signal from all others: an exporter that sends it again tells of the same one.
-fn identity(signal: &Signal) -> String {
+fn identity(signal: &RedactedSignal) -> Uuid {
     let numbers = [signal.nanos.0.to_string(), signal.nanos.1.to_string()];
     let named = [
         signal.trace.clone(),
         signal.span.clone(),
-        signal.name.clone(),
-        signal
-            .text(&["session.id", "conversation.id", "gen_ai.conversation.id"])
-            .unwrap_or_default(),
-        signal.text(&["event.sequence"]).unwrap_or_default(),
-        signal
-            .text(&["tool_use_id", "call_id", "gen_ai.tool.call.id"])
-            .unwrap_or_default(),
+        Some(signal.name.clone()),
+        signal.text(&["session.id", "conversation.id", "gen_ai.conversation.id"]),
+        signal.text(&["event.sequence"]),
+        signal.text(&["tool_use_id", "call_id", "gen_ai.tool.call.id"]),
     ];
+    let named = named.map(|name| name.as_deref().unwrap_or_default().to_owned());
     let parts: Vec<String> = numbers.into_iter().chain(named).collect();
-    Uuid::new_v5(&Uuid::NAMESPACE_OID, parts.join("\u{1f}").as_bytes()).to_string()
+    Uuid::new_v5(&Uuid::NAMESPACE_OID, parts.join("\u{1f}").as_bytes())
 }
 
-fn prompt(name: &str, signal: &Signal, session: Option<&str>) -> Option<Told> {
+fn prompt(name: &str, signal: &RedactedSignal) -> Option<Told> {
     if name != "user_prompt" {
         return None;
     }
@@ -116,15 +101,14 @@ fn prompt(name: &str, signal: &Signal, session: Option<&str>) -> Option<Told> {
         .text(&["prompt"])
         .filter(|text| !NOT_TOLD.contains(&text.as_str()))?;
     let id = signal.text(&["prompt.id"])?;
-    let id = session.map_or_else(|| id.clone(), |session| format!("{session}/{id}"));
     Some(Told::Prompt { id, text })
 }
 
-fn claude(name: &str, signal: &Signal) -> Option<CallTold> {
+fn claude(name: &str, signal: &RedactedSignal) -> Option<CallTold> {
     let step = match name {
         "tool_decision" => CallStep::Decided(claude_decided(signal)?),
         "tool_result" => CallStep::Ended {
-            worked: signal.text(&["success"])? == "true",
+            worked: &*signal.text(&["success"])? == "true",
             duration_ms: signal
                 .number(&["duration_ms"])
                 .map(|took| took.max(0.0).round() as u64),
@@ -137,15 +121,14 @@ fn claude(name: &str, signal: &Signal) -> Option<CallTold> {
 }
 
 /// A decision by who made it: settings, a hook, or a person for once or for longer.
-fn claude_decided(signal: &Signal) -> Option<Decided> {
+fn claude_decided(signal: &RedactedSignal) -> Option<Decided> {
     let verdict = verdict(&signal.text(&["decision"])?)?;
-    let source = signal
-        .text(&["source", "decision_source"])
-        .unwrap_or_default();
-    let (by, scope) = match source.as_str() {
+    let source = signal.text(&["source", "decision_source"]);
+    let (by, scope) = match source.as_deref().unwrap_or_default() {
         "hook" => (ToolDecider::Hook, None),
         "classifier" | "auto" => (ToolDecider::Classifier, None),
-        "user_permanent" => (ToolDecider::Person, Some(GrantScope::Session)),
+        "user_permanent" => (ToolDecider::Person, Some(GrantScope::Settings)),
+        // For the session it is at most, which the event does not say.
         "user_temporary" | "user_abort" | "user_reject" | "user" => {
             (ToolDecider::Person, Some(GrantScope::Once))
         }
@@ -154,12 +137,12 @@ fn claude_decided(signal: &Signal) -> Option<Decided> {
     Some(decided(verdict, by, scope, source, signal))
 }
 
-fn codex(name: &str, signal: &Signal, session: &str) -> Option<CallTold> {
+fn codex(name: &str, signal: &RedactedSignal, session: &RedactedText) -> Option<CallTold> {
     let id = signal.text(&["call_id"])?;
     let step = match name {
         "tool_decision" => CallStep::Decided(codex_decided(signal)?),
         "tool_result" => CallStep::Ended {
-            worked: signal.text(&["success"])? == "true",
+            worked: &*signal.text(&["success"])? == "true",
             duration_ms: signal
                 .number(&["duration_ms"])
                 .map(|took| took.max(0.0).round() as u64),
@@ -168,17 +151,24 @@ fn codex(name: &str, signal: &Signal, session: &str) -> Option<CallTold> {
         },
         _ => return None,
     };
-    call(format!("{session}/{id}"), signal, step)
+    call(
+        RedactedText::joined(&[session.clone(), id], "/"),
+        signal,
+        step,
+    )
 }
 
-fn codex_decided(signal: &Signal) -> Option<Decided> {
+fn codex_decided(signal: &RedactedSignal) -> Option<Decided> {
     let said = signal.text(&["decision"])?;
-    let source = signal.text(&["source"]).unwrap_or_default();
-    let scope = match said.as_str() {
-        "approved_for_session" | "approvedforsession" => Some(GrantScope::Session),
+    let source = signal.text(&["source"]);
+    let scope = match said.as_str().to_ascii_lowercase().replace('_', "").as_str() {
+        "approvedforsession" => Some(GrantScope::Session),
+        // A rule was written for what is like it.
+        said if said.starts_with("approved") && said != "approved" => Some(GrantScope::Settings),
         _ => None,
     };
-    let by = match source.to_ascii_lowercase().as_str() {
+    let by_name = source.as_deref().unwrap_or_default().to_ascii_lowercase();
+    let by = match by_name.as_str() {
         "user" => ToolDecider::Person,
         "automatedreviewer" | "automated_reviewer" => ToolDecider::Classifier,
         _ => ToolDecider::Rule,
@@ -187,13 +177,14 @@ fn codex_decided(signal: &Signal) -> Option<Decided> {
 }
 
 fn verdict(word: &str) -> Option<ToolVerdict> {
-    let word = word.to_ascii_lowercase();
+    let word = word.to_ascii_lowercase().replace('_', "");
+    let begins = |beginnings: &[&str]| beginnings.iter().any(|it| word.starts_with(it));
     match word.as_str() {
         "ask" => Some(ToolVerdict::Ask),
-        word if word.starts_with("accept") || word.starts_with("approved") || word == "allow" => {
-            Some(ToolVerdict::Allow)
-        }
-        "reject" | "denied" | "deny" | "abort" | "timed_out" => Some(ToolVerdict::Deny),
+        "allow" => Some(ToolVerdict::Allow),
+        "deny" | "abort" | "timedout" => Some(ToolVerdict::Deny),
+        _ if begins(&["accept", "approved"]) => Some(ToolVerdict::Allow),
+        _ if begins(&["reject", "denied"]) => Some(ToolVerdict::Deny),
         _ => None,
     }
 }
@@ -202,15 +193,16 @@ fn decided(
     verdict: ToolVerdict,
     by: ToolDecider,
     scope: Option<GrantScope>,
-    source: String,
-    signal: &Signal,
+    by_name: Option<RedactedText>,
+    signal: &RedactedSignal,
 ) -> Decided {
     Decided {
         verdict,
         by,
-        by_name: Some(source).filter(|source| !source.is_empty()),
+        by_name,
         source: None,
         scope,
+        grant: None,
         reason: signal.text(&["reason"]),
         mode: signal.text(&["permission_mode"]),
         is_inferred: false,
@@ -219,8 +211,8 @@ fn decided(
 }
 
 /// A tool's execution, by the conventions for generative models.
-fn gen_ai(signal: &Signal) -> Option<CallTold> {
-    let is_tool = signal.text(&["gen_ai.operation.name"])? == "execute_tool";
+fn gen_ai(signal: &RedactedSignal) -> Option<CallTold> {
+    let is_tool = &*signal.text(&["gen_ai.operation.name"])? == "execute_tool";
     let id = signal
         .text(&["gen_ai.tool.call.id"])
         .filter(|_| is_tool && signal.is_span)?;
@@ -235,28 +227,33 @@ fn gen_ai(signal: &Signal) -> Option<CallTold> {
         result: signal.text(&["gen_ai.tool.call.result"]),
     };
     let begun = CallStep::Begun { ms_before: 0 };
-    let tool = signal.text(&["gen_ai.tool.name"]).unwrap_or_default();
+    let tool = signal.text(&["gen_ai.tool.name"]);
     Some(CallTold {
         id,
-        tool,
+        tool: tool.unwrap_or_else(|| "".into()),
         steps: vec![requested, begun, ended],
     })
 }
 
-fn call(id: String, signal: &Signal, step: CallStep) -> Option<CallTold> {
+fn call(id: RedactedText, signal: &RedactedSignal, step: CallStep) -> Option<CallTold> {
+    let tool = signal.text(&["tool_name", "tool.name"]);
     Some(CallTold {
         id,
-        tool: signal.text(&["tool_name", "tool.name"]).unwrap_or_default(),
+        tool: tool.unwrap_or_else(|| "".into()),
         steps: vec![step],
     })
 }
 
 /// All of it, as evidence.
-fn around(name: &str, signal: &Signal, secrets: &Secrets) -> Around {
+fn around(name: &str, signal: &RedactedSignal, secrets: &Secrets) -> Around {
     let kind = match name {
         "permission_mode_changed" => "permission_mode",
         "compaction" => "compaction",
-        "api_request" | "api_error" | "user_prompt" | "tool_decision" | "tool_result" => name,
+        "api_request" => "api_request",
+        "api_error" => "api_error",
+        "user_prompt" => "user_prompt",
+        "tool_decision" => "tool_decision",
+        "tool_result" => "tool_result",
         _ if signal.is_span => "span",
         _ => "telemetry",
     };
@@ -270,22 +267,24 @@ fn around(name: &str, signal: &Signal, secrets: &Secrets) -> Around {
         "gen_ai.operation.name",
         "tool_name",
     ];
-    let mut report = json!({
-        "name": signal.name,
-        "attributes": Value::Object(signal.attributes.clone()),
-    });
+    let attributes: Value = serde_json::from_str(&signal.attributes).unwrap_or_default();
+    let mut report = json!({ "name": &*signal.name, "attributes": attributes });
     if signal.is_span
         && let Some(report) = report.as_object_mut()
     {
         let nanos = signal.nanos.1.saturating_sub(signal.nanos.0);
-        report.insert("span".to_owned(), Value::from(signal.span.clone()));
-        report.insert("trace".to_owned(), Value::from(signal.trace.clone()));
+        for (name, value) in [
+            ("span", &signal.span),
+            ("trace", &signal.trace),
+            ("failure", &signal.failure),
+        ] {
+            report.insert(name.to_owned(), Value::from(value.as_deref()));
+        }
         report.insert("nanoseconds".to_owned(), Value::from(nanos));
-        report.insert("failure".to_owned(), Value::from(signal.failure.clone()));
     }
     let report = RedactedText::json(report.to_string().into_bytes(), secrets).ok();
     Around {
-        kind: kind.to_owned(),
+        kind,
         tool: signal.name.clone(),
         is_by_person: false,
         summary: signal.text(&shown),

@@ -1,9 +1,9 @@
 //! The thread that records telemetry, one request after the other, and takes in what waits in the spool meanwhile.
 
-use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use annals::blocking::Wait as _;
 use annals::event_log::{Classification, Classified, ErrorClass};
@@ -13,14 +13,12 @@ use annals_dialects::live::{Live, LiveAgent, Outcome, Telling};
 use annals_dialects::secrets::Secrets;
 use tokio::sync::oneshot;
 
+use crate::grants;
 use crate::spool::Spool;
 use crate::take::take_in;
 
-/// Requests that wait for the thread.
-const WAITING: usize = 8;
-
-/// How often the spool is looked into.
-const SPOOL: Duration = Duration::from_secs(2);
+/// What waits for the thread: as many requests as are read at a time, and a look.
+const WAITING: usize = 9;
 
 /// Why something was not recorded.
 #[derive(Debug, thiserror::Error)]
@@ -47,17 +45,24 @@ impl Classified for RecordError {
     }
 }
 
-/// What is recorded, and who is told of it.
-type Order = (
-    Vec<(LiveAgent, Telling)>,
-    oneshot::Sender<Result<usize, RecordError>>,
-);
+/// What the thread is to do.
+enum Order {
+    /// To record this, and to tell of it.
+    Record(
+        Vec<(LiveAgent, Telling)>,
+        oneshot::Sender<Result<usize, RecordError>>,
+    ),
+    /// To take in what waits in the spool.
+    Look,
+}
 
 /// Records on a thread of its own.
 #[derive(Debug)]
 pub(super) struct Recorder {
     orders: Mutex<Option<SyncSender<Order>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// Whether something waits in the spool that was not looked at.
+    is_rung: Arc<AtomicBool>,
 }
 
 impl Recorder {
@@ -65,8 +70,11 @@ impl Recorder {
         let annals = OpenOptions::new().open(&log)?;
         let (give, orders) = sync_channel(WAITING);
         let thread = std::thread::Builder::new().name("annals-otlp".to_owned());
-        let thread = thread.spawn(move || run(&annals, &log, &secrets, &orders));
+        let is_rung = Arc::new(AtomicBool::new(false));
+        let rung = Arc::clone(&is_rung);
+        let thread = thread.spawn(move || run(&annals, (&log, &rung), &secrets, &orders));
         Ok(Recorder {
+            is_rung,
             orders: Mutex::new(Some(give)),
             thread: Mutex::new(Some(thread.map_err(|_| RecordError::NotRunning)?)),
         })
@@ -82,9 +90,20 @@ impl Recorder {
         let orders = orders.ok_or(RecordError::NotRunning)?;
         // No more requests come at a time than there is room for.
         orders
-            .try_send((told, tell))
+            .try_send(Order::Record(told, tell))
             .map_err(|_| RecordError::NotRunning)?;
         answer.await.map_err(|_| RecordError::NotRunning)?
+    }
+
+    /// Has what waits in the spool taken in.
+    pub(super) fn look(&self) {
+        self.is_rung.store(true, Ordering::Release);
+        if let Ok(orders) = self.orders.lock()
+            && let Some(orders) = orders.as_ref()
+        {
+            // Where there is no room for it, it looks behind what it does now.
+            let _ = orders.try_send(Order::Look);
+        }
     }
 
     /// Ends the thread, which closes the log.
@@ -99,20 +118,23 @@ impl Recorder {
     }
 }
 
-fn run(annals: &Annals, log: &str, secrets: &Secrets, orders: &Receiver<Order>) {
+fn run(
+    annals: &Annals,
+    (log, is_rung): (&str, &AtomicBool),
+    secrets: &Secrets,
+    orders: &Receiver<Order>,
+) {
     let spool = Spool::of(log).ok();
-    loop {
-        match orders.recv_timeout(SPOOL) {
-            Ok((told, tell)) => {
-                let _ = tell.send(record(annals, &told).wait());
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                let Some(spool) = &spool else { continue };
-                if let Err(error) = take_in(annals, spool, secrets).wait() {
-                    tracing::warn!(%error, "what waits in the spool was not taken in");
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => break,
+    while let Ok(order) = orders.recv() {
+        if let Order::Record(told, tell) = order {
+            let _ = tell.send(record(annals, &told).wait());
+        }
+        let Some(spool) = &spool else { continue };
+        if !is_rung.swap(false, Ordering::AcqRel) {
+            continue;
+        }
+        if let Err(error) = take_in(annals, spool, secrets).wait() {
+            tracing::warn!(%error, "what waits in the spool was not taken in");
         }
     }
     annals.close().wait();
@@ -130,7 +152,10 @@ async fn record(annals: &Annals, told: &[(LiveAgent, Telling)]) -> Result<usize,
         let Some((_, live)) = each.get_mut(place) else {
             continue;
         };
-        if live.tell(telling).await? == Outcome::Refused {
+        let mut telling = telling.clone();
+        let completed = grants::complete(annals, *agent, &mut telling).await;
+        completed.map_err(|error| ImportError::View(Box::new(error)))?;
+        if live.tell(&telling).await? == Outcome::Refused {
             refused += 1;
         }
     }

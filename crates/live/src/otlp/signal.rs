@@ -1,13 +1,19 @@
 //! A log record or a span: its name and its attributes, of either encoding.
 
+use std::collections::BTreeMap;
+
 use annals::domain::Timestamp;
+use annals_dialects::import::RedactedText;
+use annals_dialects::secrets::Secrets;
 use chrono::DateTime;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
+use opentelemetry_proto::tonic::logs::v1::LogRecord;
+use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::answer::{Encoding, Kind};
 
@@ -31,28 +37,66 @@ pub(super) struct Signal {
     pub(super) attributes: Map<String, Value>,
 }
 
-impl Signal {
+/// The same without its secrets.
+#[derive(Debug)]
+pub(super) struct RedactedSignal {
+    pub(super) name: RedactedText,
+    pub(super) nanos: (u64, u64),
+    /// When it happened.
+    pub(super) at: Timestamp,
+    pub(super) span: Option<RedactedText>,
+    pub(super) trace: Option<RedactedText>,
+    pub(super) is_span: bool,
+    pub(super) failure: Option<RedactedText>,
+    /// Its attributes as JSON, and each of them for people.
+    pub(super) attributes: RedactedText,
+    shown: BTreeMap<String, RedactedText>,
+}
+
+impl RedactedSignal {
+    pub(super) fn of(signal: &Signal, secrets: &Secrets) -> Option<RedactedSignal> {
+        let all = json!({
+            "name": signal.name,
+            "span": signal.span,
+            "trace": signal.trace,
+            "failure": signal.failure,
+            "attributes": signal.attributes,
+        });
+        let (all, _) = RedactedText::json(all.to_string().into_bytes(), secrets).ok()?;
+        let fields = all.fields().ok()?;
+        let attributes = fields.json("attributes")?;
+        let each = attributes.fields().ok()?;
+        let shown = each.names().filter_map(|name| {
+            let value = each.shown(&name)?;
+            Some((name.into_string(), value))
+        });
+        let nanos = i64::try_from(signal.nanos.0).unwrap_or_default();
+        Some(RedactedSignal {
+            name: fields.text("name").unwrap_or_else(|| "".into()),
+            nanos: signal.nanos,
+            at: Timestamp::from(DateTime::from_timestamp_nanos(nanos)),
+            span: fields.text("span"),
+            trace: fields.text("trace"),
+            is_span: signal.is_span,
+            failure: fields.text("failure"),
+            shown: shown.collect(),
+            attributes,
+        })
+    }
+
     /// The first of some attributes that is there, as text.
-    pub(super) fn text(&self, names: &[&str]) -> Option<String> {
-        let text = |name: &&str| match self.attributes.get(*name)? {
-            Value::String(text) => Some(text.clone()),
-            Value::Null => None,
-            other => Some(other.to_string()),
-        };
-        names
-            .iter()
-            .filter_map(text)
-            .find(|text| !text.trim().is_empty())
+    pub(super) fn text(&self, names: &[&str]) -> Option<RedactedText> {
+        let mut texts = names.iter().filter_map(|name| self.shown.get(*name));
+        texts.find(|text| !text.trim().is_empty()).cloned()
     }
 
     pub(super) fn number(&self, names: &[&str]) -> Option<f64> {
         self.text(names)?.parse().ok()
     }
 
-    /// When it happened.
-    pub(super) fn at(&self) -> Timestamp {
-        let nanos = i64::try_from(self.nanos.0).unwrap_or_default();
-        Timestamp::from(DateTime::from_timestamp_nanos(nanos))
+    /// The names of its attributes.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.shown.keys().map(String::as_str)
     }
 }
 
@@ -76,75 +120,65 @@ fn decoded<T: Message + Default + serde::de::DeserializeOwned>(
 
 fn logs(request: ExportLogsServiceRequest) -> Vec<Signal> {
     let mut signals = Vec::new();
-    for of_resource in request.resource_logs {
-        let resource = of_resource
-            .resource
-            .map(|it| it.attributes)
-            .unwrap_or_default();
-        for of_scope in of_resource.scope_logs {
-            for record in of_scope.log_records {
-                let attributes = attributes(&[&resource, &record.attributes]);
-                let body = record.body.as_ref().map(|body| json(body, DEPTH));
-                let named = |name: &str| {
-                    attributes
-                        .get(name)
-                        .and_then(Value::as_str)
-                        .map(str::to_owned)
-                };
-                let own = Some(record.event_name).filter(|name| !name.is_empty());
-                let said = body.as_ref().and_then(Value::as_str).map(str::to_owned);
-                let name = named("event.name").or(own).or_else(|| said.clone());
-                let nanos = match record.time_unix_nano {
-                    0 => record.observed_time_unix_nano,
-                    nanos => nanos,
-                };
-                let mut signal = Signal {
-                    name: name.unwrap_or_default(),
-                    nanos: (nanos, nanos),
-                    span: hex(&record.span_id),
-                    trace: hex(&record.trace_id),
-                    is_span: false,
-                    failure: None,
-                    attributes,
-                };
-                if let Some(body) = body {
-                    signal.attributes.insert("body".to_owned(), body);
-                }
-                signals.push(signal);
-            }
-        }
+    for told in request.resource_logs {
+        let resource = told.resource.map(|it| it.attributes).unwrap_or_default();
+        let records = told.scope_logs.into_iter().flat_map(|it| it.log_records);
+        signals.extend(records.map(|record| log(&resource, record)));
     }
     signals
 }
 
+fn log(resource: &[KeyValue], record: LogRecord) -> Signal {
+    let mut attributes = attributes(&[resource, &record.attributes]);
+    let body = record.body.as_ref().map(|body| value_of(body, DEPTH));
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let named = attributes.get("event.name").and_then(text);
+    let own = Some(record.event_name).filter(|name| !name.is_empty());
+    let name = named.or(own).or_else(|| body.as_ref().and_then(text));
+    let nanos = match record.time_unix_nano {
+        0 => record.observed_time_unix_nano,
+        nanos => nanos,
+    };
+    if let Some(body) = body {
+        attributes.insert("body".to_owned(), body);
+    }
+    Signal {
+        name: name.unwrap_or_default(),
+        nanos: (nanos, nanos),
+        span: hex(&record.span_id),
+        trace: hex(&record.trace_id),
+        is_span: false,
+        failure: None,
+        attributes,
+    }
+}
+
 fn spans(request: ExportTraceServiceRequest) -> Vec<Signal> {
-    /// The code of a status that is an error.
-    const ERROR: i32 = 2;
     let mut signals = Vec::new();
-    for of_resource in request.resource_spans {
-        let resource = of_resource
-            .resource
-            .map(|it| it.attributes)
-            .unwrap_or_default();
-        for of_scope in of_resource.scope_spans {
-            for span in of_scope.spans {
-                let failed = span.status.filter(|status| status.code == ERROR);
-                signals.push(Signal {
-                    attributes: attributes(&[&resource, &span.attributes]),
-                    name: span.name,
-                    nanos: (span.start_time_unix_nano, span.end_time_unix_nano),
-                    span: hex(&span.span_id),
-                    trace: hex(&span.trace_id),
-                    is_span: true,
-                    failure: failed.map(|status| match status.message.is_empty() {
-                        true => "it failed".to_owned(),
-                        false => status.message,
-                    }),
-                });
-            }
-        }
+    for told in request.resource_spans {
+        let resource = told.resource.map(|it| it.attributes).unwrap_or_default();
+        let spans = told.scope_spans.into_iter().flat_map(|it| it.spans);
+        signals.extend(spans.map(|it| span(&resource, it)));
     }
     signals
+}
+
+fn span(resource: &[KeyValue], span: Span) -> Signal {
+    /// The code of a status that is an error.
+    const ERROR: i32 = 2;
+    let failed = span.status.filter(|status| status.code == ERROR);
+    Signal {
+        attributes: attributes(&[resource, &span.attributes]),
+        name: span.name,
+        nanos: (span.start_time_unix_nano, span.end_time_unix_nano),
+        span: hex(&span.span_id),
+        trace: hex(&span.trace_id),
+        is_span: true,
+        failure: failed.map(|status| match status.message.is_empty() {
+            true => "it failed".to_owned(),
+            false => status.message,
+        }),
+    }
 }
 
 /// Attributes as JSON; of those of one name the last.
@@ -154,13 +188,13 @@ fn attributes(lists: &[&[KeyValue]]) -> Map<String, Value> {
         let value = it
             .value
             .as_ref()
-            .map_or(Value::Null, |value| json(value, DEPTH));
+            .map_or(Value::Null, |value| value_of(value, DEPTH));
         (it.key.clone(), value)
     })
     .collect()
 }
 
-fn json(value: &AnyValue, depth: usize) -> Value {
+fn value_of(value: &AnyValue, depth: usize) -> Value {
     let Some(depth) = depth.checked_sub(1) else {
         return Value::String("(too deep)".to_owned());
     };
@@ -170,13 +204,13 @@ fn json(value: &AnyValue, depth: usize) -> Value {
         Some(Any::BoolValue(value)) => Value::Bool(*value),
         Some(Any::IntValue(value)) => Value::from(*value),
         Some(Any::DoubleValue(value)) => Value::from(*value),
-        Some(Any::ArrayValue(list)) => list.values.iter().map(|it| json(it, depth)).collect(),
+        Some(Any::ArrayValue(list)) => list.values.iter().map(|it| value_of(it, depth)).collect(),
         Some(Any::KvlistValue(list)) => {
             let pairs = list.values.iter().map(|it| {
                 let value = it
                     .value
                     .as_ref()
-                    .map_or(Value::Null, |value| json(value, depth));
+                    .map_or(Value::Null, |value| value_of(value, depth));
                 (it.key.clone(), value)
             });
             Value::Object(pairs.collect())

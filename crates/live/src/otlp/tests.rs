@@ -307,6 +307,12 @@ fn what_is_wrong_is_refused_by_its_status() {
             "/v1/logs",
             vec![json, token, ("Content-Encoding", "gzip")],
             b"{}",
+            400,
+        ),
+        (
+            "/v1/logs",
+            vec![json, token, ("Content-Encoding", "zstd")],
+            b"{}",
             415,
         ),
         ("/v1/logs", vec![token], b"{}", 415),
@@ -320,6 +326,67 @@ fn what_is_wrong_is_refused_by_its_status() {
         );
     }
     assert!(running.end().is_empty());
+}
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+/// Exporters may pack what they send, and cut it into chunks. What is small and would become large is refused.
+#[test]
+fn packed_and_chunked_bodies_are_read() {
+    let running = Running::start(None);
+    let told = |sequence| claude("compaction", sequence, json!({ "trigger": "auto" })).to_string();
+    let json = ("Content-Type", "application/json; charset=utf-8");
+    let gzip = ("Content-Encoding", "gzip");
+    let send = |body: &[u8]| running.send("/v1/logs", &[json, gzip], body).0;
+    assert_eq!(send(&packed(told(1).as_bytes())), 200);
+    assert_eq!(send(&packed(&vec![b' '; 100 * 1024 * 1024])), 413);
+    let whole = packed(told(2).as_bytes());
+    assert_eq!(send(&whole[..whole.len() / 2]), 400);
+
+    let mut stream = TcpStream::connect(running.address).unwrap();
+    let head = "POST /v1/logs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n";
+    let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n");
+    stream.write_all(chunked.as_bytes()).unwrap();
+    for chunk in told(3).as_bytes().chunks(100) {
+        stream
+            .write_all(format!("{:x}\r\n", chunk.len()).as_bytes())
+            .unwrap();
+        stream.write_all(chunk).unwrap();
+        stream.write_all(b"\r\n").unwrap();
+    }
+    stream.write_all(b"0\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert_eq!(evidence(&running.end()), 2);
+}
+
+/// Clients that do not end their requests hold up neither others nor the end.
+#[test]
+fn slow_clients_hold_up_nobody() {
+    let running = Running::start(None);
+    let begun = |text: &str| {
+        let mut stream = TcpStream::connect(running.address).unwrap();
+        stream.write_all(text.as_bytes()).unwrap();
+        stream
+    };
+    let heads = (0..50).map(|_| begun("POST /v1/logs HTTP/1.1\r\nHo"));
+    let heads: Vec<TcpStream> = heads.collect();
+    let bodies = (0..4).map(|_| {
+        begun("POST /v1/logs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{")
+    });
+    let bodies: Vec<TcpStream> = bodies.collect();
+    let told = claude("compaction", 1, json!({ "trigger": "auto" }));
+    assert_eq!(running.json("/v1/logs", &told), 200);
+    let asked = std::time::Instant::now();
+    assert_eq!(evidence(&running.end()), 1);
+    let took = asked.elapsed();
+    assert!(took < std::time::Duration::from_secs(9), "{took:?}");
+    drop((heads, bodies));
 }
 
 #[test]

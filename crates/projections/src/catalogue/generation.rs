@@ -7,7 +7,7 @@ use crate::generation::{CURRENT, GenerationError, Generations};
 
 /// Of rows in this version's form (`keys.rs`).
 pub(super) const ROWS: Generations<'static> = Generations {
-    pointer: "catalogue.9",
+    pointer: "catalogue.10",
 };
 /// Models of older forms.
 const OLDER: &[&str] = &["directory.1"];
@@ -21,6 +21,7 @@ const OLDER_POINTERS: &[&str] = &[
     "catalogue.6",
     "catalogue.7",
     "catalogue.8",
+    "catalogue.9",
 ];
 
 impl From<GenerationError> for CatalogueError {

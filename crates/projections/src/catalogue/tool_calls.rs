@@ -41,7 +41,7 @@ pub struct DecisionsQuery {
     /// Only on calls of this tool, in any letters.
     #[setters(into)]
     pub tool: Option<String>,
-    /// Only those that hold for a session.
+    /// Only those that later calls can rest on: for a session, or kept in settings.
     pub grants: bool,
     /// Only those at this position or behind it.
     #[setters(into)]

@@ -1,6 +1,7 @@
 //! What the catalogue shows of an object.
 
 use annals_domain::intent::{ApprovalStatus, PartsTally, Risk};
+use annals_domain::run::UsageRecorded;
 use annals_domain::{GitOid, Kind, Timestamp, Visibility};
 use annals_event_log::{Direction, Position};
 use bytes::Bytes;
@@ -90,7 +91,7 @@ pub struct CatalogueRow {
 }
 
 /// Who did something, without what may be removed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct ActorName {
     /// The actor's kind.
     pub kind: String,
@@ -114,6 +115,47 @@ pub struct Tokens {
     pub total_tokens: u64,
     /// The sum of the costs that are known, in USD; null if none is.
     pub cost_usd: Option<f64>,
+}
+
+impl Tokens {
+    /// What an event says was used.
+    pub(crate) fn of(usage: &UsageRecorded) -> Tokens {
+        Tokens::from(Usage {
+            uncached_input: usage.uncached_input_tokens,
+            cache_read: usage.cache_read_tokens,
+            cache_write: usage.cache_write_tokens,
+            output: usage.output_tokens,
+            cost_usd: usage.cost_usd,
+        })
+    }
+
+    /// The sum of both, at most 2^64 - 1 of each sort.
+    #[must_use]
+    pub fn plus(self, more: Tokens) -> Tokens {
+        let mut sum = Some(Usage::from(self));
+        Usage::add(&mut sum, Usage::from(more));
+        sum.map_or(self, Tokens::from)
+    }
+
+    /// Prompt tokens of all sorts.
+    pub fn input_tokens(self) -> u64 {
+        let sorts = [self.cache_read_tokens, self.cache_write_tokens];
+        sorts
+            .into_iter()
+            .fold(self.uncached_input_tokens, u64::saturating_add)
+    }
+}
+
+impl From<Tokens> for Usage {
+    fn from(tokens: Tokens) -> Usage {
+        Usage {
+            uncached_input: tokens.uncached_input_tokens,
+            cache_read: tokens.cache_read_tokens,
+            cache_write: tokens.cache_write_tokens,
+            output: tokens.output_tokens,
+            cost_usd: tokens.cost_usd,
+        }
+    }
 }
 
 impl From<Usage> for Tokens {

@@ -211,12 +211,7 @@ async fn read(log: &dyn Store, position: Position) -> Result<Vec<WorkItemView>, 
     let Some(record) = found.filter(|record| record.position() == position) else {
         return Ok(Vec::new());
     };
-    let mut blobs = HashMap::new();
-    for digest in Entry::wanted(record) {
-        if let Some(blob) = log.blob(digest).await? {
-            blobs.insert(digest, blob);
-        }
-    }
+    let blobs = Entry::fetch(log, record).await?;
     let entry = Entry::new(record, &blobs).map_err(unreadable)?;
     Ok(WorkItemView::read(&entry))
 }

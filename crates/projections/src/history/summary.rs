@@ -7,13 +7,18 @@ mod words;
 
 use annals_domain::metadata::Sealed;
 use annals_domain::pipeline::FramePushed;
-use annals_domain::run::{DecisionMade, EvidenceRecorded, PatchSetProposed, UsageRecorded};
+use annals_domain::run::{
+    DecisionMade, EvidenceRecorded, PatchSetProposed, StoredTouchedFile, UsageRecorded,
+};
 use annals_domain::{Adoption, AnyEvent, alias, intent, pipeline, plan, run, snapshot, task};
 
 use crate::Entry;
 use crate::header::recorded_checksum;
 use crate::views::TokenUsageView;
-use words::{because, count, frame_list, metadata, quoted, redacted, short, short_oid};
+use words::{because, count, frame_list, inferred, metadata, quoted, redacted, short, short_oid};
+
+pub(super) use tool_call::decided;
+pub(super) use words::short as short_id;
 
 pub(super) fn summary(entry: &Entry) -> String {
     match &entry.event {
@@ -197,19 +202,14 @@ fn run(event: &run::Event, entry: &Entry) -> String {
         Event::SnapshotAttached(event) => format!("snapshot {} attached", short(event.snapshot)),
         Event::PatchingStarted(_) => "status created -> patching".to_owned(),
         Event::ValidationStarted(_) => "status patching -> validating".to_owned(),
-        Event::ToolInvoked(event) => {
-            let result = because(entry, event.result_summary);
-            format!(
-                "tool {} ended {}{result}",
-                quoted(entry, event.tool_name),
-                event.status
-            )
-        }
-        Event::ToolRequested(event) => tool_call::requested(event, entry),
-        Event::ToolDecided(event) => tool_call::decided(event, entry),
-        Event::ToolBegun(event) => tool_call::begun(event),
-        Event::ToolEnded(event) => tool_call::ended(event, entry),
-        Event::PatchSetProposed(event) => proposed(event),
+        // What was called is told by `calls`, where it is known.
+        Event::ToolInvoked(_)
+        | Event::ToolInvocationAdopted(_)
+        | Event::ToolRequested(_)
+        | Event::ToolDecided(_)
+        | Event::ToolBegun(_)
+        | Event::ToolEnded(_) => tool_call::unnamed(event, entry),
+        Event::PatchSetProposed(event) => proposed(event, entry),
         Event::PatchSetApplied(event) => format!("patch set {} applied", short(event.patch_set)),
         Event::PatchSetRejected(event) => {
             let reason = because(entry, event.reason);
@@ -248,16 +248,33 @@ fn run(event: &run::Event, entry: &Entry) -> String {
         Event::EvidenceAdopted(_) => adopted(entry, "evidence"),
         Event::DecisionAdopted(_) => adopted(entry, "decision"),
         Event::ProvenanceAdopted(_) => adopted(entry, "provenance"),
-        Event::ToolInvocationAdopted(_) => adopted(entry, "tool invocation"),
         Event::MetadataSet(event) => metadata(event),
         Event::Redacted(event) => redacted(event, entry),
         Event::Sealed(event) => sealed(event, entry),
     }
 }
 
-fn proposed(event: &PatchSetProposed) -> String {
-    let files = count(event.touched.len(), "file", "files");
-    format!("patch set {} proposed, {files}", short(event.patch_set))
+/// Files that are named of a patch set.
+const FILES: usize = 3;
+
+fn proposed(event: &PatchSetProposed, entry: &Entry) -> String {
+    let file = |file: &StoredTouchedFile| {
+        let (added, deleted) = (file.lines_added, file.lines_deleted);
+        format!(
+            "{} +{added} -{deleted}",
+            words::plain(&entry.text(file.path))
+        )
+    };
+    let named: Vec<String> = event.touched.iter().take(FILES).map(file).collect();
+    let more = match event.touched.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {}", count(more, "more file", "more files")),
+    };
+    let named = match named.as_slice() {
+        [] => String::new(),
+        named => format!(": {}{more}", named.join(", ")),
+    };
+    format!("patch set {} proposed{named}", short(event.patch_set))
 }
 
 fn evidence(event: &EvidenceRecorded, entry: &Entry) -> String {
@@ -364,11 +381,6 @@ fn pipeline(event: &pipeline::Event, entry: &Entry) -> String {
         Event::Redacted(event) => redacted(event, entry),
         Event::Sealed(event) => sealed(event, entry),
     }
-}
-
-/// The mark of what was inferred.
-fn inferred(inferred: bool) -> &'static str {
-    if inferred { " (inferred)" } else { "" }
 }
 
 fn limit(max_frames: u32) -> String {

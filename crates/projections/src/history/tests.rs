@@ -53,7 +53,7 @@ fn every_event_has_one_line_of_its_own() {
         ("run.patching_started", "status created -> patching"),
         (
             "run.patch_set_proposed",
-            "patch set 0000000a proposed, 2 files",
+            "patch set 0000000a proposed: src/main.rs +12 -3, src/größe.rs +70000 -300",
         ),
         ("run.usage_recorded", "4295033083 tokens in, 250 out"),
         (

@@ -1,9 +1,10 @@
 //! A projection at work: its rows, its checkpoint, its rebuild.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use annals_event_log::{CommitError, ModelCheckpoint, Position, Query, Record, Row, Store};
+use annals_event_log::{
+    CommitError, ModelCheckpoint, Position, Query, ReadError, Record, Row, Store,
+};
 use futures::lock::Mutex;
 use serde::de::DeserializeOwned;
 
@@ -21,7 +22,7 @@ const NAME_BYTES: usize = 60;
 /// Of how many older versions rows are looked for.
 const OLDER: u32 = 32;
 /// What is kept under such names already.
-const TAKEN: [&str; 3] = ["catalogue", "directory", "subscriptions"];
+const TAKEN: [&str; 4] = ["catalogue", "costs", "directory", "subscriptions"];
 
 /// How far a read model is behind the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,13 +71,18 @@ impl<P: Projection> ReadModel<P> {
             let name = name.chars().take(100).collect();
             return Err(ProjectionError::InvalidName { name });
         }
-        Ok(ReadModel {
-            pointer: format!("{name}.{}", projection.version()),
+        Ok(ReadModel::own(projection))
+    }
+
+    /// The same of a projection of this library, under a name that is taken.
+    pub(crate) fn own(projection: P) -> ReadModel<P> {
+        ReadModel {
+            pointer: format!("{}.{}", projection.name(), projection.version()),
             projection,
             folding: Mutex::default(),
             rebuilding: Mutex::default(),
             is_tidy: AtomicBool::new(false),
-        })
+        }
     }
 
     /// Folds what the rows lack, and says up to which position they are then.
@@ -169,14 +175,9 @@ impl<P: Projection> ReadModel<P> {
         log: &dyn Store,
         key: &[u8],
     ) -> Result<Option<T>, ProjectionError> {
-        for _ in 0..ATTEMPTS {
-            let (generation, model) = self.current(log).await?;
-            let row = log.get(&model, key).await?;
-            if self.current(log).await?.0 == generation {
-                return row.map(|row| value(&model, key, &row)).transpose();
-            }
-        }
-        Err(self.moving())
+        let row = self.ask(log, async |model| log.get(model, key).await);
+        let (model, row) = row.await?;
+        row.map(|row| value(&model, key, &row)).transpose()
     }
 
     /// Rows whose keys begin with `prefix`, in the order of their keys, from the one behind `after`, at most `limit`;
@@ -191,14 +192,79 @@ impl<P: Projection> ReadModel<P> {
         after: Option<&[u8]>,
         limit: usize,
     ) -> Result<Vec<Row>, ProjectionError> {
+        let rows = self.ask(log, async |model| {
+            log.scan(model, prefix, after, limit).await
+        });
+        Ok(rows.await?.1)
+    }
+
+    /// What `read` answers from the rows with all that they lack laid over them, which is folded in memory and written
+    /// nowhere: up to date also where the log is open for reading only. It is asked again where the rows were written
+    /// meanwhile, so it must have no effect but its answer. [`ReadModel::catch_up`] by whoever writes keeps short what
+    /// is folded here.
+    ///
+    /// # Errors
+    /// [`ProjectionError`].
+    pub async fn read_through<T>(
+        &self,
+        log: &dyn Store,
+        read: impl AsyncFn(&Table<'_>) -> Result<T, ProjectionError>,
+    ) -> Result<T, ProjectionError> {
         for _ in 0..ATTEMPTS {
-            let (generation, model) = self.current(log).await?;
-            let rows = log.scan(&model, prefix, after, limit).await?;
-            if self.current(log).await?.0 == generation {
-                return Ok(rows);
+            let (generation, start) = self.begin(log).await?;
+            let model = self.generations().model(generation);
+            let mut table = Table::new(log, &model);
+            let answer = self.read_ahead(log, &mut table, start.position, &read);
+            let answer = answer.await;
+            // Also where a blob was missing because it was removed meanwhile.
+            if self.begin(log).await? == (generation, start) {
+                return answer;
             }
         }
         Err(self.moving())
+    }
+
+    async fn read_ahead<T>(
+        &self,
+        log: &dyn Store,
+        table: &mut Table<'_>,
+        start: Position,
+        read: &impl AsyncFn(&Table<'_>) -> Result<T, ProjectionError>,
+    ) -> Result<T, ProjectionError> {
+        let mut position = start;
+        while let Some(end) = self.fold_into(log, table, position).await? {
+            position = end;
+        }
+        read(table).await
+    }
+
+    /// Folds some of what the rows lack, at most `pages` pages, where that is `behind` events or more, and unless another
+    /// call folds; for a process that writes anyway, now and then. The position up to which the rows are then, if it is
+    /// known.
+    ///
+    /// # Errors
+    /// [`ProjectionError`]. What was folded before stays.
+    pub async fn keep_up(
+        &self,
+        log: &dyn Store,
+        behind: u64,
+        pages: usize,
+    ) -> Result<Option<Position>, ProjectionError> {
+        let Some(_folding) = self.folding.try_lock() else {
+            return Ok(None);
+        };
+        let (generation, mut at) = self.begin(log).await?;
+        if log.watermark().0.saturating_sub(at.position.0) < behind {
+            return Ok(Some(at.position));
+        }
+        let model = self.generations().model(generation);
+        for _ in 0..pages {
+            match self.fold_page(log, &model, at).await? {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        Ok(Some(at.position))
     }
 
     /// Drops the rows of this version.
@@ -209,6 +275,23 @@ impl<P: Projection> ReadModel<P> {
         let _folding = self.folding.lock().await;
         let dropped = self.generations().drop_all(log).await;
         dropped.map_err(|error| ProjectionError::of(&self.pointer, error))
+    }
+
+    /// What `read` answers from the current rows, and the model that has them: it is asked again where they were replaced
+    /// meanwhile.
+    async fn ask<T>(
+        &self,
+        log: &dyn Store,
+        read: impl AsyncFn(&str) -> Result<T, ReadError>,
+    ) -> Result<(String, T), ProjectionError> {
+        for _ in 0..ATTEMPTS {
+            let (generation, model) = self.current(log).await?;
+            let answer = read(&model).await?;
+            if self.current(log).await?.0 == generation {
+                return Ok((model, answer));
+            }
+        }
+        Err(self.moving())
     }
 
     fn generations(&self) -> Generations<'_> {
@@ -270,22 +353,33 @@ impl<P: Projection> ReadModel<P> {
         model: &str,
         start: ModelCheckpoint,
     ) -> Result<Option<ModelCheckpoint>, ProjectionError> {
-        let page = log
-            .read(Query::all(start.position.next()).limit(PAGE))
-            .await?;
-        let Some(last) = page.records.last() else {
+        let mut table = Table::new(log, model);
+        let Some(end) = self.fold_into(log, &mut table, start.position).await? else {
             return Ok(None);
         };
-        let mut table = Table::new(log, model);
-        for record in &page.records {
-            if self.projection.wants(record.event_type()) {
-                let entry = entry(log, record).await?;
-                self.projection.apply(&entry, &mut table).await?;
-            }
-        }
-        let end = last.position();
         log.commit(model, start, table.into_rows(), end).await?;
         Ok(Some(start.at(end)))
+    }
+
+    /// Folds the page behind a position into a table; up to where it went, and `None` at the log's end.
+    async fn fold_into(
+        &self,
+        log: &dyn Store,
+        table: &mut Table<'_>,
+        start: Position,
+    ) -> Result<Option<Position>, ProjectionError> {
+        let (records, end) = match self.projection.types() {
+            [] => page_of_all(log, start).await?,
+            types => page_of_types(log, types, start).await?,
+        };
+        for record in &records {
+            if self.projection.wants(record.event_type()) {
+                let blobs = Entry::fetch(log, record).await?;
+                let entry = Entry::new(record, &blobs)?;
+                self.projection.apply(&entry, table).await?;
+            }
+        }
+        Ok((end > start).then_some(end))
     }
 
     async fn rebuild_once(
@@ -341,13 +435,33 @@ impl<P: Projection> ReadModel<P> {
     }
 }
 
-/// A record decoded, with its content.
-async fn entry(log: &dyn Store, record: &Record) -> Result<Entry, ProjectionError> {
-    let mut blobs = HashMap::new();
-    for digest in Entry::wanted(record) {
-        if let Some(blob) = log.blob(digest).await? {
-            blobs.insert(digest, blob);
+/// The next records of any type behind a position, and up to where they are.
+async fn page_of_all(
+    log: &dyn Store,
+    start: Position,
+) -> Result<(Vec<Record>, Position), ReadError> {
+    let page = log.read(Query::all(start.next()).limit(PAGE)).await?;
+    let end = page.records.last().map_or(start, Record::position);
+    Ok((page.records, end))
+}
+
+/// The next records of some types behind a position, in the log's order, and up to where no other one of them is.
+async fn page_of_types(
+    log: &dyn Store,
+    types: &[&str],
+    start: Position,
+) -> Result<(Vec<Record>, Position), ReadError> {
+    let mut end = log.watermark().max(start);
+    let mut records = Vec::new();
+    for event_type in types {
+        let query = Query::event_type(*event_type, start.next()).limit(PAGE);
+        let page = log.read(query).await?;
+        if let Some(last) = page.records.last().filter(|_| page.next.is_some()) {
+            end = end.min(last.position());
         }
+        records.extend(page.records);
     }
-    Ok(Entry::new(record, &blobs)?)
+    records.retain(|record| record.position() <= end);
+    records.sort_unstable_by_key(Record::position);
+    Ok((records, end))
 }

@@ -1,8 +1,9 @@
 //! The rows while events are folded into them.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
-use annals_event_log::{Rows, Store};
+use annals_event_log::{Row, Rows, Store};
 use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -59,6 +60,36 @@ impl<'a> Table<'a> {
             Some(changed) => Ok(changed.clone()),
             None => Ok(self.log.get(self.model, key).await?),
         }
+    }
+
+    /// Rows whose keys begin with `prefix`, in the order of their keys, from the one behind `after`: at most about `limit`
+    /// of them, and the key to go on behind, unless there are no more.
+    ///
+    /// # Errors
+    /// [`ProjectionError::Read`].
+    pub async fn page(
+        &self,
+        prefix: &[u8],
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<(Vec<Row>, Option<Bytes>), ProjectionError> {
+        let stored = self.log.scan(self.model, prefix, after, limit).await?;
+        let last = stored.last().filter(|_| stored.len() >= limit);
+        let next = last.map(|(key, _)| key.clone());
+        let from = match after {
+            Some(after) if after >= prefix => Bound::Excluded(after),
+            _ => Bound::Included(prefix),
+        };
+        let to = next.as_deref().map_or(Bound::Unbounded, Bound::Included);
+        let changed = self.changed.range::<[u8], _>((from, to));
+        let changed = changed.take_while(|(key, _)| key.starts_with(prefix));
+        let mut rows: BTreeMap<Bytes, Option<Bytes>> = stored
+            .into_iter()
+            .map(|(key, value)| (key, Some(value)))
+            .collect();
+        rows.extend(changed.map(|(key, value)| (key.clone(), value.clone())));
+        let there = |(key, value): (Bytes, Option<Bytes>)| Some((key, value?));
+        Ok((rows.into_iter().filter_map(there).collect(), next))
     }
 
     /// Puts bytes in a row's place.

@@ -6,6 +6,7 @@ use annals_domain::run::{CallStatus, Event, StoredFootprint, ToolEnded, ToolInvo
 use annals_domain::{AnyEvent, RunId, Slot};
 use serde::Serialize;
 
+use crate::tool_name::is_generic;
 use crate::views::Project;
 use crate::{ArtifactView, Entry, HeaderView, JsonText, Text};
 
@@ -85,16 +86,32 @@ impl ToolInvocationView {
 
     /// Adds what is not known yet.
     fn add(&mut self, event: &Event, entry: &Entry) {
+        self.learn_name(event, entry);
+        let ended = self.status.ended();
         self.status = CallStatus::after(Some(self.status), event).unwrap_or(self.status);
         match event {
             Event::ToolRequested(event) => {
                 self.learn_request(event.args, event.io_footprint.as_ref(), entry);
             }
-            Event::ToolEnded(event) => self.learn_end(event, entry),
+            Event::ToolEnded(event) => {
+                let contradicts = ended.is_some_and(|ended| ended != event.status);
+                self.learn_end(event, contradicts, entry);
+            }
             Event::ToolInvoked(event) => self.learn_all(event, entry),
             _ => {}
         }
         self.life.add(event, entry);
+    }
+
+    /// The tool's name is that of the first source that says one.
+    fn learn_name(&mut self, event: &Event, entry: &Entry) {
+        if !self.tool_name.as_str().is_some_and(is_generic) {
+            return;
+        }
+        let told = tool_name(event).map(|slot| entry.text(slot));
+        if let Some(told) = told.filter(|told| !told.as_str().is_some_and(is_generic)) {
+            self.tool_name = told;
+        }
     }
 
     fn learn_request(
@@ -111,9 +128,10 @@ impl ToolInvocationView {
         }
     }
 
-    fn learn_end(&mut self, event: &ToolEnded, entry: &Entry) {
+    /// Where sources disagree on how it ended, the last one counts, and with it what it says of the result.
+    fn learn_end(&mut self, event: &ToolEnded, contradicts: bool, entry: &Entry) {
         self.duration_ms = self.duration_ms.or(event.duration_ms);
-        if self.result_summary.is_none() {
+        if self.result_summary.is_none() || (contradicts && event.result_summary.is_some()) {
             self.result_summary = entry.optional_text(event.result_summary);
         }
         if self.artifacts.is_empty() {
@@ -141,22 +159,27 @@ impl ToolInvocationView {
     }
 }
 
+/// The tool's name, where an event on a call says it.
+fn tool_name(event: &Event) -> Option<Slot> {
+    match event {
+        Event::ToolInvoked(event) => Some(event.tool_name),
+        Event::ToolInvocationAdopted(event) => Some(event.invocation.tool_name),
+        Event::ToolRequested(event) => Some(event.tool_name),
+        Event::ToolDecided(event) => event.tool_name,
+        Event::ToolBegun(event) => event.tool_name,
+        Event::ToolEnded(event) => event.tool_name,
+        _ => None,
+    }
+}
+
 impl Project for ToolInvocationView {
     fn create(header: HeaderView, entry: &Entry) -> Option<ToolInvocationView> {
         let AnyEvent::Run(event) = &entry.event else {
             return None;
         };
-        let tool_name = match event {
-            Event::ToolInvoked(event) => Some(event.tool_name),
-            Event::ToolInvocationAdopted(event) => Some(event.invocation.tool_name),
-            Event::ToolRequested(event) => Some(event.tool_name),
-            Event::ToolDecided(event) => event.tool_name,
-            Event::ToolBegun(event) => event.tool_name,
-            Event::ToolEnded(event) => event.tool_name,
-            _ => return None,
-        };
+        let tool_name = tool_name(event)?;
         let status = CallStatus::after(None, event)?;
-        let mut view = ToolInvocationView::new(header, entry, tool_name?, status);
+        let mut view = ToolInvocationView::new(header, entry, tool_name, status);
         match event {
             Event::ToolInvocationAdopted(event) => view.learn_all(&event.invocation, entry),
             event => view.add(event, entry),

@@ -46,7 +46,7 @@ impl EventLog for RocksLog {
         drop(self.inner.db()?);
         if let Access::Follow(follower) = &self.inner.access {
             let inner = Arc::downgrade(&self.inner);
-            follower.poll(move || follow(&inner));
+            follower.poll(move || follow(&inner))?;
         }
         match self.inner.watermark.above(seen).await {
             // The thread that follows the writer has ended: here is why, unless it was closed.

@@ -3,3 +3,4 @@
 
 mod conformance;
 mod owners;
+mod strangers;

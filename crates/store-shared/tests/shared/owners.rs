@@ -49,7 +49,7 @@ fn append_of(batch: Uuid, stream: &str, content: Vec<Content>, blobs: Vec<Blob>)
     }
 }
 
-fn append(batch: Uuid) -> Append {
+pub(crate) fn append(batch: Uuid) -> Append {
     append_of(batch, "test-1", Vec::new(), Vec::new())
 }
 

@@ -137,7 +137,9 @@ fn usage_recorded(pieces: &mut Pieces) -> UsageRecorded {
         uncached_input_tokens: 251,
         cache_read_tokens: 65_536,
         cache_write_tokens: 4_294_967_296,
+        cache_write_1h_tokens: 65_537,
         output_tokens: 250,
+        reasoning_tokens: 249,
         cost_usd: Some(1.5),
     }
 }

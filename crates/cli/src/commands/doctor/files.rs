@@ -6,6 +6,7 @@ use std::path::Path;
 
 use annals::event_log::Position;
 use annals::store_rocks::{Behind, Examined, OpenError, Tail, Written};
+use annals::store_shared::Sharing;
 
 use super::{Check, State};
 use crate::output::bytes;
@@ -21,6 +22,7 @@ pub(super) fn checks(path: &Path, examined: &Examined) -> Vec<Check> {
     let mut checks = vec![identity(path, examined)];
     if examined.identity.is_ok() {
         checks.extend(permissions(path));
+        checks.extend(named(path));
         checks.push(writer(examined.written));
         checks.push(watermark(examined));
         checks.extend(tail(&examined.tail, examined.acknowledged));
@@ -44,15 +46,58 @@ fn identity(path: &Path, examined: &Examined) -> Check {
 /// Who else can look into the log.
 fn permissions(path: &Path) -> Option<Check> {
     let mode = fs::metadata(path).ok()?.permissions().mode() & 0o777;
-    let who = match (mode & 0o070, mode & 0o007) {
-        (0, 0) => return None,
-        (_, 0) => "its group",
+    // With a list the mode does not say what the group has.
+    let listed = annals_files::listed(path).ok().flatten();
+    let group = listed.map_or(mode & 0o070 != 0, |listed| listed.groups);
+    let who = match (group, mode & 0o007) {
+        (false, 0) => return None,
+        (true, 0) => "its group",
         _ => "every user of this machine",
     };
     let what = format!("{who} can look into the log's folder (its mode is {mode:04o})");
     let path = path.display();
     let remedy = format!("if that is not wanted: chmod -R go= {path}");
     Some(Check::new("permissions", State::Note, what).remedy(remedy))
+}
+
+/// Which other users are named to write to the log, or just have rights on its folder.
+fn named(path: &Path) -> Vec<Check> {
+    let note =
+        |what: String, remedy: String| Check::new("permissions", State::Note, what).remedy(remedy);
+    let sharing = match Sharing::of(path) {
+        Ok(sharing) => sharing,
+        Err(error) => {
+            let what = format!("no other user may write to the log: {error}");
+            let remedy = "remove the file SHARE, and name them again with `annals share`";
+            return vec![Check::new("permissions", State::Problem, what).remedy(remedy)];
+        }
+    };
+    let listed = annals_files::listed(path).ok().flatten();
+    let listed = listed.map(|it| it.users).unwrap_or_default();
+    let lost = sharing.users.iter().filter(|it| !listed.contains(it));
+    let lost = lost.map(|user| {
+        let what = format!("{user} is named to write to the log, and has no rights on its folder");
+        note(what, format!("`annals share --with {}` gives them", user.0))
+    });
+    let users = listed
+        .iter()
+        .map(|user| match sharing.users.contains(user) {
+            true => {
+                let what = format!("{user} may read the log, and write to it by way of its owner");
+                note(
+                    what,
+                    format!("if that is not wanted: annals share --without {}", user.0),
+                )
+            }
+            false => {
+                let what = format!("{user} can look into the log's folder");
+                note(
+                    what,
+                    format!("if that is not wanted: annals share --without {}", user.0),
+                )
+            }
+        });
+    lost.chain(users).collect()
 }
 
 /// Why the store refused, and what helps.

@@ -14,6 +14,21 @@ use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 use crate::tool_policy_file;
 
+/// Why a call was not judged.
+#[derive(Debug, thiserror::Error)]
+enum Unjudged {
+    /// A policy cannot be read, or is not valid.
+    #[error("{}", .0.message())]
+    Policy(CliError),
+    #[error("no thread could be started: {0}")]
+    NoThread(#[source] std::io::Error),
+    #[error("judging it took too long")]
+    TooLong,
+    /// The thread ended without a verdict.
+    #[error("judging it failed")]
+    Failed,
+}
+
 /// What the policy says of the call that an event asks for; nothing, where it asks for none, or the agent's own settings
 /// are to decide.
 ///
@@ -40,7 +55,7 @@ pub(super) fn ruling(
     };
     let ruling = match judged(&args.gate.gate, *call, secrets, within) {
         Ok(ruling) => ruling,
-        Err(reason) if is_closed => Ruling::failure(&reason, secrets),
+        Err(reason) if is_closed => Ruling::failure(&reason.to_string(), secrets),
         Err(reason) => {
             context.output.warn(&format!(
                 "the call is not judged, and the agent's own settings decide: {reason}"
@@ -60,24 +75,24 @@ fn judged(
     call: Call,
     secrets: &Secrets,
     within: Duration,
-) -> Result<Ruling, String> {
+) -> Result<Ruling, Unjudged> {
     let (tell, told) = channel();
     let (paths, secrets) = (paths.to_vec(), secrets.clone());
     let thread = std::thread::Builder::new().name("annals-gate".to_owned());
     let started = thread.spawn(move || {
         let _ = tell.send(judge(&paths, &call, &secrets));
     });
-    started.map_err(|error| format!("no thread could be started: {error}"))?;
+    started.map_err(Unjudged::NoThread)?;
     match told.recv_timeout(within) {
         Ok(judged) => judged,
-        Err(RecvTimeoutError::Timeout) => Err("judging it took too long".to_owned()),
-        Err(RecvTimeoutError::Disconnected) => Err("judging it failed".to_owned()),
+        Err(RecvTimeoutError::Timeout) => Err(Unjudged::TooLong),
+        Err(RecvTimeoutError::Disconnected) => Err(Unjudged::Failed),
     }
 }
 
-fn judge(paths: &[PathBuf], call: &Call, secrets: &Secrets) -> Result<Ruling, String> {
+fn judge(paths: &[PathBuf], call: &Call, secrets: &Secrets) -> Result<Ruling, Unjudged> {
     let read = tool_policy_file::read_with_texts(paths);
-    let (policies, texts) = read.map_err(|error| error.message())?;
+    let (policies, texts) = read.map_err(Unjudged::Policy)?;
     let files = texts
         .iter()
         .map(|(path, text)| PolicyFile::new(path.as_str(), text, secrets));
@@ -86,8 +101,7 @@ fn judge(paths: &[PathBuf], call: &Call, secrets: &Secrets) -> Result<Ruling, St
 
 /// What an agent takes for a refusal where nothing can be answered: status 2, and the reason on standard error.
 pub(super) fn refused(reason: &str) -> CliError {
-    let message = format!("denied, since the gate cannot do its work: {reason}");
-    CliError::new(ErrorClass::Usage, "gate", message)
+    CliError::new(ErrorClass::Usage, "gate", Ruling::cannot(reason))
 }
 
 /// The options of a gate, for the command in an agent's configuration: its files are valid, and are named wherever the

@@ -79,6 +79,11 @@ impl Filter {
         }
     }
 
+    /// Whether the newest events come first.
+    pub(super) fn is_backward(&self) -> bool {
+        self.direction == Direction::Backward
+    }
+
     /// Whether a record is shown.
     pub(super) fn judge(&self, record: &Record) -> Verdict {
         if record.position() < self.first {

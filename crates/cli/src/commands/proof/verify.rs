@@ -24,13 +24,9 @@ use crate::proof_error::ProofCommandError;
 pub(crate) async fn run(args: &Verify, context: &mut Context) -> Result<(), CliError> {
     let keys = signed::keys(&args.keys)?;
     match (&args.proof, &args.checkpoint, &args.since) {
-        (Some(proof), Some(checkpoint), since) => check_proof(
-            proof,
-            checkpoint,
-            since.as_deref(),
-            &keys,
-            &mut context.output,
-        ),
+        (Some(proof), Some(checkpoint), since) => {
+            check_proof(proof, checkpoint, since.as_deref(), &keys, context)
+        }
         (_, checkpoint, Some(since)) => {
             check_since(since, checkpoint.as_deref(), &keys, context).await
         }
@@ -46,7 +42,7 @@ fn check_proof(
     checkpoint: &Path,
     since: Option<&Path>,
     keys: &[PublicKey],
-    output: &mut Output,
+    context: &mut Context,
 ) -> Result<(), CliError> {
     let proof = files::proof(path)?;
     let checkpoint = signed::signed(checkpoint, keys)?;
@@ -59,11 +55,20 @@ fn check_proof(
     if let Some(since) = &since {
         demand_beginning(&proof, path, since)?;
     }
+    let is_verbose = context.is_verbose;
+    let output = &mut context.output;
     if output.is_json() {
         return output.json(&proof_json(&proof, &checkpoint, since.as_ref()));
     }
     match &proof {
-        Proof::Inclusion(proof) => print_events(proof, output)?,
+        Proof::Inclusion(proof) => {
+            output.line(&proved(proof))?;
+            checkpoint.print(output)?;
+            return match is_verbose {
+                true => print_events(proof, output),
+                false => output.line(&of_events(proof)),
+            };
+        }
         Proof::Consistency(proof) => {
             output.line(&format!("proved: {} has only grown", head_text(&proof.new)))?;
             let known = match since {
@@ -93,14 +98,40 @@ fn demand_beginning(proof: &Proof, path: &Path, since: &Signed) -> Result<(), Pr
     })
 }
 
-fn print_events(proof: &InclusionProof, output: &mut Output) -> Result<(), CliError> {
+/// The verdict.
+fn proved(proof: &InclusionProof) -> String {
     let events = counted(proof.events.len() as u64, "event", "events");
     let what = match proof.object {
         Some(object) => format!("{events} of {object}"),
         None => events,
     };
-    let head = head_text(&proof.head);
-    output.line(&format!("proved: {what} in {head}"))?;
+    format!("proved: {what} in {}", head_text(&proof.head))
+}
+
+/// Which events they are, in a line.
+fn of_events(proof: &InclusionProof) -> String {
+    let header_only = proof.events.iter().filter(|it| it.record.is_none()).count();
+    let header_only = match header_only {
+        0 => String::new(),
+        some => format!(
+            ", {} by the header only",
+            counted(some as u64, "event", "events")
+        ),
+    };
+    let place = |event: &EventProof| {
+        let recorded = event.header().ok();
+        let recorded = recorded.map(|header| when(header.recorded_at().into()));
+        format!("{} ({})", event.position, recorded.unwrap_or_default())
+    };
+    let ends = match proof.events.as_slice() {
+        [] => return "no events".to_owned(),
+        [only] => format!("event {}", place(only)),
+        [first, .., last] => format!("events {} to {}", place(first), place(last)),
+    };
+    format!("{ends}{header_only}; -v lists them")
+}
+
+fn print_events(proof: &InclusionProof, output: &mut Output) -> Result<(), CliError> {
     let mut rows = Rows::new([
         Column::right("POSITION", 8),
         Column::left("RECORDED", 20),

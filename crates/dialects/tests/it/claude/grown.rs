@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use annals::projections::{Entry, ToolInvocationView};
 use annals_dialects::claude::{self, ClaudeOptions};
+use annals_dialects::import::GrowingRecordings;
 use annals_domain::AnyEvent;
 use annals_domain::run::{CallStatus, Event as RunEvent};
+use futures::executor::block_on;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::log::Log;
 use super::recording::{Folder, Recording, story};
+use crate::recorded::{check_followed, prompts, within_lines};
 
 /// What happened, without its place in the log, and without the tokens,
 /// whose places may differ.
@@ -51,6 +54,58 @@ pub(super) fn check_cuts(recording: &Recording, cuts: &[usize]) {
         (grown.annals.position(), grown.report.events_made),
         (end, 0)
     );
+    let lengths = cuts.iter().map(|cut| recording.file(*cut).len());
+    let bytes = recording.file(recording.lines.len());
+    check_followed(
+        "claude",
+        ("recording.jsonl", bytes.as_bytes()),
+        lengths,
+        &once,
+    );
+}
+
+/// Followed from line to line, and within each, it is the same.
+#[test]
+fn followed_line_by_line_it_is_the_same() {
+    let story = story();
+    let bytes = story.file(story.lines.len());
+    let bytes = bytes.as_bytes();
+    let file = ("recording.jsonl", bytes);
+    check_followed("claude", file, within_lines(bytes), &Log::of(&story));
+}
+
+/// A file that is shorter than before, or another one of the same name or the same length, is read from its beginning.
+#[test]
+fn a_recording_that_is_another_one_is_read_from_its_beginning() {
+    let (mut first, mut second, mut short) =
+        (Recording::of("s"), Recording::of("t"), Recording::of("u"));
+    first.user(json!("Do this")).text("m1", "Done.");
+    second.user(json!("Do that")).text("m2", "Done.");
+    short.user(json!("Do it"));
+    let [first, second, short] = [first, second, short].map(|it| it.file(it.lines.len()));
+    assert_eq!(first.len(), second.len());
+    let (folder, log) = (Folder::new(), Log::empty());
+    let options = ClaudeOptions::default();
+    let mut growing = GrowingRecordings::new(&log.annals, "claude", &options).unwrap();
+    let own = folder.write("r.jsonl", "");
+    let mut lines = |bytes: &str, is_replaced: bool| {
+        let path = folder.write(if is_replaced { "new" } else { "r.jsonl" }, bytes);
+        std::fs::rename(path, &own).unwrap();
+        let report = block_on(growing.grown(&own, &mut |_| {})).unwrap();
+        (report.records_read, report.events_made > 0)
+    };
+    assert_eq!(lines(&first, false), (2, true));
+    assert_eq!(lines(&first, false), (0, false));
+    assert_eq!(lines(&second, false), (2, true), "written over");
+    assert_eq!(lines(&second, true), (2, false), "another file");
+    assert_eq!(lines(&short, false), (1, true), "shorter");
+    assert_eq!(
+        lines(&(short.clone() + &first), false),
+        (2, false),
+        "longer"
+    );
+    drop(growing);
+    assert_eq!(prompts(&log), ["Do this", "Do that", "Do it"]);
 }
 
 #[test]
@@ -245,6 +300,19 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(recording.lines.len() + 1)).collect();
         cuts.sort_unstable();
         check_cuts(&recording, &cuts);
+    }
+
+    #[test]
+    fn random_sessions_followed_from_anywhere_are_the_same(
+        steps in prop::collection::vec(step(), 1..40),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..12),
+    ) {
+        let recording = recording(&steps);
+        let bytes = recording.file(recording.lines.len());
+        let bytes = bytes.as_bytes();
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+        cuts.sort_unstable();
+        check_followed("claude", ("recording.jsonl", bytes), cuts, &Log::of(&recording));
     }
 
     #[test]

@@ -92,6 +92,13 @@ impl Log {
         );
     }
 
+    /// The same of one of which copies may be named as such.
+    pub(crate) fn grow_any(&mut self, recording: &Recording, lines: usize) {
+        let folder = Folder::new();
+        let path = folder.write("recording.jsonl", recording.file(lines));
+        self.report = self.try_import(&path, &ClaudeOptions::default()).unwrap();
+    }
+
     pub(crate) fn import(&mut self, path: &Path) {
         self.report = self.try_import(path, &ClaudeOptions::default()).unwrap();
         assert_eq!(self.report.broken, [], "{}", self.report);

@@ -1,5 +1,9 @@
 //! Tokens: the last line of a message counts, once.
 
+use annals_domain::AnyEvent;
+use annals_domain::run::Event as RunEvent;
+use proptest::collection::vec;
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::log::Log;
@@ -91,4 +95,142 @@ fn a_message_may_grow_by_many_lines_between_imports() {
         log.grow(&recording, lines);
     }
     assert_eq!(log.tokens(), [10, 0, 0, 200]);
+}
+
+/// A message with tokens that stay in a cache for an hour, and with a cost.
+fn with_more(recording: &mut Recording) {
+    let line = recording.lines.last_mut().unwrap();
+    line["costUSD"] = json!(0.012_345_678_9);
+    line["message"]["usage"]["cache_creation"] =
+        json!({ "ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 20 });
+}
+
+/// What the log has of the cache writes that stay for an hour, and of costs.
+fn more_of(log: &Log) -> (u64, f64) {
+    let mut sums = (0, 0.0);
+    for entry in log.entries() {
+        if let AnyEvent::Run(RunEvent::UsageRecorded(used)) = &entry.event {
+            sums.0 += used.cache_write_1h_tokens;
+            sums.1 += used.cost_usd.unwrap_or_default();
+        }
+    }
+    sums
+}
+
+#[test]
+fn what_stays_in_a_cache_for_an_hour_and_what_it_cost_is_recorded() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .says("m1", text(), [10, 20, 30, 9]);
+    with_more(&mut recording);
+    let log = Log::of(&recording);
+    assert_eq!(log.tokens(), [10, 20, 30, 9]);
+    assert_eq!(more_of(&log), (20, 0.012_345_679));
+    assert_eq!(log.count("run.usage_recorded"), 1);
+}
+
+#[test]
+fn what_older_versions_did_not_record_is_added_once() {
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Go"))
+        .says("m1", text(), [10, 20, 30, 1])
+        .says("m1", text(), [10, 20, 30, 9]);
+    // As an older version left it: the same tokens, and nothing else of them.
+    let mut log = Log::of(&recording);
+    for lines in 1..=2 {
+        let line = recording.lines.len() - lines;
+        let mut of_line = recording.clone();
+        of_line.lines.truncate(line + 1);
+        with_more(&mut of_line);
+        recording.lines[line] = of_line.lines[line].clone();
+    }
+    for _ in 0..3 {
+        log.grow(&recording, recording.lines.len());
+        assert_eq!(log.tokens(), [10, 20, 30, 9]);
+        assert_eq!(more_of(&log), (20, 0.012_345_679));
+        assert_eq!(log.count("run.usage_recorded"), 2);
+    }
+    // It goes on from there.
+    recording.says("m1", text(), [10, 20, 30, 12]);
+    with_more(&mut recording);
+    log.grow(&recording, recording.lines.len());
+    assert_eq!(log.tokens(), [10, 20, 30, 12]);
+    assert_eq!(more_of(&log), (20, 0.012_345_679));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// A session is resumed and forked: files begin with copies of the lines of others. They come in any order, cut
+    /// behind any message, and again.
+    #[test]
+    fn a_message_in_several_files_counts_once(
+        messages in vec((1..4_usize, 1..50_u64), 1..6),
+        forks in vec((0..20_usize, vec((1..4_usize, 1..50_u64), 0..3), any::<bool>()), 0..4),
+        order in vec((0..5_usize, 0..40_usize), 1..8),
+    ) {
+        let mut expected: [u64; 4] = [0; 4];
+        let mut base = Recording::of("s");
+        base.user(json!("Go"));
+        say(&mut base, "s", &messages, &mut expected);
+        let mut all = vec![base];
+        for (number, (lines, own, renames)) in forks.iter().enumerate() {
+            let session = format!("fork{number}");
+            let mut fork = Recording::of(&session);
+            fork.user(json!("Go on"));
+            // What it copies ends with a message, as programs write them.
+            let copied = to_the_end_of_a_message(&all[0], *lines);
+            let copies: Vec<_> = all[0].lines[..copied].to_vec();
+            for mut line in copies {
+                if *renames {
+                    line["sessionId"] = json!(session);
+                    line["uuid"] = json!(format!("{session}-{}", line["uuid"]));
+                }
+                fork.raw(line);
+            }
+            say(&mut fork, &session, own, &mut expected);
+            all.push(fork);
+        }
+        let mut log = Log::empty();
+        for (file, lines) in order {
+            let recording = &all[file % all.len()];
+            log.grow_any(recording, to_the_end_of_a_message(recording, lines));
+        }
+        for recording in &all {
+            log.grow_any(recording, recording.lines.len());
+        }
+        prop_assert_eq!(log.tokens(), expected);
+        let before = log.entries().len();
+        for recording in all.iter().rev() {
+            log.grow_any(recording, recording.lines.len());
+        }
+        prop_assert_eq!(log.entries().len(), before);
+    }
+}
+
+/// So many lines, and the rest of the message that the last one is of.
+fn to_the_end_of_a_message(recording: &Recording, lines: usize) -> usize {
+    let id = |line: usize| recording.lines.get(line).map(|line| &line["message"]["id"]);
+    let mut end = lines.min(recording.lines.len());
+    while end > 0 && id(end).is_some_and(|it| !it.is_null()) && id(end) == id(end - 1) {
+        end += 1;
+    }
+    end
+}
+
+/// Messages of so many lines, whose output grows from one to the next.
+fn say(recording: &mut Recording, name: &str, messages: &[(usize, u64)], sum: &mut [u64; 4]) {
+    for (number, (lines, tokens)) in messages.iter().enumerate() {
+        let id = format!("{name}-m{number}");
+        for line in 1..=*lines {
+            let output = tokens * line as u64;
+            recording.says(&id, text(), [*tokens, 2, 3, output]);
+        }
+        let more = [*tokens, 2, 3, tokens * *lines as u64];
+        sum.iter_mut()
+            .zip(more)
+            .for_each(|(sum, more)| *sum += more);
+    }
 }

@@ -55,7 +55,9 @@ pub(super) fn usage() -> RecordUsage {
         uncached_input_tokens: 1,
         cache_read_tokens: 2,
         cache_write_tokens: 3,
+        cache_write_1h_tokens: 2,
         output_tokens: 4,
+        reasoning_tokens: 1,
         cost_usd: None,
     }
 }

@@ -244,6 +244,54 @@ fn a_decision_that_says_less_is_not_told_again() {
     }
 }
 
+/// The last word of a rule, a hook or a person is what it decided last, also where that was decided before.
+#[test]
+fn only_the_last_decision_of_a_decider_is_repeated() {
+    use ToolDecider::{Mode, Person, Rule};
+    use ToolVerdict::{Allow, Ask, Deny};
+    let rule = |verdict| decide(verdict, Rule).with_by_name("Bash(rm:*)".to_owned());
+    let other = decide(Deny, Rule).with_by_name("Bash(mv:*)".to_owned());
+    for (given, again, count) in [
+        (vec![rule(Allow), rule(Deny)], rule(Allow), 1),
+        (vec![rule(Allow), rule(Deny)], rule(Deny), 0),
+        (vec![rule(Ask), rule(Allow), rule(Deny)], rule(Ask), 1),
+        // Nothing says whose name a decision without one has.
+        (vec![decide(Allow, Rule), rule(Deny)], rule(Allow), 1),
+        (vec![rule(Allow), rule(Deny)], decide(Allow, Rule), 1),
+        // Others decided in between, and its last word is the same.
+        (vec![rule(Allow), other], rule(Allow), 0),
+        (
+            vec![decide(Ask, Mode), decide(Deny, Person)],
+            decide(Ask, Mode),
+            0,
+        ),
+        // What says less in between takes nothing back.
+        (
+            vec![rule(Allow).with_reason("r".to_owned()), decide(Allow, Rule)],
+            rule(Allow).with_reason("r".to_owned()),
+            0,
+        ),
+        // Neither does a guess.
+        (
+            vec![rule(Allow), rule(Deny).with_inferred(true)],
+            rule(Allow),
+            0,
+        ),
+        (
+            vec![rule(Allow), rule(Allow).with_scope(GrantScope::Session)],
+            rule(Allow),
+            1,
+        ),
+    ] {
+        let mut before = created();
+        for command in &given {
+            before = before.command(command.clone());
+        }
+        let told = told(&mut before, again.clone());
+        assert_eq!(told.len(), count, "{again:?} after {given:?}");
+    }
+}
+
 #[test]
 fn an_end_adds_what_was_missing_and_contradictions_are_kept() {
     let mut given = created().command(end(ToolStatus::Ok));

@@ -293,6 +293,8 @@ impl Fold<'_> {
         match self.adopt(Kind::ToolInvocation, id, &event.header, beginning) {
             Some(Adopted::New) => self.count_call(1, failed),
             Some(Adopted::Again(before)) => {
+                let key = keys::later_of_call(id, self.step.position());
+                self.rows.put(&key, &[]);
                 let had_failed = i64::from(before == Some(Status::Error));
                 self.count_call(0, failed - had_failed);
             }

@@ -1,22 +1,32 @@
-//! What happened to a tool call, in one line.
+//! What happened to a tool call, in one line, where nothing says what was called.
 
-use annals_domain::run::{
-    GrantScope, ToolBegun, ToolDecided, ToolEnded, ToolRequested, ToolVerdict,
-};
+use annals_domain::run::{Event, GrantScope, ToolDecided, ToolVerdict};
 
-use super::inferred;
-use super::words::{because, excerpt, quoted, short};
+use super::words::{because, excerpt, inferred, short};
 use crate::{Entry, Text, ToolDecisionView};
 
-pub(super) fn requested(event: &ToolRequested, entry: &Entry) -> String {
-    let call = short(event.tool_invocation);
-    format!(
-        "tool {} requested, call {call}",
-        quoted(entry, event.tool_name)
-    )
+/// What happened to a call that is known by its id alone.
+pub(super) fn unnamed(event: &Event, entry: &Entry) -> String {
+    match event {
+        Event::ToolDecided(event) => {
+            format!(
+                "call {} {}",
+                short(event.tool_invocation),
+                decided(event, entry)
+            )
+        }
+        Event::ToolBegun(event) => format!("call {} began", short(event.tool_invocation)),
+        Event::ToolEnded(event) => {
+            let why = because(entry, event.failure.or(event.result_summary));
+            let call = short(event.tool_invocation);
+            format!("call {call} ended {}{why}", event.status)
+        }
+        _ => String::new(),
+    }
 }
 
-pub(super) fn decided(event: &ToolDecided, entry: &Entry) -> String {
+/// What was decided on a call, and by what.
+pub(crate) fn decided(event: &ToolDecided, entry: &Entry) -> String {
     let view = ToolDecisionView::read(event, entry);
     let verdict = match event.verdict {
         ToolVerdict::Allow => "allowed",
@@ -26,27 +36,17 @@ pub(super) fn decided(event: &ToolDecided, entry: &Entry) -> String {
     let scope = match event.scope {
         GrantScope::Once => "",
         GrantScope::Session => " for the session",
+        GrantScope::Settings => " from then on",
     };
     let named = |before: &str, text: Option<&Text>| {
         text.map_or(String::new(), |text| format!(" {before}{}", excerpt(text)))
     };
     format!(
-        "call {} {verdict}{scope} by {}{}{}{}{}",
-        short(event.tool_invocation),
+        "{verdict}{scope} by {}{}{}{}{}",
         event.by,
         named("", view.by_name.as_ref()),
         named("of ", view.source.as_ref()),
         because(entry, event.reason),
         inferred(event.inferred),
     )
-}
-
-pub(super) fn begun(event: &ToolBegun) -> String {
-    format!("call {} began", short(event.tool_invocation))
-}
-
-pub(super) fn ended(event: &ToolEnded, entry: &Entry) -> String {
-    let why = because(entry, event.failure.or(event.result_summary));
-    let call = short(event.tool_invocation);
-    format!("call {call} ended {}{why}", event.status)
 }

@@ -14,7 +14,7 @@ const MOST_POSITIONS: usize = 5;
 const EXCERPT: usize = 60;
 
 /// The last 8 digits of an id: the first ones are shared by all of a minute.
-pub(super) fn short(id: impl Into<Uuid>) -> String {
+pub(crate) fn short(id: impl Into<Uuid>) -> String {
     let digits = id.into().simple().to_string();
     digits.chars().skip(24).collect()
 }
@@ -23,8 +23,16 @@ pub(super) fn short_oid(oid: &GitOid) -> String {
     oid.to_string().chars().take(12).collect()
 }
 
-/// A text on one line, cut where it is long.
+/// A text on one line, cut where it is long, in quotes unless it was removed.
 pub(super) fn excerpt(text: &Text) -> String {
+    match text {
+        Text::Present(_) => format!("\"{}\"", plain(text)),
+        Text::Removed => text.to_string(),
+    }
+}
+
+/// The same without quotes.
+pub(super) fn plain(text: &Text) -> String {
     let Some(text) = text.as_str() else {
         return text.to_string();
     };
@@ -37,7 +45,7 @@ pub(super) fn excerpt(text: &Text) -> String {
     if cut.len() < line.len() {
         cut.push('…');
     }
-    format!("\"{cut}\"")
+    cut
 }
 
 /// `: "text"`, if there is one.
@@ -49,6 +57,11 @@ pub(super) fn because(entry: &Entry, slot: Option<Slot>) -> String {
 
 pub(super) fn quoted(entry: &Entry, slot: Slot) -> String {
     excerpt(&entry.text(slot))
+}
+
+/// The mark of what was inferred.
+pub(super) fn inferred(inferred: bool) -> &'static str {
+    if inferred { " (inferred)" } else { "" }
 }
 
 pub(super) fn count(n: usize, one: &str, many: &str) -> String {

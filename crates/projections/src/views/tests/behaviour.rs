@@ -139,7 +139,9 @@ fn used(uncached_input_tokens: u64, cost_usd: Option<f64>) -> UsageRecorded {
         uncached_input_tokens,
         cache_read_tokens: 20,
         cache_write_tokens: 3,
+        cache_write_1h_tokens: 2,
         output_tokens: 5,
+        reasoning_tokens: 1,
         cost_usd,
     }
 }

@@ -121,7 +121,7 @@ pub struct ToolDecisionView {
     pub source: Option<Text>,
     /// How long it holds.
     pub scope: GrantScope,
-    /// The call with which a permission was given for the session that it rests on.
+    /// The call with which the permission was given that it rests on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grant: Option<ToolInvocationId>,
     /// Whether it was not stated by the agent, but inferred.

@@ -290,9 +290,11 @@ impl Draw<'_> {
 
     fn usage(&mut self, run: RunId) -> RecordUsage {
         let costs = [None, Some(0.5), Some(-0.5)];
-        RecordUsage::new(run, self.tokens(), self.tokens())
+        let (input, output) = (self.tokens(), self.tokens());
+        RecordUsage::new(run, input, output)
             .with_model(self.reason())
             .with_cache_read_tokens(self.tokens())
+            .with_reasoning_tokens(output / 2)
             .with_cost_usd(self.dice.pick(&costs).flatten())
     }
 

@@ -50,7 +50,12 @@ impl Draw<'_> {
         let by = self.dice.pick(&[ToolDecider::Rule, ToolDecider::Person]);
         let names = [None, Some("Bash(ls:*)".to_owned()), Some("ada".to_owned())];
         let sources = [None, None, Some("settings.json".to_owned())];
-        let scopes = [None, Some(GrantScope::Once), Some(GrantScope::Session)];
+        let scopes = [
+            None,
+            Some(GrantScope::Once),
+            Some(GrantScope::Session),
+            Some(GrantScope::Settings),
+        ];
         let grant = self.dice.once_in(4).then_some(call);
         let is_stated = self.dice.once_in(4);
         let verdict = verdict.unwrap_or(ToolVerdict::Ask);

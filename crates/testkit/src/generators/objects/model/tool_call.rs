@@ -68,6 +68,21 @@ fn says_more(c: &DecideToolCall, known: &DecideToolCall) -> bool {
         || (c.in_force.is_some() && known.in_force.is_none())
 }
 
+/// Whether a decision contradicts another one that the same decider may have made. What is inferred contradicts
+/// nothing that is stated.
+fn contradicts(known: &DecideToolCall, c: &DecideToolCall) -> bool {
+    fn differs<T: PartialEq>(one: &Option<T>, other: &Option<T>) -> bool {
+        one.is_some() && other.is_some() && one != other
+    }
+    let scope = |c: &DecideToolCall| c.scope.unwrap_or(GrantScope::Once);
+    let decides_otherwise = c.verdict != known.verdict || scope(c) != scope(known);
+    let is_another = c.by != known.by
+        || differs(&c.by_name, &known.by_name)
+        || differs(&c.source, &known.source);
+    let is_a_guess = known.inferred && !c.inferred;
+    decides_otherwise && !is_another && !is_a_guess
+}
+
 impl Model {
     /// The call that has an id, if any object has it; refused where that is none of this run's calls.
     fn call(&self, run: Uuid, id: Uuid) -> Option<Option<Call>> {
@@ -145,12 +160,14 @@ impl Model {
         match self.call(run, id)? {
             None => demand(c.tool_name.is_some())?,
             Some(call) => {
-                let is_more = |said: &Command| match said {
-                    Command::DecideToolCall(known) => says_more(c, known),
-                    _ => true,
-                };
-                if !call.said.iter().all(is_more) {
-                    return Some(false);
+                for said in call.said.iter().rev() {
+                    match said {
+                        Command::DecideToolCall(known) if contradicts(known, c) => break,
+                        Command::DecideToolCall(known) if !says_more(c, known) => {
+                            return Some(false);
+                        }
+                        _ => {}
+                    }
                 }
             }
         }

@@ -1,0 +1,314 @@
+//! `annals cost`: what agents' work cost, by days, models, runs and more.
+
+use std::path::Path;
+
+use annals::domain::Timestamp;
+use annals::projections::{CostAxis, CostKey, CostReport, CostRow, CostSums, PriceTable};
+use annals::{Annals, CostQuery};
+use uuid::Uuid;
+
+use crate::cli::Cost;
+use crate::context::Context;
+use crate::error::{CliError, ErrorClass};
+use crate::output::{Column, Output, Rows, roughly, short};
+use crate::small_text::{self, NoText};
+
+/// Axes of one table.
+const MOST_AXES: usize = 3;
+/// Characters of the longest bar.
+const BAR: u128 = 20;
+/// Characters of a title in a row.
+const TITLE: usize = 40;
+/// Models without a price that are listed.
+const UNPRICED: usize = 20;
+
+pub(crate) async fn run(args: &Cost, context: &mut Context) -> Result<(), CliError> {
+    if args.print_prices {
+        return context.output.raw(PriceTable::standard_text().as_bytes());
+    }
+    if args.by.len() > MOST_AXES {
+        let message = format!("costs are shown by {MOST_AXES} things at most");
+        return Err(CliError::new(ErrorClass::Usage, "usage", message));
+    }
+    let prices = args.prices.as_deref().map(read_prices).transpose()?;
+    let annals = context.reader_at(&args.floor).await?;
+    let query = query(args, prices, &annals).await?;
+    let report = annals.costs().report(&query).await?;
+    match context.output.is_json() {
+        true => context.output.json(&report),
+        false => print(&report, &mut context.output),
+    }
+}
+
+async fn query(
+    args: &Cost,
+    prices: Option<PriceTable>,
+    annals: &Annals,
+) -> Result<CostQuery, CliError> {
+    let now = Timestamp::from(chrono::Utc::now());
+    let of = match &args.id {
+        Some(id) => Some(annals.resolve(id).await?.id),
+        None => None,
+    };
+    let (mut since, mut until) = (None, None);
+    if let Some(when) = args.since {
+        since = Some(when.begins(args.time_zone, now).ok_or_else(beyond)?);
+    }
+    if let Some(when) = args.until {
+        until = Some(when.ends(args.time_zone, now).ok_or_else(beyond)?);
+    }
+    Ok(CostQuery::by(args.by.as_slice())
+        .with_since(since)
+        .with_until(until)
+        .with_zone(args.time_zone)
+        .with_of(of)
+        .with_prices(prices))
+}
+
+fn beyond() -> CliError {
+    CliError::new(ErrorClass::Usage, "usage", "no calendar has that day")
+}
+
+/// Reads a table of prices.
+fn read_prices(path: &Path) -> Result<PriceTable, CliError> {
+    let input = |source| CliError::input(path, source);
+    let wrong = |reason: &str| {
+        let message = format!("{}: {reason}", path.display());
+        let error = CliError::new(ErrorClass::Invalid, "invalid_prices", message);
+        error.hint("`annals cost --print-prices` prints a table to begin with")
+    };
+    let file = annals_files::open(path).map_err(input)?;
+    let text = small_text::read(file).map_err(|error| match error {
+        NoText::Unreadable(source) => input(source),
+        NoText::TooLong => wrong("it is longer than 1 MiB, and no table of prices is"),
+        NoText::NotUtf8 { .. } => wrong("it is not UTF-8"),
+    })?;
+    PriceTable::parse(&text).map_err(|error| wrong(&error.to_string()))
+}
+
+fn print(report: &CostReport, output: &mut Output) -> Result<(), CliError> {
+    let table = Table::of(report);
+    match (report.by.len(), table.is_tree) {
+        (_, true) => table.print::<10>(report, output)?,
+        (0 | 1, _) => table.print::<9>(report, output)?,
+        (2, _) => table.print::<10>(report, output)?,
+        _ => table.print::<11>(report, output)?,
+    }
+    output.line("")?;
+    output.line(&format!(
+        "COST is computed by prices as of {}, in {}; days are {}.",
+        report.prices_as_of, report.currency, report.time_zone
+    ))?;
+    let shown = report.unpriced.iter().take(UNPRICED);
+    for unpriced in shown {
+        let tokens = tokens(unpriced.tokens);
+        let model = unpriced.model.as_deref().unwrap_or("(unknown)");
+        output.line(&format!(
+            "Not in COST, without a price: {tokens} tokens of {model}"
+        ))?;
+    }
+    if report.unpriced.len() > UNPRICED {
+        let more = report.unpriced.len() - UNPRICED;
+        output.line(&format!("and of {more} more models: see --json"))?;
+    }
+    Ok(())
+}
+
+/// How a report becomes a table.
+struct Table<'a> {
+    is_tree: bool,
+    currency: &'a str,
+    /// The largest amount that has a bar; without any price, the most tokens.
+    largest: (u128, u128),
+}
+
+impl Table<'_> {
+    fn of(report: &CostReport) -> Table<'_> {
+        let own = |row: &CostRow| (row.sums.computed_micros, row.sums.used.tokens.total());
+        let rows = report.rows.iter().map(own);
+        let largest = rows.fold((0, 0), |most: (u128, u128), row| {
+            (most.0.max(row.0), most.1.max(row.1))
+        });
+        Table {
+            is_tree: report.by.contains(&CostAxis::SubAgent),
+            currency: &report.currency,
+            largest,
+        }
+    }
+
+    /// Prints it with so many columns, which it must have.
+    fn print<const N: usize>(
+        &self,
+        report: &CostReport,
+        output: &mut Output,
+    ) -> Result<(), CliError> {
+        let titles = report.by.iter().map(|axis| Column::left(title(*axis), 10));
+        let mut columns: Vec<Column> = titles.collect();
+        if columns.is_empty() {
+            columns.push(Column::left("WHAT", 10));
+        }
+        columns.extend([
+            Column::right("INPUT", 6),
+            Column::right("CACHE READ", 6),
+            Column::right("CACHE WRITE", 6),
+            Column::right("OUTPUT", 6),
+            Column::right("THOUGHTS", 6),
+            Column::right("RECORDED", 8),
+            Column::right("COST", 8),
+        ]);
+        if self.is_tree {
+            columns.push(Column::right("WITH SUB-AGENTS", 8));
+        }
+        columns.push(Column::left("", 1));
+        let mut cells: Vec<Vec<String>> = report.rows.iter().map(|row| self.row(row)).collect();
+        cells.push(self.total(report));
+        let fill = || [const { String::new() }; N];
+        let mut shown = [Column::left("", 1); N];
+        shown
+            .iter_mut()
+            .zip(columns)
+            .for_each(|(to, from)| *to = from);
+        let rows = cells.into_iter().map(|row| {
+            let mut cells = fill();
+            cells.iter_mut().zip(row).for_each(|(to, from)| *to = from);
+            cells
+        });
+        Rows::new(shown).print(output, rows)
+    }
+
+    fn row(&self, row: &CostRow) -> Vec<String> {
+        let mut cells: Vec<String> = row.by.iter().map(|key| name(key, row.depth)).collect();
+        cells.extend(self.sums(&row.sums));
+        if let Some(with) = &row.with_sub_agents {
+            cells.push(self.cost(with));
+        }
+        cells.push(self.bar(&row.sums));
+        cells
+    }
+
+    fn total(&self, report: &CostReport) -> Vec<String> {
+        let mut cells = vec![String::new(); report.by.len().max(1)];
+        if let Some(first) = cells.first_mut() {
+            "TOTAL".clone_into(first);
+        }
+        cells.extend(self.sums(&report.total));
+        cells
+    }
+
+    fn sums(&self, sums: &CostSums) -> [String; 7] {
+        let used = &sums.used.tokens;
+        let recorded = sums.recorded_micros();
+        [
+            tokens(used.uncached_input_tokens),
+            tokens(used.cache_read_tokens),
+            tokens(used.cache_write_tokens),
+            tokens(used.output_tokens),
+            tokens(used.reasoning_tokens),
+            recorded.map_or("-".to_owned(), |micros| money(micros, "USD")),
+            self.cost(sums),
+        ]
+    }
+
+    /// What was computed; with a plus where some of it has no price.
+    fn cost(&self, sums: &CostSums) -> String {
+        let cost = money(sums.computed_micros, self.currency);
+        match (sums.unpriced_tokens, sums.computed_micros) {
+            (0, _) => cost,
+            (_, 0) => "unpriced".to_owned(),
+            _ => format!("{cost}+"),
+        }
+    }
+
+    fn bar(&self, sums: &CostSums) -> String {
+        let (micros, tokens) = self.largest;
+        let (part, whole) = match micros {
+            0 => (sums.used.tokens.total(), tokens),
+            micros => (sums.computed_micros, micros),
+        };
+        // Both are divided first where the product would be too large.
+        let length = match part.checked_mul(BAR) {
+            Some(product) => product.div_ceil(whole.max(1)),
+            None => part / (whole / BAR).max(1),
+        };
+        "█".repeat(usize::try_from(length.min(BAR)).unwrap_or_default())
+    }
+}
+
+fn title(axis: CostAxis) -> &'static str {
+    match axis {
+        CostAxis::Day => "DAY",
+        CostAxis::Model => "MODEL",
+        CostAxis::Actor => "ACTOR",
+        CostAxis::Run => "RUN",
+        CostAxis::Task => "TASK",
+        CostAxis::Intent => "INTENT",
+        CostAxis::Session => "SESSION",
+        CostAxis::SubAgent => "TASK",
+    }
+}
+
+/// What a row is of: an object by its short id and its title.
+fn name(key: &CostKey, depth: usize) -> String {
+    let indent = "  ".repeat(depth.min(TITLE));
+    let Some(value) = &key.value else {
+        return match key.axis {
+            CostAxis::Model => "(unknown)".to_owned(),
+            _ => "(none)".to_owned(),
+        };
+    };
+    let is_object = key.axis.is_of_run() && key.axis != CostAxis::Session;
+    let id: Option<Uuid> = value.parse().ok().filter(|_| is_object);
+    let Some(id) = id else {
+        return format!("{indent}{value}");
+    };
+    let title = key.title.as_deref().unwrap_or_default();
+    let mut shown: String = title.chars().take(TITLE).collect();
+    if shown.len() < title.len() {
+        shown.push('…');
+    }
+    format!("{indent}{} {shown}", short(id))
+        .trim_end()
+        .to_owned()
+}
+
+fn tokens(count: u128) -> String {
+    match u64::try_from(count) {
+        Ok(count) => roughly(count),
+        Err(_) => count.to_string(),
+    }
+}
+
+/// An amount with four digits behind the point; what is less is not nothing.
+fn money(micros: u128, currency: &str) -> String {
+    let tenths_of_mills = micros / 100 + u128::from(micros % 100 >= 50);
+    let (whole, rest) = (tenths_of_mills / 10_000, tenths_of_mills % 10_000);
+    let amount = match (micros, tenths_of_mills) {
+        (1.., 0) => "<0.0001".to_owned(),
+        _ => format!("{whole}.{rest:04}"),
+    };
+    match currency {
+        "USD" => format!("${amount}").replace("$<", "<$"),
+        other => format!("{amount} {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_four_digits() {
+        for (micros, shown) in [
+            (0, "$0.0000"),
+            (1, "<$0.0001"),
+            (50, "$0.0001"),
+            (1_234_549, "$1.2345"),
+            (1_234_550, "$1.2346"),
+            (999_999_950, "$1000.0000"),
+        ] {
+            assert_eq!(money(micros, "USD"), shown);
+        }
+        assert_eq!(money(1_500_000, "EUR"), "1.5000 EUR");
+        assert!(!money(u128::MAX, "USD").is_empty());
+    }
+}

@@ -1,0 +1,59 @@
+//! `annals export html`: an object as one file.
+
+use annals::event_log::Position;
+use annals::proof::Detail;
+use annals_viewer::{HtmlOptions, export_html};
+use serde_json::json;
+
+use crate::cli::ExportHtml;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::counted;
+use crate::whole_file::WholeFile;
+
+pub(super) async fn export(args: &ExportHtml, context: &mut Context) -> Result<(), CliError> {
+    let annals = context.reader()?;
+    let mut options = HtmlOptions::default();
+    options.at = args.at.map(Position);
+    if args.headers_only {
+        options.detail = Detail::Headers;
+    }
+    let export = export_html(&annals, &args.id, options).await?;
+    if export.left_out > 0 {
+        let texts = counted(export.left_out as u64, "text is", "texts are");
+        context.output.note(&format!(
+            "{texts} too long for a page, and named in their places"
+        ));
+    }
+    let Some(out) = &args.out else {
+        return match context.output.is_json() {
+            true => context
+                .output
+                .json(&json!({ "object_id": export.object.id, "html": export.html })),
+            false => context.output.content(export.html.as_bytes()),
+        };
+    };
+    let mut file = WholeFile::create(out)?;
+    let written = file.writer().write_all(export.html.as_bytes());
+    written.map_err(|source| CliError::file(out, source))?;
+    file.finish()?;
+    let bytes = export.html.len();
+    if context.output.is_json() {
+        let object = json!({
+            "object_id": export.object.id,
+            "path": out,
+            "bytes": bytes,
+            "size": export.head.size,
+            "root": export.head.root.to_string(),
+        });
+        return context.output.json(&object);
+    }
+    let line = format!(
+        "{}: {} as of event {}, {}, with its proof",
+        out.display(),
+        export.object,
+        export.head.size,
+        counted(bytes as u64, "byte", "bytes")
+    );
+    context.output.line(&line)
+}

@@ -1,0 +1,316 @@
+//! `annals search`: the events that have some words.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use annals::{Annals, LogUrl};
+use annals_search::{Answer, Count, Hit, Keeping, LogSearch, Query, SearchRequest, Snippet, Using};
+use serde::Serialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::cli::Search;
+use crate::context::Context;
+use crate::error::{CliError, ErrorClass};
+use crate::output::{Output, Style, counted, in_command, short, when, who};
+use crate::progress;
+
+/// One answer of `--json`.
+#[derive(Serialize)]
+struct Line<'h> {
+    position: u64,
+    score: f32,
+    object: Option<Value>,
+    stream: &'h str,
+    event_type: &'static str,
+    occurred_at: annals::domain::Timestamp,
+    actor: &'h annals::domain::ActorRef,
+    #[serde(rename = "in")]
+    facet: annals_search::Facet,
+    snippet: Vec<Value>,
+    command: Vec<String>,
+}
+
+pub(crate) async fn run(args: &Search, context: &mut Context) -> Result<(), CliError> {
+    let request = match args.words.is_empty() {
+        true => None,
+        false => Some(request(args)?),
+    };
+    context.own_files();
+    let annals = context.reader_at(&args.floor).await?;
+    let search = of_log(context, &annals);
+    if let Some(keeping) = args.index {
+        keep(&search, keeping.into(), context)?;
+    }
+    if args.rebuild {
+        rebuild(&search, &annals, context).await?;
+    }
+    let Some(request) = request else {
+        return Ok(());
+    };
+    let using = match args.no_index || search.keeping() == Keeping::Off {
+        true => Using::Log,
+        false => Using::Index,
+    };
+    let bar = progress::bar("searching", Some(annals.position().0));
+    let answer = search
+        .ask(&request, using, &mut |position| {
+            bar.set_position(position.0)
+        })
+        .await;
+    bar.finish_and_clear();
+    let answer = answer?;
+    match context.output.is_json() {
+        true => print_json(&answer, &mut context.output),
+        false => print(&answer, &annals, &mut context.output).await,
+    }
+}
+
+/// The search over the log that is open.
+pub(crate) fn of_log(context: &Context, annals: &Annals) -> LogSearch {
+    LogSearch::new(annals, folder(context).as_deref())
+}
+
+fn folder(context: &Context) -> Option<PathBuf> {
+    match context.log.parse() {
+        Ok(LogUrl::Rocks(folder)) => Some(folder),
+        _ => None,
+    }
+}
+
+/// Brings the index up to date where that was asked for, behind what an import added. The import is done, whatever
+/// becomes of this.
+pub(crate) async fn keep_up(context: &Context, annals: &Annals) {
+    let search = of_log(context, annals);
+    if search.keeping() != Keeping::Kept {
+        return;
+    }
+    let bar = progress::bar("indexing", Some(annals.position().0));
+    let done = search
+        .catch_up(&mut |position| bar.set_position(position.0))
+        .await;
+    bar.finish_and_clear();
+    if let Err(error) = done {
+        context.output.warn(&error.to_string());
+    }
+}
+
+fn request(args: &Search) -> Result<SearchRequest, CliError> {
+    let query = Query::parse(&args.words.join(" "))?;
+    Ok(SearchRequest::new(query)
+        .with_facets(
+            args.facets
+                .iter()
+                .map(|it| (*it).into())
+                .collect::<Vec<_>>(),
+        )
+        .with_kind(args.kind.map(|kind| kind.0))
+        .with_actor(args.actor.clone())
+        .with_since(args.since)
+        .with_until(args.until)
+        .with_is_newest_first(args.newest)
+        .with_limit(args.limit))
+}
+
+fn keep(search: &LogSearch, keeping: Keeping, context: &mut Context) -> Result<(), CliError> {
+    if folder(context).is_none() {
+        let message = "only a log in a folder has a search index";
+        return Err(CliError::new(
+            ErrorClass::Refused,
+            "no_search_index",
+            message,
+        ));
+    }
+    search.keep(keeping)?;
+    let said = match keeping {
+        Keeping::Lazy => "searches make the index and bring it up to date",
+        Keeping::Kept => "searches, imports and `annals serve` bring the index up to date",
+        Keeping::Off => "there is no index; searches look through the log",
+    };
+    match context.output.is_json() {
+        true => context.output.json(&json!({ "index": keeping.as_str() })),
+        false => context.output.line(said),
+    }
+}
+
+async fn rebuild(
+    search: &LogSearch,
+    annals: &Annals,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let bar = progress::bar("indexing", Some(annals.position().0));
+    let lag = search
+        .rebuild(&mut |position| bar.set_position(position.0))
+        .await;
+    bar.finish_and_clear();
+    if let Some(lag) = lag? {
+        let message = format!("the search index was not made: {lag}");
+        return Err(CliError::new(
+            ErrorClass::Contended,
+            "search_index_busy",
+            message,
+        ));
+    }
+    let position = annals.position().0;
+    match context.output.is_json() {
+        true => context.output.json(&json!({ "rebuilt": position })),
+        false => context.output.line(&format!(
+            "the search index was made again, up to event {position}"
+        )),
+    }
+}
+
+async fn print(answer: &Answer, annals: &Annals, output: &mut Output) -> Result<(), CliError> {
+    let mut names: HashMap<Uuid, String> = HashMap::new();
+    for hit in &answer.hits {
+        if let Some((_, id)) = hit.object
+            && !names.contains_key(&id)
+        {
+            let called = annals.index().called(id).await?;
+            names.insert(id, in_command(Some(&called), id));
+        }
+        let object = match hit.object {
+            Some((kind, id)) => format!("{kind} {}", short(id)),
+            None => hit.stream.clone(),
+        };
+        let line = format!(
+            "{}  event {}  {}  {}  in {}",
+            output.style(Style::Bold, &object),
+            hit.position,
+            when(hit.occurred_at),
+            who(&hit.actor),
+            hit.facet,
+        );
+        output.line(&line)?;
+        output.line(&format!("  {}", marked(&hit.snippet, output)))?;
+        let command = command(
+            hit,
+            hit.object
+                .and_then(|(_, id)| names.get(&id))
+                .map(String::as_str),
+        );
+        output.line(&output.style(Style::Dim, &format!("  {}", command.join(" "))))?;
+    }
+    output.flush()?;
+    say(answer, output);
+    Ok(())
+}
+
+/// Says how many there are, and what was not searched.
+fn say(answer: &Answer, output: &Output) {
+    let shown = answer.hits.len() as u64;
+    match answer.count {
+        Count::Exactly(0) => output.note("nothing found"),
+        Count::Exactly(all) if all > shown => {
+            output.note(&format!(
+                "{shown} of {}; --limit has more",
+                counted(all, "event", "events")
+            ));
+        }
+        Count::AtLeast(_) => output.note(&format!(
+            "{shown} shown, and there may be more: --limit has them"
+        )),
+        Count::Exactly(_) => {}
+    }
+    warn(answer, output);
+}
+
+fn warn(answer: &Answer, output: &Output) {
+    let Some(lag) = &answer.lag else {
+        return;
+    };
+    let behind = answer.end.0.saturating_sub(answer.searched.0);
+    match answer.is_of_index {
+        true => output.warn(&format!(
+            "the last {} of the log {} not searched: {lag}",
+            counted(behind, "event", "events"),
+            if behind == 1 { "is" } else { "are" },
+        )),
+        false => output.warn(&format!(
+            "the log itself was looked through, the newest first: {lag}"
+        )),
+    }
+}
+
+/// A snippet with the words marked, where there are styles.
+fn marked(snippet: &Snippet, output: &Output) -> String {
+    let mut shown = String::new();
+    if snippet.is_cut_before {
+        shown.push('…');
+    }
+    for (text, is_mark) in pieces(snippet) {
+        match is_mark {
+            true => shown.push_str(&output.style(Style::Bold, text)),
+            false => shown.push_str(text),
+        }
+    }
+    if snippet.is_cut_behind {
+        shown.push('…');
+    }
+    shown
+}
+
+/// The pieces of a snippet, and whether each is a word that was looked for.
+fn pieces(snippet: &Snippet) -> Vec<(&str, bool)> {
+    let (mut pieces, mut at) = (Vec::new(), 0);
+    for mark in &snippet.marks {
+        pieces.push((snippet.text.get(at..mark.start).unwrap_or_default(), false));
+        pieces.push((snippet.text.get(mark.clone()).unwrap_or_default(), true));
+        at = mark.end;
+    }
+    pieces.push((snippet.text.get(at..).unwrap_or_default(), false));
+    pieces.retain(|(text, _)| !text.is_empty());
+    pieces
+}
+
+/// The command that shows what was found.
+fn command(hit: &Hit, name: Option<&str>) -> Vec<String> {
+    let position = hit.position.to_string();
+    let words: Vec<&str> = match (hit.object, name) {
+        (Some(_), Some(name)) => vec!["annals", "show", name, "--at", &position],
+        _ => vec![
+            "annals",
+            "log",
+            "--stream",
+            &hit.stream,
+            "--since",
+            &position,
+            "--limit",
+            "1",
+        ],
+    };
+    words.into_iter().map(str::to_owned).collect()
+}
+
+fn print_json(answer: &Answer, output: &mut Output) -> Result<(), CliError> {
+    let hits = answer.hits.iter().map(|hit| Line {
+        position: hit.position.0,
+        score: hit.score,
+        object: hit
+            .object
+            .map(|(kind, id)| json!({ "kind": kind.object_type(), "id": id })),
+        stream: &hit.stream,
+        event_type: hit.event_type,
+        occurred_at: hit.occurred_at,
+        actor: &hit.actor,
+        facet: hit.facet,
+        snippet: pieces(&hit.snippet)
+            .into_iter()
+            .map(|(text, is_mark)| json!({ "text": text, "mark": is_mark }))
+            .collect(),
+        command: command(hit, hit.object.map(|(_, id)| id.to_string()).as_deref()),
+    });
+    let (count, is_exact) = match answer.count {
+        Count::Exactly(count) => (count, true),
+        Count::AtLeast(count) => (count, false),
+    };
+    output.json(&json!({
+        "hits": hits.collect::<Vec<_>>(),
+        "count": count,
+        "is_exact": is_exact,
+        "searched": answer.searched.0,
+        "end": answer.end.0,
+        "by_index": answer.is_of_index,
+        "lag": answer.lag.as_ref().map(ToString::to_string),
+    }))
+}

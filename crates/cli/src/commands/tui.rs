@@ -1,0 +1,34 @@
+//! `annals tui`: the terminal view.
+
+use std::io::{IsTerminal, stdin, stdout};
+
+use annals_tui::{Options, TuiError};
+
+use crate::cli::Tui;
+use crate::context::Context;
+use crate::error::{CliError, ErrorClass};
+use crate::signals::Signals;
+
+pub(super) async fn run(args: Tui, context: &mut Context) -> Result<(), CliError> {
+    if context.output.is_json() || !stdin().is_terminal() || !stdout().is_terminal() {
+        let message = "`tui` needs a terminal and has no JSON";
+        let error = CliError::new(ErrorClass::Usage, "no_terminal", message);
+        return Err(error.hint("`list`, `show`, `history` and `log` print the same for pipes"));
+    }
+    let annals = context.reader()?;
+    let mut signals = Signals::new()?;
+    let mut options = Options::default();
+    options.object = args.id;
+    options.log.clone_from(&context.log);
+    options.is_coloured = context.output.is_styled();
+    match annals_tui::run(&annals, &options, signals.next()).await {
+        Ok(()) => Ok(()),
+        Err(TuiError::View(error)) => Err(error.into()),
+        Err(TuiError::Terminal(error)) => Err(CliError::output(error)),
+        Err(error) => Err(CliError::new(
+            ErrorClass::Unavailable,
+            "tui",
+            error.to_string(),
+        )),
+    }
+}

@@ -1,0 +1,119 @@
+//! What a spool keeps, and of whom.
+
+#![allow(clippy::unwrap_used)]
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+
+fn place() -> (tempfile::TempDir, Spool) {
+    let place = tempfile::tempdir().unwrap();
+    let spool = Spool::of(place.path().join("log").to_str().unwrap()).unwrap();
+    (place, spool)
+}
+
+fn hook(number: u128) -> Hook {
+    let received = chrono::DateTime::from_timestamp_millis(1_795_000_000_000).unwrap();
+    let named = (Uuid::from_u128(number), Timestamp::from(received));
+    let bytes = br#"{"session_id":"s","hook_event_name":"Stop"}"#.to_vec();
+    Hook::new(HookAgent::Claude, named, bytes, 0, &Secrets::standard())
+}
+
+/// What is kept comes back, also with 5,000 that wait, and is no other event than it was.
+#[test]
+fn what_is_kept_comes_back() {
+    let (_place, spool) = place();
+    for number in 0..5_000 {
+        let name = file_name(&hook(number));
+        spool.make().unwrap();
+        fs::write(spool.path().join(name), kept(&hook(number)).unwrap()).unwrap();
+    }
+    spool.put(&hook(5_000)).unwrap();
+    let waiting = spool.waiting().unwrap();
+    assert_eq!(waiting.len(), 5_001);
+    let last = spool.read(&waiting[5_000], &Secrets::standard()).unwrap();
+    assert_eq!(last, Some(hook(5_000)));
+    assert_eq!(spool.state().unwrap().waiting, 5_001);
+}
+
+/// The bounds hold, whatever is known of them, and what was taken in makes room.
+#[test]
+fn a_full_spool_says_so_until_something_is_taken_in() {
+    let (_place, spool) = place();
+    spool.make().unwrap();
+    for number in 0..BOUNDS.0 - 1 {
+        let name = format!("{number:014}-0192f0c1-0000-7000-8000-000000000000-9f31c2d4.hook");
+        File::create(spool.path().join(name)).unwrap();
+    }
+    spool.put(&hook(1)).unwrap();
+    for _ in 0..2 {
+        let full = spool.put(&hook(2)).unwrap_err();
+        assert!(
+            matches!(full, SpoolError::Full { count: 20_000, .. }),
+            "{full}"
+        );
+    }
+    assert_eq!(spool.state().unwrap().lost, 2);
+    let first = spool.waiting().unwrap().remove(0);
+    spool.remove(&first).unwrap();
+    spool.put(&hook(2)).unwrap();
+}
+
+/// What a killed hook left unfinished goes a day later, and nothing else.
+#[test]
+fn what_was_never_finished_goes() {
+    let (_place, spool) = place();
+    spool.put(&hook(1)).unwrap();
+    let name = file_name(&hook(2));
+    for other in [
+        format!(".{name}.new"),
+        "notes.new".to_owned(),
+        ".new".to_owned(),
+    ] {
+        fs::write(spool.path().join(other), "{").unwrap();
+    }
+    let names = || {
+        let entries = fs::read_dir(spool.path()).unwrap();
+        entries.count()
+    };
+    let begun = UNIX_EPOCH + Duration::from_millis(1_795_000_000_000);
+    let all = names();
+    for now in [UNIX_EPOCH, begun, begun + UNFINISHED] {
+        spool.sweep(now).unwrap();
+        assert_eq!(names(), all);
+    }
+    spool
+        .sweep(begun + UNFINISHED + Duration::from_secs(1))
+        .unwrap();
+    assert_eq!(names(), all - 1);
+    assert_eq!(spool.waiting().unwrap().len(), 1);
+}
+
+/// A folder that others could read or have put there is not used, nor is what a link leads to.
+#[test]
+fn only_an_own_folder_is_used() {
+    let is_refused = |spool: &Spool| {
+        let refused = spool.put(&hook(1)).unwrap_err();
+        assert!(matches!(refused, SpoolError::NotOwn { .. }), "{refused}");
+        assert!(spool.waiting().is_err() && spool.state().is_err());
+        assert!(crate::Bell::hang(spool).is_err());
+    };
+    let (room, spool) = place();
+    let elsewhere = room.path().join("elsewhere");
+    fs::DirBuilder::new()
+        .mode(0o700)
+        .create(&elsewhere)
+        .unwrap();
+    std::os::unix::fs::symlink(&elsewhere, spool.path()).unwrap();
+    is_refused(&spool);
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+
+    let (_place, spool) = place();
+    fs::write(spool.path(), "a file").unwrap();
+    is_refused(&spool);
+
+    let (_place, spool) = place();
+    spool.make().unwrap();
+    fs::set_permissions(spool.path(), fs::Permissions::from_mode(0o750)).unwrap();
+    is_refused(&spool);
+}

@@ -1,0 +1,133 @@
+//! Days: which one a quarter of an hour is in, and when it begins.
+
+use std::fmt;
+use std::str::FromStr;
+
+use annals_domain::Timestamp;
+use chrono::{
+    DateTime, Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, TimeZone, Utc,
+};
+
+use super::cell::Quarter;
+
+/// Whose days count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CostZone {
+    /// Those of Coordinated Universal Time.
+    #[default]
+    Utc,
+    /// Those of this machine's time zone: that of the variable `TZ`, or else the system's.
+    Local,
+    /// Those of a fixed offset.
+    Fixed(FixedOffset),
+}
+
+/// A text that names no time zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected utc, local, or an offset such as +02:00")]
+pub struct InvalidZone;
+
+impl CostZone {
+    /// The day of a quarter of an hour, by its beginning.
+    pub fn day(self, quarter: Quarter) -> NaiveDate {
+        let begins = DateTime::from_timestamp(quarter.seconds(), 0);
+        let begins = match begins {
+            Some(begins) => begins.naive_utc(),
+            // No event has such a time.
+            None => NaiveDateTime::default(),
+        };
+        let offset = match self {
+            CostZone::Utc => None,
+            // For others the system's tables need not have an answer.
+            CostZone::Local if !(1..10_000).contains(&begins.year()) => None,
+            CostZone::Local => Some(Local.offset_from_utc_datetime(&begins)),
+            CostZone::Fixed(offset) => Some(offset),
+        };
+        let there = offset.and_then(|offset| begins.checked_add_offset(offset));
+        there.unwrap_or(begins).date()
+    }
+
+    /// When a day begins; none where the calendar ends.
+    pub fn begins(self, day: NaiveDate) -> Option<Timestamp> {
+        match self {
+            CostZone::Utc => first_of(day, &Utc),
+            CostZone::Local => first_of(day, &Local),
+            CostZone::Fixed(offset) => first_of(day, &offset),
+        }
+    }
+
+    /// The day that is now there.
+    pub fn day_at(self, now: Timestamp) -> NaiveDate {
+        self.day(Quarter::of(now))
+    }
+}
+
+/// The first moment of a day. Where the clocks are put forward at midnight, it is an hour or so later.
+fn first_of<Z: TimeZone>(day: NaiveDate, zone: &Z) -> Option<Timestamp> {
+    let quarters = (0..96).filter_map(|quarter| day.and_hms_opt(quarter / 4, quarter % 4 * 15, 0));
+    let mut times = quarters.filter_map(|time| zone.from_local_datetime(&time).earliest());
+    times.next().map(|time| time.with_timezone(&Utc).into())
+}
+
+impl fmt::Display for CostZone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CostZone::Utc => f.write_str("UTC"),
+            CostZone::Local => f.write_str("local"),
+            CostZone::Fixed(offset) => write!(f, "{offset}"),
+        }
+    }
+}
+
+impl FromStr for CostZone {
+    type Err = InvalidZone;
+
+    fn from_str(text: &str) -> Result<CostZone, InvalidZone> {
+        match text.to_ascii_lowercase().as_str() {
+            "utc" | "z" => Ok(CostZone::Utc),
+            "local" => Ok(CostZone::Local),
+            _ => match text.parse() {
+                Ok(offset) => Ok(CostZone::Fixed(offset)),
+                Err(_) => Err(InvalidZone),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn days_are_those_of_the_zone() {
+        let quarter = Quarter(4 * 23); // 1970-01-01T23:00Z
+        let day = |text: &str| {
+            text.parse::<CostZone>()
+                .map(|zone| zone.day(quarter).to_string())
+        };
+        assert_eq!(day("utc").as_deref(), Ok("1970-01-01"));
+        assert_eq!(day("+01:00").as_deref(), Ok("1970-01-02"));
+        assert_eq!(day("-08:00").as_deref(), Ok("1970-01-01"));
+        assert_eq!(day("Europe/Berlin"), Err(InvalidZone));
+        // Times that no calendar has are in its first and its last day.
+        CostZone::Utc.day(Quarter(i64::MIN));
+        CostZone::Utc.day(Quarter(i64::MAX));
+        CostZone::Local.day(Quarter(i64::MAX));
+    }
+
+    #[test]
+    fn a_day_begins_where_it_is() {
+        for text in ["utc", "+05:45", "-03:30", "local"] {
+            let zone: CostZone = text.parse().unwrap_or_default();
+            let day = NaiveDate::from_ymd_opt(2026, 3, 29).unwrap_or_default();
+            let begins = zone.begins(day).map(Quarter::of);
+            let (first, before) = (begins, begins.map(|quarter| Quarter(quarter.0 - 1)));
+            assert_eq!(first.map(|quarter| zone.day(quarter)), Some(day), "{text}");
+            assert_eq!(
+                before.map(|quarter| zone.day(quarter)),
+                day.pred_opt(),
+                "{text}"
+            );
+        }
+    }
+}

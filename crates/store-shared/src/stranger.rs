@@ -1,0 +1,68 @@
+//! A process of a user whose log it is not: it is a guest, and never the owner.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use annals_files::{ROOT, User};
+
+use crate::guest::ConnectError;
+use crate::shared::{ShareError, owner};
+use crate::sharing::{LOG, Sharing};
+
+/// The user of this process, where the log is another one's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stranger {
+    user: User,
+    owner: User,
+}
+
+impl Stranger {
+    /// Whether this process is one: it may not write to the log's files.
+    pub(crate) fn at(path: &Path) -> Option<Stranger> {
+        let owner = User(fs::metadata(path).ok()?.uid());
+        let user = User::current();
+        if [ROOT, owner].contains(&user) {
+            return None;
+        }
+        let opened = annals_files::open_with(&path.join(LOG), OpenOptions::new().write(true));
+        let kind = opened.err()?.kind();
+        (kind == io::ErrorKind::PermissionDenied).then_some(Stranger { user, owner })
+    }
+
+    /// What it means that no owner was reached: nothing helps, or one may come.
+    pub(crate) fn unreached(
+        self,
+        path: &Path,
+        why: ConnectError,
+    ) -> Result<ShareError, ShareError> {
+        let Stranger { user, owner: of } = self;
+        let (at, is_named) = (path.to_owned(), || {
+            Sharing::of(path).is_ok_and(|sharing| sharing.users.contains(&user))
+        });
+        match why {
+            ConnectError::Absent if is_named() => Ok(ShareError::NoOwner {
+                path: at,
+                user,
+                owner: of,
+            }),
+            ConnectError::Absent | ConnectError::Refused => Err(ShareError::NotNamed {
+                path: at,
+                user,
+                owner: of,
+            }),
+            why @ ConnectError::Version { .. } => Err(owner(path, why, false)),
+            why => Ok(owner(path, why, true)),
+        }
+    }
+
+    /// Why it does not wait to become the owner.
+    pub(crate) fn never_owns(self, path: &Path) -> ShareError {
+        ShareError::NeverOwner {
+            path: path.to_owned(),
+            user: self.user,
+            owner: self.owner,
+        }
+    }
+}

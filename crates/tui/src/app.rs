@@ -1,0 +1,446 @@
+//! The state: a stack of screens, and what a key does to it.
+
+use annals::event_log::Position;
+use annals::{Annals, ViewError};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use uuid::Uuid;
+
+use crate::cursor::Cursor;
+use crate::fields::Fields;
+use crate::key::{Action, action};
+use crate::lists::Lists;
+use crate::object::{Object, Page};
+use crate::run::Options;
+use crate::text::{has, short};
+
+/// Screens that lie below one another at most; the oldest are forgotten.
+const DEEPEST: usize = 100;
+
+/// One screen.
+#[derive(Debug)]
+pub(crate) enum Screen {
+    Lists(Box<Lists>),
+    Object(Box<Object>),
+    /// An event or a frame in full.
+    Fields(Fields),
+}
+
+/// In which direction a search goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Steps {
+    /// Down, beginning with the row that it is on: while it is being typed.
+    Here,
+    Forward,
+    Back,
+}
+
+impl Steps {
+    pub(crate) fn is_forward(self) -> bool {
+        self != Steps::Back
+    }
+
+    /// The first row in this direction that fits.
+    pub(crate) fn find(
+        self,
+        from: usize,
+        len: usize,
+        fits: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        match self {
+            Steps::Here => (from..len).find(|at| fits(*at)),
+            Steps::Forward => (from.saturating_add(1)..len).find(|at| fits(*at)),
+            Steps::Back => (0..from.min(len)).rev().find(|at| fits(*at)),
+        }
+    }
+}
+
+/// Everything that is shown.
+pub(crate) struct App<'a> {
+    annals: &'a Annals,
+    screens: Vec<Screen>,
+    /// What is being typed, while it is.
+    pub(crate) typed: Option<String>,
+    /// What is searched.
+    pub(crate) needle: String,
+    pub(crate) is_helping: bool,
+    pub(crate) follows: bool,
+    /// What is to be said at the bottom until the next key.
+    pub(crate) note: Option<String>,
+    pub(crate) log: String,
+    pub(crate) is_coloured: bool,
+    /// Rows of the screen's list, as it was drawn last.
+    pub(crate) height: usize,
+    seen: Position,
+    is_done: bool,
+}
+
+impl<'a> App<'a> {
+    pub(crate) async fn new(annals: &'a Annals, options: &Options) -> Result<App<'a>, ViewError> {
+        let mut lists = Box::<Lists>::default();
+        lists.show(annals, 0).await?;
+        let mut app = App {
+            annals,
+            screens: vec![Screen::Lists(lists)],
+            typed: None,
+            needle: String::new(),
+            is_helping: false,
+            follows: false,
+            note: None,
+            log: annals_terminal::line(&options.log).into_owned(),
+            is_coloured: options.is_coloured,
+            height: 20,
+            seen: annals.position(),
+            is_done: false,
+        };
+        if let Some(id) = &options.object {
+            let object = annals.resolve(id).await?;
+            let object = Object::open(annals, object).await?;
+            app.screens.push(Screen::Object(Box::new(object)));
+        }
+        Ok(app)
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// Up to where the log was when it was looked at last.
+    pub(crate) fn seen(&self) -> Position {
+        self.seen
+    }
+
+    pub(crate) fn screen(&mut self) -> Option<&mut Screen> {
+        self.screens.last_mut()
+    }
+
+    /// Looks for what came; whether there is anything to draw.
+    pub(crate) async fn look(&mut self) -> bool {
+        let end = self.annals.position();
+        if end == self.seen {
+            return false;
+        }
+        self.seen = end;
+        let refreshed = self.refresh().await;
+        self.say(refreshed);
+        true
+    }
+
+    async fn refresh(&mut self) -> Result<(), ViewError> {
+        let (annals, follows) = (self.annals, self.follows);
+        match self.screens.last_mut() {
+            Some(Screen::Lists(lists)) => lists.refresh(annals).await?,
+            Some(Screen::Object(object)) => {
+                object.refresh(annals, follows).await?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Does what a key asks for; whether there is anything to draw. What fails is said at the bottom.
+    pub(crate) async fn press(&mut self, key: KeyEvent) -> bool {
+        if key.kind == KeyEventKind::Release {
+            return false;
+        }
+        self.note = None;
+        let done = match self.typed.take() {
+            Some(typed) => self.type_on(typed, key).await,
+            None => match action(key) {
+                Some(_) if self.is_helping => {
+                    self.is_helping = false;
+                    Ok(())
+                }
+                Some(action) => self.act(action).await,
+                None => Ok(()),
+            },
+        };
+        self.say(done);
+        true
+    }
+
+    fn say(&mut self, done: Result<(), ViewError>) {
+        if let Err(error) = done {
+            self.note = Some(annals_terminal::line(&error.to_string()).into_owned());
+        }
+    }
+
+    async fn act(&mut self, action: Action) -> Result<(), ViewError> {
+        match action {
+            Action::Quit => self.is_done = true,
+            Action::Help => self.is_helping = true,
+            Action::Find => self.typed = Some(String::new()),
+            Action::NextHit => self.find(Steps::Forward).await?,
+            Action::PreviousHit => self.find(Steps::Back).await?,
+            Action::Follow => self.follow().await?,
+            Action::Open => self.open().await?,
+            Action::Back => self.back().await?,
+            Action::NextTab => self.turn(|at, of| (at + 1) % of).await?,
+            Action::PreviousTab => self.turn(|at, of| (at + of - 1) % of).await?,
+            Action::Tab(tab) => self.turn(|at, of| if tab < of { tab } else { at }).await?,
+            Action::Earlier(events) => self.travel(|at, _| at.saturating_sub(events)).await?,
+            Action::Later(events) => self.travel(|at, _| at.saturating_add(events)).await?,
+            Action::First => self.travel(|_, _| 0).await?,
+            Action::Present => self.travel(|_, last| last).await?,
+            Action::Up(_) | Action::PageUp | Action::Top => self.up(action),
+            Action::Down(_) | Action::PageDown | Action::Bottom => self.down(action).await?,
+        }
+        Ok(())
+    }
+
+    fn up(&mut self, action: Action) {
+        let page = self.height.saturating_sub(1).max(1);
+        let rows = match action {
+            Action::Up(rows) => rows,
+            Action::PageUp => page,
+            _ => usize::MAX,
+        };
+        if let Some((cursor, _)) = self.cursor() {
+            cursor.up(rows);
+        }
+    }
+
+    async fn down(&mut self, action: Action) -> Result<(), ViewError> {
+        let page = self.height.saturating_sub(1).max(1);
+        let rows = match action {
+            Action::Down(rows) => rows,
+            Action::PageDown => page,
+            _ => usize::MAX,
+        };
+        if let Some((cursor, len)) = self.cursor() {
+            cursor.down(rows, len);
+        }
+        let annals = self.annals;
+        if let Some(Screen::Lists(lists)) = self.screens.last_mut() {
+            lists.read_on(annals).await?;
+        }
+        Ok(())
+    }
+
+    /// The cursor of the screen, and how many rows that has.
+    fn cursor(&mut self) -> Option<(&mut Cursor, usize)> {
+        Some(match self.screens.last_mut()? {
+            Screen::Lists(lists) => {
+                let list = lists.list();
+                (&mut list.cursor, list.rows.len())
+            }
+            Screen::Object(object) => {
+                let len = object.len();
+                (object.cursor(), len)
+            }
+            Screen::Fields(fields) => (&mut fields.cursor, fields.rows.len()),
+        })
+    }
+
+    async fn turn(&mut self, to: impl Fn(usize, usize) -> usize) -> Result<(), ViewError> {
+        let annals = self.annals;
+        match self.screens.last_mut() {
+            Some(Screen::Lists(lists)) => {
+                let tab = to(lists.shown(), Lists::titles().count());
+                lists.show(annals, tab).await?;
+            }
+            Some(Screen::Object(object)) => {
+                let shown = Page::ALL.iter().position(|(_, page)| *page == object.page);
+                let tab = to(shown.unwrap_or(0), Page::ALL.len());
+                if let Some((_, page)) = Page::ALL.get(tab) {
+                    object.turn(annals, *page).await?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    async fn travel(&mut self, to: impl Fn(usize, usize) -> usize) -> Result<(), ViewError> {
+        let annals = self.annals;
+        match self.screens.last_mut() {
+            Some(Screen::Object(object)) => {
+                let last = object.history.len().saturating_sub(1);
+                let moment = to(object.moment(), last);
+                object.travel(annals, moment).await
+            }
+            _ => {
+                self.note = Some("time is moved on an object's pages: open one first".to_owned());
+                Ok(())
+            }
+        }
+    }
+
+    async fn follow(&mut self) -> Result<(), ViewError> {
+        self.follows = !self.follows;
+        if self.follows {
+            self.travel_if_object().await?;
+            match self.screens.last_mut() {
+                Some(Screen::Lists(lists)) => lists.list().cursor.at = 0,
+                Some(Screen::Object(object)) => {
+                    let end = object.len().saturating_sub(1);
+                    object.cursor().at = end;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What is followed is shown as it is now.
+    async fn travel_if_object(&mut self) -> Result<(), ViewError> {
+        match self.screens.last() {
+            Some(Screen::Object(_)) => self.travel(|_, last| last).await,
+            _ => Ok(()),
+        }
+    }
+
+    async fn back(&mut self) -> Result<(), ViewError> {
+        if self.screens.len() > 1 {
+            self.screens.pop();
+            self.refresh().await?;
+        } else if !self.needle.is_empty() {
+            self.needle.clear();
+        }
+        Ok(())
+    }
+
+    /// Opens what is under the cursor.
+    async fn open(&mut self) -> Result<(), ViewError> {
+        let opened = match self.screens.last_mut() {
+            Some(Screen::Lists(lists)) => {
+                let list = lists.list();
+                let row = list.rows.get(list.cursor.at).map(|row| row.id);
+                self.object(row).await?
+            }
+            Some(Screen::Fields(fields)) => {
+                let names = fields.rows.get(fields.cursor.at).and_then(|it| it.names);
+                self.object(names).await?
+            }
+            Some(Screen::Object(object)) => {
+                let at = object.cursor().at;
+                match object.page {
+                    Page::Fields => {
+                        let names = object.fields.get(at).and_then(|it| it.names);
+                        self.object(names).await?
+                    }
+                    Page::Timeline => object.history.get(at).map(event),
+                    Page::Window => frame(object, at),
+                    Page::Diff => None,
+                }
+            }
+            None => None,
+        };
+        if let Some(opened) = opened {
+            self.screens.push(opened);
+            if self.screens.len() > DEEPEST {
+                self.screens.remove(1);
+            }
+        }
+        Ok(())
+    }
+
+    /// The screen of an object, if there is one of this id.
+    async fn object(&mut self, id: Option<Uuid>) -> Result<Option<Screen>, ViewError> {
+        let Some(id) = id else {
+            self.note = Some("nothing to open here".to_owned());
+            return Ok(None);
+        };
+        let Some((kind, _)) = self.annals.index().place(id).await? else {
+            self.note = Some(format!("{} is no object of this log", short(id)));
+            return Ok(None);
+        };
+        let object = Object::open(self.annals, annals::ObjectRef { kind, id }).await?;
+        Ok(Some(Screen::Object(Box::new(object))))
+    }
+
+    /// A key while what is searched is typed.
+    async fn type_on(&mut self, mut typed: String, key: KeyEvent) -> Result<(), ViewError> {
+        match key.code {
+            KeyCode::Enter => {
+                if !typed.is_empty() {
+                    self.needle = typed;
+                }
+                return Ok(());
+            }
+            KeyCode::Esc => {
+                self.needle.clear();
+                return Ok(());
+            }
+            KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                self.needle.clear();
+                return Ok(());
+            }
+            KeyCode::Backspace => {
+                typed.pop();
+            }
+            KeyCode::Char(c) if !key.modifiers.contains(KeyModifiers::CONTROL) => typed.push(c),
+            _ => {}
+        }
+        self.needle.clone_from(&typed);
+        self.typed = Some(typed);
+        match self.needle.is_empty() {
+            true => Ok(()),
+            false => self.find(Steps::Here).await,
+        }
+    }
+
+    async fn find(&mut self, steps: Steps) -> Result<(), ViewError> {
+        if self.needle.is_empty() {
+            self.note = Some("nothing is searched: type / and words".to_owned());
+            return Ok(());
+        }
+        let (annals, needle) = (self.annals, self.needle.clone());
+        let is_found = match self.screens.last_mut() {
+            Some(Screen::Lists(lists)) => lists.find(annals, &needle, steps).await?,
+            Some(Screen::Object(object)) => {
+                let (from, len) = (object.cursor().at, object.len());
+                let found = steps.find(from, len, |at| has(&object.line(at), &needle));
+                if let Some(at) = found {
+                    object.cursor().put(at, len);
+                }
+                found.is_some()
+            }
+            Some(Screen::Fields(fields)) => {
+                let (from, len) = (fields.cursor.at, fields.rows.len());
+                let fits = |at: usize| {
+                    fields
+                        .rows
+                        .get(at)
+                        .is_some_and(|it| has(&it.line(), &needle))
+                };
+                let found = steps.find(from, len, fits);
+                if let Some(at) = found {
+                    fields.cursor.put(at, len);
+                }
+                found.is_some()
+            }
+            None => false,
+        };
+        if !is_found {
+            let place = if steps.is_forward() { "below" } else { "above" };
+            self.note = Some(format!("nothing has {needle:?} {place} the cursor"));
+        }
+        Ok(())
+    }
+}
+
+fn event(entry: &annals::projections::HistoryEntry) -> Screen {
+    let title = format!("event {} · {}", entry.position, entry.event_type);
+    // A history's entry is plain data, which has a JSON.
+    let json = serde_json::to_value(entry).unwrap_or_default();
+    Screen::Fields(Fields::new(title, &json))
+}
+
+fn frame(object: &Object, at: usize) -> Option<Screen> {
+    let Some(Ok(seen)) = &object.window else {
+        return None;
+    };
+    let frames = &seen.window.frames;
+    let (number, json) = match frames.get(at) {
+        Some(seen) => (seen.frame.frame_id, serde_json::to_value(seen)),
+        None => {
+            let gone = seen.window.evicted.get(at - frames.len())?;
+            (gone.frame, serde_json::to_value(gone))
+        }
+    };
+    let title = format!("frame {number}");
+    Some(Screen::Fields(Fields::new(
+        title,
+        &json.unwrap_or_default(),
+    )))
+}

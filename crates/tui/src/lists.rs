@@ -1,0 +1,218 @@
+//! The lists: what waits for people, and the objects of each kind.
+
+use annals::domain::{Kind, Timestamp};
+use annals::event_log::Position;
+use annals::projections::{CatalogueRow, InboxQuery, InboxReason, ListQuery, Status};
+use annals::{Annals, LoadError};
+use uuid::Uuid;
+
+use crate::cursor::Cursor;
+use crate::text::{has, safe, short, when};
+
+/// Rows that are read at once.
+const PAGE: usize = 200;
+/// Rows that a search reads before it gives up.
+const SEARCHED: usize = 20_000;
+
+/// What a list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// Intents that wait for a person.
+    Inbox,
+    Kind(Kind),
+}
+
+const SOURCES: [(&str, Source); 9] = [
+    ("Runs", Source::Kind(Kind::Run)),
+    ("Tasks", Source::Kind(Kind::Task)),
+    ("Intents", Source::Kind(Kind::Intent)),
+    ("Waiting", Source::Inbox),
+    ("Sessions", Source::Kind(Kind::Session)),
+    ("Plans", Source::Kind(Kind::Plan)),
+    ("Patch sets", Source::Kind(Kind::PatchSet)),
+    ("Decisions", Source::Kind(Kind::Decision)),
+    ("Pipelines", Source::Kind(Kind::ContextPipeline)),
+];
+
+/// One object in a list.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) id: Uuid,
+    pub(crate) created: Timestamp,
+    pub(crate) status: String,
+    pub(crate) what: String,
+}
+
+impl Row {
+    fn of(row: &CatalogueRow, waits: Option<&[InboxReason]>) -> Row {
+        let status = row.status.map_or("-", Status::word).to_owned();
+        let status = match (row.approval, waits) {
+            (_, Some(reasons)) => reasons
+                .iter()
+                .map(|reason| reason.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
+            (Some(approval), _) => format!("{status}, {approval}"),
+            (None, _) => status,
+        };
+        let titles = row.task_title.iter().chain(&row.title);
+        let titles: Vec<String> = titles.map(ToString::to_string).collect();
+        let what = match titles.is_empty() {
+            true => row.sort.clone().unwrap_or_default(),
+            false => titles.join(" · "),
+        };
+        Row {
+            id: row.id,
+            created: row.created_at,
+            status,
+            what: safe(&what),
+        }
+    }
+
+    /// The row as it is searched.
+    pub(crate) fn line(&self) -> String {
+        let (id, created) = (short(self.id), when(self.created));
+        format!("{id} {created} {} {}", self.status, self.what)
+    }
+}
+
+/// One list, as far as it was read.
+#[derive(Debug, Default)]
+pub(crate) struct List {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) cursor: Cursor,
+    next: Option<Position>,
+    is_read: bool,
+}
+
+/// All lists, of which one is shown.
+#[derive(Debug, Default)]
+pub(crate) struct Lists {
+    lists: [List; SOURCES.len()],
+    shown: usize,
+}
+
+impl Lists {
+    pub(crate) fn titles() -> impl Iterator<Item = &'static str> {
+        SOURCES.iter().map(|(title, _)| *title)
+    }
+
+    pub(crate) fn shown(&self) -> usize {
+        self.shown
+    }
+
+    pub(crate) fn list(&mut self) -> &mut List {
+        // `show` keeps it within.
+        let shown = self.shown.min(SOURCES.len() - 1);
+        &mut self.lists[shown]
+    }
+
+    pub(crate) async fn show(&mut self, annals: &Annals, tab: usize) -> Result<(), LoadError> {
+        if tab < SOURCES.len() {
+            self.shown = tab;
+        }
+        match self.list().is_read {
+            true => Ok(()),
+            false => self.read(annals, PAGE).await,
+        }
+    }
+
+    /// Reads the list that is shown again, as far as it was read; the cursor stays on its object, or on the newest.
+    pub(crate) async fn refresh(&mut self, annals: &Annals) -> Result<(), LoadError> {
+        let list = self.list();
+        let at = list.cursor.at;
+        let held = list.rows.get(at).filter(|_| at > 0).map(|row| row.id);
+        let limit = list.rows.len().max(PAGE);
+        self.read(annals, limit).await?;
+        let list = self.list();
+        let found = held.and_then(|id| list.rows.iter().position(|row| row.id == id));
+        list.cursor.put(found.unwrap_or(0), list.rows.len());
+        // What other lists have is old as well.
+        let shown = self.shown;
+        for (at, list) in self.lists.iter_mut().enumerate() {
+            list.is_read &= at == shown;
+        }
+        Ok(())
+    }
+
+    /// Reads on, if the cursor comes close to the end of what was read.
+    pub(crate) async fn read_on(&mut self, annals: &Annals) -> Result<(), LoadError> {
+        let list = self.list();
+        let is_close = list.cursor.at + PAGE / 2 >= list.rows.len();
+        match list.next {
+            Some(next) if is_close => self.more(annals, next).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Moves to the next row, or the one before, that has the words, and reads on for it.
+    pub(crate) async fn find(
+        &mut self,
+        annals: &Annals,
+        needle: &str,
+        steps: super::app::Steps,
+    ) -> Result<bool, LoadError> {
+        loop {
+            let list = self.list();
+            if let Some(at) = steps.find(list.cursor.at, list.rows.len(), |at| {
+                list.rows
+                    .get(at)
+                    .is_some_and(|row| has(&row.line(), needle))
+            }) {
+                list.cursor.put(at, list.rows.len());
+                return Ok(true);
+            }
+            match list.next {
+                Some(next) if steps.is_forward() && list.rows.len() < SEARCHED => {
+                    self.more(annals, next).await?;
+                }
+                _ => return Ok(false),
+            }
+        }
+    }
+
+    async fn read(&mut self, annals: &Annals, limit: usize) -> Result<(), LoadError> {
+        let (rows, next) = page(annals, self.source(), None, limit).await?;
+        let list = self.list();
+        (list.rows, list.next, list.is_read) = (rows, next, true);
+        Ok(())
+    }
+
+    async fn more(&mut self, annals: &Annals, next: Position) -> Result<(), LoadError> {
+        let (rows, next) = page(annals, self.source(), Some(next), PAGE).await?;
+        let list = self.list();
+        list.rows.extend(rows);
+        list.next = next;
+        Ok(())
+    }
+
+    fn source(&self) -> Source {
+        SOURCES
+            .get(self.shown)
+            .map_or(Source::Inbox, |(_, source)| *source)
+    }
+}
+
+async fn page(
+    annals: &Annals,
+    source: Source,
+    after: Option<Position>,
+    limit: usize,
+) -> Result<(Vec<Row>, Option<Position>), LoadError> {
+    match source {
+        Source::Inbox => {
+            let mut query = InboxQuery::default();
+            (query.after, query.limit) = (after, limit);
+            let page = annals.inbox().entries(&query).await?;
+            let row =
+                |entry: &annals::projections::InboxEntry| Row::of(&entry.row, Some(&entry.reasons));
+            Ok((page.entries.iter().map(row).collect(), page.next))
+        }
+        Source::Kind(kind) => {
+            let query = ListQuery::new(kind).with_after(after).with_limit(limit);
+            let listed = annals.index().list(&query).await?;
+            let rows = listed.rows.iter().map(|row| Row::of(row, None)).collect();
+            Ok((rows, listed.next))
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Web pages of a log, for reading: what is running, what failed, what waits for a person; every object with its
+//! history; a run as a timeline; now, and at any moment before.
+//!
+//! The pages are made here, by the same library functions as the command line's answers, and work without their script.
+//! Each has its JSON: its address with `/api/v1` before it (`/api/v1/openapi.json` describes all). Nothing is written: there is
+//! no route for it, and a log that is open for reading only is enough. `docs/viewer.md` has the pages, ADR 34 why it is so.
+//!
+//! ```no_run
+//! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+//! use annals::OpenOptions;
+//! use annals_viewer::{Viewer, ViewerOptions};
+//!
+//! let annals = OpenOptions::new().read_only(true).open(".annals")?;
+//! let viewer = Viewer::start(annals, ViewerOptions::default()).await?;
+//! println!("http://{}/", viewer.address());
+//! viewer.run(std::future::pending()).await;
+//! # Ok(())
+//! # }
+//! ```
+
+#![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
+
+mod answer;
+mod assets;
+mod export;
+mod fields;
+mod guard;
+mod hosts;
+mod html;
+mod live;
+mod model;
+mod moment;
+mod openapi;
+mod options;
+mod pages;
+mod problem;
+mod proof;
+mod reading;
+mod respond;
+mod routes;
+mod server;
+mod shell;
+mod state;
+mod token;
+
+pub use export::{ExportError, HtmlExport, HtmlOptions, export_html};
+pub use options::{PORT, ViewerOptions};
+pub use server::{Viewer, ViewerError};
+pub use token::Token;

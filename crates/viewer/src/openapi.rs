@@ -1,0 +1,276 @@
+//! The OpenAPI document: every address of the API, what it takes and what it answers, from the types that answer.
+
+use axum::Json;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+
+use crate::answer::{API, Envelope};
+use crate::live::News;
+use crate::pages::decisions::Decisions;
+use crate::pages::diff::Diff;
+use crate::pages::event::EventPage;
+use crate::pages::inbox::Inbox;
+use crate::pages::list::{LISTS, List};
+use crate::pages::log::EventList;
+use crate::pages::object::Object;
+use crate::pages::overview::Overview;
+use crate::pages::timeline::Timeline;
+use crate::pages::tree::Tree;
+use crate::pages::window::Window;
+use crate::problem::ProblemJson;
+
+/// An address of the API.
+struct Described {
+    path: &'static str,
+    summary: &'static str,
+    /// The parameters of its query.
+    takes: &'static [&'static str],
+    schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Envelope<T>>()
+}
+
+/// What parameters mean.
+const PARAMETERS: [(&str, &str, &str); 14] = [
+    (
+        "at",
+        "string",
+        "The moment that is shown: a position, or an RFC 3339 time by the log's clock. Left out: now.",
+    ),
+    (
+        "version",
+        "integer",
+        "Instead of `at`: which of the object's own events is the last that is shown, from 1.",
+    ),
+    (
+        "after",
+        "integer",
+        "Where a list goes on: the `next` of the part before.",
+    ),
+    (
+        "from",
+        "integer",
+        "Where a part begins, from 0: the `next` of the part before.",
+    ),
+    ("limit", "integer", "How many entries, 1 to 200."),
+    ("order", "string", "`newest` or `oldest` first."),
+    ("status", "string", "Only objects in this status now."),
+    (
+        "parent",
+        "string",
+        "Only objects that belong to this one: its id, its last digits or an alias.",
+    ),
+    (
+        "verdict",
+        "string",
+        "Only decisions with this verdict: allow, deny or ask.",
+    ),
+    (
+        "grants",
+        "string",
+        "Any value: only decisions that hold for a session.",
+    ),
+    ("tool", "string", "Only decisions on calls of this tool."),
+    (
+        "of",
+        "string",
+        "Only decisions in the runs of this run, task, intent or session.",
+    ),
+    (
+        "id",
+        "string",
+        "The object: its id, at least its last 8 digits, or an alias.",
+    ),
+    ("position", "integer", "The event's place in the log."),
+];
+
+const LIST: &[&str] = &["at", "after", "limit", "status", "parent"];
+
+const fn one(
+    path: &'static str,
+    summary: &'static str,
+    takes: &'static [&'static str],
+    schema: fn(&mut SchemaGenerator) -> Schema,
+) -> Described {
+    Described {
+        path,
+        summary,
+        takes,
+        schema,
+    }
+}
+
+/// What is asked of a part of a list of events.
+const EVENTS: &[&str] = &["at", "after", "limit", "order"];
+const HISTORY: &[&str] = &["at", "version", "after", "limit", "order"];
+const DECISIONS: &[&str] = &["at", "after", "limit", "verdict", "grants", "tool", "of"];
+const PART: &[&str] = &["at", "version", "from"];
+const TREE: &str = "An object with what belongs to it, and what belongs to that.";
+const OVERVIEW: &str = "What is running, what failed, what waits for a person, and what came last.";
+const INBOX: &str = "What waits for a person now, and the commands that resolve it.";
+
+/// The addresses that are not lists of objects.
+const DESCRIBED: [Described; 11] = [
+    one("/overview", OVERVIEW, &["at"], of::<Overview>),
+    one("/inbox", INBOX, &["after", "limit"], of::<Inbox>),
+    one(
+        "/decisions",
+        "Decisions on tool calls, the newest first.",
+        DECISIONS,
+        of::<Decisions>,
+    ),
+    one("/log", "The log's events.", EVENTS, of::<EventList>),
+    one(
+        "/events/{position}",
+        "One event, with all that it says.",
+        &[],
+        of::<EventPage>,
+    ),
+    one(
+        "/objects/{id}",
+        "An object.",
+        &["at", "version"],
+        of::<Object>,
+    ),
+    one(
+        "/objects/{id}/history",
+        "What happened to an object.",
+        HISTORY,
+        of::<EventList>,
+    ),
+    one("/objects/{id}/tree", TREE, &["at", "version"], of::<Tree>),
+    one(
+        "/objects/{id}/timeline",
+        "A run as a timeline.",
+        PART,
+        of::<Timeline>,
+    ),
+    one(
+        "/objects/{id}/window",
+        "The context window that an object had.",
+        PART,
+        of::<Window>,
+    ),
+    one(
+        "/objects/{id}/diff",
+        "What a patch set changes.",
+        &["at", "from"],
+        of::<Diff>,
+    ),
+];
+
+fn described() -> impl Iterator<Item = Described> {
+    let lists = LISTS.iter();
+    let lists = lists.map(|listed| one(listed.path, listed.title, LIST, of::<List>));
+    DESCRIBED.into_iter().chain(lists)
+}
+
+pub(crate) async fn openapi() -> Json<Value> {
+    Json(document())
+}
+
+/// The document.
+fn document() -> Value {
+    let settings = SchemaSettings::draft2020_12();
+    let settings =
+        settings.with(|settings| settings.definitions_path = "/components/schemas".into());
+    let mut generator = settings.into_generator();
+    let problem = generator.subschema_for::<ProblemJson>();
+    let problem = json!({
+        "description": "What is wrong with the request, or went wrong.",
+        "content": { "application/problem+json": { "schema": problem } },
+    });
+    let mut paths = Map::new();
+    for one in described() {
+        let schema = (one.schema)(&mut generator);
+        let content = json!({ "application/json": { "schema": schema } });
+        paths.insert(
+            format!("{API}{}", one.path),
+            operation(&one, content, &problem),
+        );
+    }
+    let news = generator.subschema_for::<News>();
+    let live = Described {
+        path: "/live",
+        summary: "What is new in the log, as server-sent events named `records`, behind `after` or from now on.",
+        takes: &["after"],
+        schema: of::<News>,
+    };
+    let content = json!({ "text/event-stream": { "schema": news } });
+    paths.insert(format!("{API}/live"), operation(&live, content, &problem));
+    let schemas = generator.take_definitions(true);
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Annals, for reading",
+            "version": "1",
+            "description": "Each page of the viewer as JSON: its address with /api/v1 before it. Nothing here changes the log.",
+        },
+        "paths": paths,
+        "components": { "schemas": schemas },
+    })
+}
+
+fn operation(one: &Described, content: Value, problem: &Value) -> Value {
+    let in_path = one
+        .path
+        .split('/')
+        .filter_map(|part| part.strip_prefix('{'));
+    let in_path: Vec<&str> = in_path.map(|part| part.trim_end_matches('}')).collect();
+    let named = in_path.iter().chain(one.takes);
+    let parameters: Vec<Value> = named
+        .map(|name| {
+            let known = PARAMETERS.iter().find(|(known, ..)| known == name);
+            let (_, kind, description) = known.copied().unwrap_or((name, "string", ""));
+            let is_in_path = in_path.contains(name);
+            json!({
+                "name": name,
+                "in": if is_in_path { "path" } else { "query" },
+                "required": is_in_path,
+                "description": description,
+                "schema": { "type": kind },
+            })
+        })
+        .collect();
+    json!({ "get": {
+        "summary": one.summary,
+        "parameters": parameters,
+        "responses": { "200": { "description": "The answer.", "content": content }, "default": problem },
+    } })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn the_document_refers_to_nothing_that_is_not_there() {
+        let document = document();
+        let schemas = document["components"]["schemas"].as_object().unwrap();
+        let text = document.to_string();
+        let references = text.split("\"#/components/schemas/").skip(1);
+        let mut checked = 0;
+        for reference in references {
+            let name = reference.split('"').next().unwrap();
+            assert!(schemas.contains_key(name), "{name}");
+            checked += 1;
+        }
+        assert!(checked > 20, "{checked}");
+        assert!(!text.contains("$defs"), "definitions have one place");
+    }
+
+    #[test]
+    fn every_parameter_says_what_it_means() {
+        for one in described() {
+            for name in one.takes {
+                let known = PARAMETERS.iter().any(|(known, ..)| known == name);
+                assert!(known, "{name} of {}", one.path);
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The inbox: what waits for a person, why, and the commands that resolve it.
+
+use annals::InboxDetails;
+use annals::event_log::Position;
+use annals::projections::{InboxEntry, InboxQuery, InboxReason};
+use axum::response::Response;
+use maud::{Markup, html};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::answer::{Asked, Live, Page, Slider};
+use crate::html::{command, grouped, more, nothing, place, status, time};
+use crate::model::Row;
+use crate::moment::Moment;
+use crate::pages::list::plain;
+use crate::problem::Problem;
+
+/// Entries of a page: each is looked into.
+const SHOWN: usize = 25;
+
+/// An intent that waits for a person.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Waiting {
+    /// The intent.
+    pub(crate) row: Row,
+    /// What it waits for; the first reason is what it waits for most.
+    pub(crate) reasons: Vec<&'static str>,
+    /// How risky it is, if anything said so.
+    pub(crate) risk: Option<&'static str>,
+}
+
+impl Waiting {
+    pub(crate) fn of(entry: &InboxEntry) -> Waiting {
+        Waiting {
+            row: Row::of(&entry.row),
+            reasons: entry.reasons.iter().map(|reason| reason.as_str()).collect(),
+            risk: entry.row.risk.map(|risk| risk.as_str()),
+        }
+    }
+}
+
+/// Part of the inbox.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Inbox {
+    /// How many intents wait in all.
+    total: u64,
+    /// The intents, the oldest first.
+    entries: Vec<Entry>,
+    /// Where it goes on, as `after`; null where this is its end.
+    next: Option<u64>,
+}
+
+/// An intent that waits, and what a person needs to know of it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Entry {
+    /// The intent.
+    #[serde(flatten)]
+    waiting: Waiting,
+    /// Why it waits, in words.
+    why: String,
+    /// The questions that have no answer, with their numbers.
+    questions: Vec<Question>,
+    /// Its own tasks that failed.
+    failed_tasks: Vec<Row>,
+    /// The commands that take it out of the inbox, the likeliest first.
+    resolve: Vec<String>,
+}
+
+/// A question that has no answer.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Question {
+    number: usize,
+    text: String,
+}
+
+pub(crate) async fn inbox(asked: Asked) -> Result<Response, Problem> {
+    if asked.moment.is_chosen {
+        let detail = "the inbox is of now: leave out at; an intent's own page says how it was";
+        return Err(Problem::invalid(detail));
+    }
+    let query = InboxQuery::default()
+        .with_after(
+            asked
+                .params
+                .position("after")?
+                .map(|Position(after)| Position(after)),
+        )
+        .with_limit(asked.params.limit()?.min(SHOWN));
+    let found = asked.annals().inbox().entries(&query).await?;
+    let mut entries = Vec::with_capacity(found.entries.len());
+    for entry in &found.entries {
+        entries.push(self::entry(&asked, entry).await?);
+    }
+    let inbox = Inbox {
+        total: found.total,
+        entries,
+        next: found.next.map(|next| next.0),
+    };
+    let page = Page {
+        title: "Inbox".to_owned(),
+        section: "Inbox",
+        live: Live::Log,
+        slider: Slider::None,
+        subject: None,
+        markdown: markdown(&inbox),
+        command: "annals inbox".to_owned(),
+        data: inbox,
+    };
+    asked.answer(page, |inbox| draw(inbox, &asked)).await
+}
+
+async fn entry(asked: &Asked, entry: &InboxEntry) -> Result<Entry, Problem> {
+    let details = asked.annals().inbox().details(entry).await?;
+    let mut reading = asked.reading();
+    let mut failed_tasks = Vec::new();
+    for task in &details.failed_ids {
+        failed_tasks.extend(reading.row_of(task.0).await?);
+    }
+    let questions = details.questions.iter();
+    let questions = questions.map(|(number, text)| Question {
+        number: *number,
+        text: text.to_string(),
+    });
+    Ok(Entry {
+        waiting: Waiting::of(entry),
+        questions: questions.collect(),
+        failed_tasks,
+        resolve: resolving(entry, &details),
+        why: details.why,
+    })
+}
+
+/// The commands that take an intent out of the inbox, the likeliest first. They name it by its whole id, which no shell
+/// takes for anything else.
+fn resolving(entry: &InboxEntry, details: &InboxDetails) -> Vec<String> {
+    let id = entry.id();
+    let answer =
+        |(number, _): &(usize, _)| format!("annals answer {id} --question {number} --text TEXT");
+    let answers = details.questions.iter().map(answer);
+    let reject = format!("annals reject {id} --reason TEXT");
+    match entry.reasons.first() {
+        Some(InboxReason::Approval) => vec![format!("annals approve {id}"), reject],
+        Some(InboxReason::Clarification) => answers.collect(),
+        Some(InboxReason::Blocked | InboxReason::Error) => {
+            let rerun = format!("annals rerun {id} --instruction TEXT");
+            let rerun = Some(rerun).filter(|_| !details.failed_tasks.is_empty());
+            rerun.into_iter().chain(answers).chain([reject]).collect()
+        }
+        Some(InboxReason::Dependency) => vec![reject],
+        None => Vec::new(),
+    }
+}
+
+fn draw(inbox: &Inbox, asked: &Asked) -> Markup {
+    html! {
+        section {
+            div.head { h1 { "Inbox" } span.count { (grouped(inbox.total)) " wait for a person" } }
+            @if inbox.entries.is_empty() { (nothing("Nothing waits for a person.")) }
+            div.cards { @for entry in &inbox.entries { (card(entry, asked.moment)) } }
+            @if let Some(next) = inbox.next { (more(&asked.with(&[("after", &next.to_string())]), "More")) }
+        }
+    }
+}
+
+fn card(entry: &Entry, moment: Moment) -> Markup {
+    let row = &entry.waiting.row;
+    html! {
+        article.card data-position=(row.last_position) {
+            div.line {
+                @for reason in &entry.waiting.reasons { (status("needs_approval")) span { (reason) } }
+                span { "risk " (entry.waiting.risk.unwrap_or("not known")) }
+                span { "since " (time(&row.created_at)) }
+            }
+            h2 { a href=(moment.link(&place(row.id))) { (row.name()) } }
+            p { (entry.why) }
+            @for question in &entry.questions { p { strong { (question.number) "? " } (question.text) } }
+            @for task in &entry.failed_tasks { p { (status("failed")) " " a href=(place(task.id)) { (task.name()) } } }
+            @for one in &entry.resolve { (command(one)) }
+        }
+    }
+}
+
+fn markdown(inbox: &Inbox) -> String {
+    let mut text = format!("# Inbox\n\n{} wait for a person\n", inbox.total);
+    for entry in &inbox.entries {
+        let row = &entry.waiting.row;
+        text.push_str(&format!(
+            "\n## {}\n\n{}: {}\n",
+            plain(&row.name()),
+            entry.waiting.reasons.join(", "),
+            plain(&entry.why)
+        ));
+        for command in &entry.resolve {
+            text.push_str(&format!("\n    {command}\n"));
+        }
+    }
+    text
+}

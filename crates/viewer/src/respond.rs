@@ -1,0 +1,57 @@
+//! An answer as a page or as JSON.
+
+use axum::Json;
+use axum::response::{Html, IntoResponse, Response};
+use maud::Markup;
+use serde::Serialize;
+
+use crate::answer::{Asked, Envelope, Page};
+use crate::problem::Problem;
+use crate::{proof, shell};
+
+impl Asked {
+    /// Answers with a page, or its JSON.
+    pub(crate) async fn answer<T: Serialize>(
+        &self,
+        page: Page<T>,
+        draw: impl FnOnce(&T) -> Markup,
+    ) -> Result<Response, Problem> {
+        let envelope = self.envelope(page.data).await?;
+        if self.is_api {
+            return Ok(Json(envelope).into_response());
+        }
+        let body = draw(&envelope.data);
+        let page = Page {
+            title: page.title,
+            section: page.section,
+            live: page.live,
+            slider: page.slider,
+            subject: page.subject,
+            markdown: page.markdown,
+            command: page.command,
+            data: body,
+        };
+        let text = shell::page(
+            self,
+            &page,
+            &envelope.proof,
+            envelope.recorded_at.as_deref(),
+        );
+        Ok(Html(text.into_string()).into_response())
+    }
+
+    async fn envelope<T>(&self, data: T) -> Result<Envelope<T>, Problem> {
+        let annals = self.annals();
+        let record = annals.contents().record(self.moment.position).await?;
+        let record = record.filter(|record| record.position() == self.moment.position);
+        let time = record.map(|it| annals::domain::Timestamp::from(it.recorded_at()));
+        Ok(Envelope {
+            position: self.moment.position.0,
+            log_end: self.moment.end.0,
+            recorded_at: time.map(|time| time.to_string()),
+            log_id: annals.log().log_id().to_string(),
+            proof: proof::read(&self.shared, self.moment.position).await?,
+            data,
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! Which address has which page. A page's JSON is at the same address, with `/api/v1` before it.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Path;
+use axum::handler::Handler;
+use axum::http::HeaderMap;
+use axum::middleware::from_fn_with_state;
+use axum::response::Response;
+use axum::routing::get;
+
+use crate::answer::{API, Asked};
+use crate::guard::guard;
+use crate::pages::list::LISTS;
+use crate::pages::{
+    decisions, diff, event, history, inbox, list, log, object, overview, timeline, tree, window,
+};
+use crate::problem::Problem;
+use crate::state::Shared;
+use crate::{assets, live, openapi};
+
+/// The routes, with what each request must be around them.
+pub(crate) fn router(shared: Arc<Shared>) -> Router {
+    let mut router = Router::new()
+        .route("/", get(overview::overview))
+        .route(&format!("{API}/overview"), get(overview::overview))
+        .route(&format!("{API}/openapi.json"), get(openapi::openapi))
+        .route(&format!("{API}/live"), get(live::follow))
+        .route("/assets/{name}", get(asset));
+    router = both(router, "/inbox", inbox::inbox);
+    router = both(router, "/decisions", decisions::decisions);
+    router = both(router, "/log", log::log);
+    router = both(router, "/events/{position}", event::event);
+    router = both(router, "/objects/{id}", object::object);
+    router = both(router, "/objects/{id}/history", history::history);
+    router = both(router, "/objects/{id}/tree", tree::tree);
+    router = both(router, "/objects/{id}/timeline", timeline::timeline);
+    router = both(router, "/objects/{id}/window", window::window);
+    router = both(router, "/objects/{id}/diff", diff::diff);
+    for listed in LISTS {
+        let list = move |asked: Asked| list::list(listed, asked);
+        router = both(router, listed.path, list);
+    }
+    router
+        .fallback(nothing)
+        .layer(from_fn_with_state(Arc::clone(&shared), guard))
+        .with_state(shared)
+}
+
+/// A page, and its JSON.
+fn both<H, T>(router: Router<Arc<Shared>>, path: &str, page: H) -> Router<Arc<Shared>>
+where
+    H: Handler<T, Arc<Shared>>,
+    T: 'static,
+{
+    router
+        .route(path, get(page.clone()))
+        .route(&format!("{API}{path}"), get(page))
+}
+
+async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
+    assets::answer(&name, &headers)
+}
+
+async fn nothing() -> Problem {
+    Problem::not_found("there is no such page")
+}

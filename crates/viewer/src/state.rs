@@ -1,0 +1,40 @@
+//! What all requests share.
+
+use std::path::PathBuf;
+
+use annals::Annals;
+use tokio::sync::{Semaphore, watch};
+
+use crate::hosts::Hosts;
+use crate::token::Token;
+
+/// So many requests are answered at a time; others wait. It bounds what folds take of memory.
+const AT_ONCE: usize = 8;
+/// So many pages follow the log at a time.
+pub(crate) const FOLLOWERS: usize = 64;
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) annals: Annals,
+    pub(crate) hosts: Hosts,
+    pub(crate) token: Option<Token>,
+    /// The name of the cookie that has the token: cookies are of all ports of a host.
+    pub(crate) cookie: String,
+    /// A checkpoint that is kept outside of the log.
+    pub(crate) checkpoint: Option<PathBuf>,
+    pub(crate) turns: Semaphore,
+    pub(crate) followers: Semaphore,
+    /// Whether the viewer goes on.
+    pub(crate) goes_on: watch::Receiver<bool>,
+}
+
+impl Shared {
+    pub(crate) fn turns() -> Semaphore {
+        Semaphore::new(AT_ONCE)
+    }
+}
+
+/// Waits until the viewer ends.
+pub(crate) async fn ended(mut goes_on: watch::Receiver<bool>) {
+    let _ = goes_on.wait_for(|goes_on| !goes_on).await;
+}
