@@ -48,7 +48,7 @@ DIST ?= $(cache)/dist
 # What `make package` gives to cargo, such as --offline
 PACKAGE_FLAGS ?=
 
-.PHONY: help setup build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth compare fmt lint doc deny events
+.PHONY: help setup build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging compare fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -126,7 +126,7 @@ demo: build ## imports this repository's history and looks at it
 secrets-corpus: ## how many secrets are found of each kind, and in ORDINARY=FOLDER, where none are
 	ANNALS_SECRETS=400 ANNALS_ORDINARY='$(ORDINARY)' cargo test --workspace $(CARGO_FLAGS) --lib secrets::tests::corpus -- --nocapture
 
-screenshots: build ## pictures of the viewer's pages, of the recording in examples, for README.md and docs/viewer.md
+screenshots: build ## pictures of the viewer's pages, of made-up recordings, for README.md and docs/viewer.md
 	@scripts/screenshots.sh '$(program)' docs/images
 
 readme: build ## writes what the program prints into the README and the tour
@@ -152,6 +152,9 @@ bench: setup ## benchmarks against raw RocksDB, and their ratios
 
 growth: build ## a log of GROWTH=10000000 events, and what it takes at each power of ten
 	ANNALS_EVENTS='$(GROWTH)' cargo bench --profile dev --workspace $(CARGO_FLAGS) --bench growth
+
+judging: build ## 100,000 calls judged by all policies, in seconds; on an idle machine
+	ANNALS_CALLS=100000 cargo test --workspace $(CARGO_FLAGS) --test tool_policy speed -- --nocapture --test-threads 1
 
 # Has no `build` before it: scripts/compare.sh builds two programs alone.
 compare: setup ## our log against other stores, COMPARE_FLAGS=--quick; writes docs/performance.md

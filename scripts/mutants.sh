@@ -8,4 +8,5 @@ trap 'rm -rf "$aside"' EXIT
 cargo test --workspace "$@" --features annals-tests/mutants,annals-cli/mutants --no-run
 cp "$target/soak" "$target/soak-worker" "$target/annals" "$aside/"
 cargo test --workspace "$@" --no-run
-ANNALS_BIN=$aside/annals ANNALS_SOAK_WORKER=$aside/soak-worker "$aside/soak" --mutants ${MUTANTS_FLAGS:-}
+read -ra flags <<<"${MUTANTS_FLAGS:-}"
+ANNALS_BIN=$aside/annals ANNALS_SOAK_WORKER=$aside/soak-worker "$aside/soak" --mutants "${flags[@]}"

@@ -47,8 +47,8 @@ for how in refs orphan keep-pack custom-gc; do
     retain=("$annals" retain --repo "$how" --as "$how")
     first=$(seconds "${retain[@]}")
     again=$(seconds "${retain[@]}")
-    git -C "$how" fsck --full --strict --no-dangling 2> fsck
-    [ ! -s fsck ] || { cat fsck; exit 1; }
+    git -C "$how" fsck --full --strict --no-dangling 2> complaints
+    [ ! -s complaints ] || { cat complaints; exit 1; }
     line="$how: $first, again $again"
     if [ "$how" != custom-gc ]; then
         git -C "$how" gc -q --prune=now

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Pictures of the viewer's pages, for README.md and docs/viewer.md: of the recording in examples/, imported into a log that
-# goes at the end. Needs chromium.
+# Pictures of the viewer's pages, for README.md and docs/viewer.md: of the recordings that recordings.py makes, imported into a
+# log that goes at the end. Needs chromium. A picture above 150 kB is an error.
 #   screenshots.sh PROGRAM FOLDER
 set -euo pipefail
 
@@ -14,7 +14,33 @@ trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
 
 export ANNALS_LOG=$work/log
 "$program" init >/dev/null
-"$program" import "$root/examples/session.jsonl" >/dev/null
+"$root/scripts/recordings.py" "$work/recordings"
+"$program" import "$work/recordings" >/dev/null
+
+# What became of the sessions: recordings do not say it.
+runs() { "$program" list run -n 20 --json | sed -n 's/^{"id":"\([^"]*\)".*/\1/p'; }
+mapfile -t run < <(runs)
+paginated=${run[2]}
+other=${run[3]}
+patch_sets() { "$program" show "$1" --json | python3 -c 'import json, sys; print(*json.load(sys.stdin)["patchsets"])'; }
+agent='"actor":{"kind":"agent","id":"claude-code"}'
+ada='"actor":{"kind":"human","id":"ada"}'
+# committed RUN DAY HOUR COMMIT: it was checked, and a person took it.
+committed() {
+    local last at="2026-11-$2T$3"
+    last=$(patch_sets "$1")
+    last=${last##* }
+    cat <<END
+{"command":"start_validation",$agent,"run":"$1","at":"$at:10:00Z"}
+{"command":"record_evidence",$agent,"run":"$1","patchset_id":"$last","kind":"test","tool":"pytest","command_line":"pytest -q","exit_code":0,"at":"$at:10:40Z"}
+{"command":"decide",$ada,"run":"$1","decision_type":"commit","chosen_patchset_id":"$last","result_commit_sha":"$4","at":"$at:11:00Z"}
+END
+}
+{
+    committed "$paginated" 04 11 8d0f3c2b7a914e65d2c1b0a9f8e7d6c5b4a39281
+    committed "${run[4]}" 03 09 19b7d04c6e2f8a3510cc9e77d3b2a46f5e8d1c09
+    printf '{"command":"fail_run",%s,"run":"%s","error":"another way was taken","at":"2026-11-04T11:20:00Z"}\n' "$agent" "$other"
+} | "$program" apply >/dev/null
 # Something that waits for a person.
 "$program" submit "Raise the lockout to ten attempts for the support team" --risk high >/dev/null
 : >"$work/said"
@@ -27,26 +53,23 @@ for _ in $(seq 100); do
 done
 [ -n "$address" ] || { echo "screenshots: the viewer did not start" >&2; exit 1; }
 
-# first KIND: the newest object's id.
-newest() { "$program" list "$1" -n 1 --json | sed -n 's/^{"id":"\([^"]*\)".*/\1/p'; }
-run=$(newest run)
-
 # picture NAME PATH [WIDTH,HEIGHT] [FLAG...]
 picture() {
-    local name=$1 path=$2 size=${3:-1280,860}
+    local name=$1 path=$2 size=${3:-1120,820}
     shift $(($# < 3 ? $# : 3))
     chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --force-color-profile=srgb \
         --user-data-dir="$work/browser" --window-size="$size" "$@" \
         --screenshot="$folder/$name.png" "$address$path" >/dev/null 2>&1
-    printf 'screenshots: %s\n' "$folder/$name.png"
+    local bytes
+    bytes=$(wc -c <"$folder/$name.png")
+    printf 'screenshots: %s, %s bytes\n' "$folder/$name.png" "$bytes"
+    ((bytes < 150000)) || { echo "screenshots: $name.png is too large" >&2; exit 1; }
 }
 
 picture overview /
-picture overview-dark / 1280,860 --blink-settings=preferredColorScheme=0
-picture run "/objects/$run"
-picture timeline "/objects/$run/timeline"
-picture window "/objects/$run/window"
-picture diff "/objects/$(newest patch_set)/diff"
-picture inbox /inbox
-picture log /log
-picture phone / 400,860
+picture timeline "/objects/$paginated/timeline" 1120,700
+picture timeline-dark "/objects/$paginated/timeline" 1120,700 --blink-settings=preferredColorScheme=0
+picture window "/objects/$paginated/window?beside=token_budget&keep=400" 1120,760
+picture costs /costs 1120,700
+picture compare "/compare?a=$paginated&b=$other" 1120,900
+picture phone "/objects/$paginated/timeline" 400,760

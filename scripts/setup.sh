@@ -209,4 +209,7 @@ fi
 check_cpp20 ||
     fail "${CXX:-c++} does not compile C++20, which RocksDB is written in: $("${CXX:-c++}" --version | head -n 1)" \
         "Install a newer one (g++ 11 or clang 14 and up), name it in CXX, and try again."
+# Without it the viewer's test in a browser says that it did not check for people who see or type in other ways.
+axe=${XDG_CACHE_HOME:-${HOME:-}/.cache}/annals/axe
+"$root/scripts/axe.sh" "$axe" || say "axe-core was not fetched into $axe; the viewer's pages are not checked with it." >&2
 say "all there: Rust $rust_version, ${CXX:-c++}, $libclang"

@@ -217,7 +217,9 @@ impl History<'_> {
                 uncached_input_tokens: 100,
                 cache_read_tokens: 10_000,
                 cache_write_tokens: 500,
+                cache_write_1h_tokens: 0,
                 output_tokens: 300,
+                reasoning_tokens: 0,
                 cost_usd: Some(0.01),
             };
             AnyEvent::Run(used.into())

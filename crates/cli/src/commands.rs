@@ -73,7 +73,7 @@ use annals::{Annals, ObjectRef, ViewError};
 use annals_live::hook::HookAgent;
 use uuid::Uuid;
 
-use crate::cli::{Command, Export, Key, ToolPolicy, Watch};
+use crate::cli::{Command, Export, Key, Log, Replay, ToolPolicy, Watch};
 use crate::context::Context;
 use crate::error::CliError;
 
@@ -121,8 +121,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Tui(args) => tui::run(args, context).await,
         Command::Serve(args) => serve::run(&args, context).await,
         Command::Share(args) => share::run(&args, context),
-        Command::Log(args) if args.dialect.is_some() => contracts::log(&args, context).await,
-        Command::Log(args) => log::run(&args, context).await,
+        Command::Log(args) => log(args, context).await,
         Command::Subscriptions(args) => subscriptions::run(&args, context).await,
         Command::Search(args) => search::run(&args, context).await,
         Command::Show(args) => show::run(&args, context).await,
@@ -138,11 +137,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Refinements(args) => refinements::run(&args, context).await,
         Command::Refs(args) => refs::run(&args, context).await,
         Command::Tree(args) => tree::run(&args, context).await,
-        Command::Replay(args) if args.sessions.is_some() => {
-            replay_sessions::run(&args, context).await
-        }
-        Command::Replay(args) if args.tools => replay_tools::run(&args, context).await,
-        Command::Replay(args) => replay::run(&args, context).await,
+        Command::Replay(args) => replay(args, context).await,
         Command::Policy(args) => policy(args, context).await,
         Command::Policies(args) => policies::run(&args, context),
         Command::Secrets(args) => secrets::run(&args, context),
@@ -178,6 +173,21 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Cat(args) => cat::run(&args, context).await,
         Command::Completions(args) => shell::completions(&args, context),
         Command::Man(args) => shell::man(&args, context),
+    }
+}
+
+async fn log(args: Log, context: &mut Context) -> Result<(), CliError> {
+    match args.dialect {
+        Some(_) => contracts::log(&args, context).await,
+        None => log::run(&args, context).await,
+    }
+}
+
+async fn replay(args: Replay, context: &mut Context) -> Result<(), CliError> {
+    match args.sessions {
+        Some(_) => replay_sessions::run(&args, context).await,
+        None if args.tools => replay_tools::run(&args, context).await,
+        None => replay::run(&args, context).await,
     }
 }
 

@@ -1,12 +1,12 @@
 //! What every command works with: where the log is, and where output goes.
 
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use annals::blocking::Wait as _;
 use annals::event_log::Position;
 use annals::{Annals, At, AtName, LogUrl, OpenOptions};
 use annals_dialects::secrets::Secrets;
-use annals_files::{ROOT, User};
 use annals_live::{Spool, take_in};
 use rustix::fs::Mode;
 
@@ -59,7 +59,7 @@ impl Context {
         let Ok(spool) = Spool::of(&self.log) else {
             return;
         };
-        if spool.waiting().is_ok_and(|waiting| waiting.is_empty()) || is_of_another(&spool) {
+        if spool.waiting().is_ok_and(|waiting| waiting.is_empty()) || spool.is_of_another() {
             return;
         }
         // On a thread of its own: this one may run a future.
@@ -83,11 +83,10 @@ impl Context {
     /// a new log for their owner alone: the database creates its files by itself.
     pub(crate) fn own_files(&self) {
         let others = Mode::RWXG | Mode::RWXO;
-        let found = match self.log.parse() {
-            Ok(LogUrl::Rocks(folder)) => std::fs::metadata(folder).ok(),
-            _ => None,
+        let open = match self.log.parse() {
+            Ok(LogUrl::Rocks(folder)) => openness(&folder),
+            _ => Mode::empty(),
         };
-        let open = found.map_or(Mode::empty(), |found| Mode::from_raw_mode(found.mode()));
         let _ = rustix::process::umask(others.difference(open));
     }
 
@@ -102,11 +101,18 @@ impl Context {
     }
 }
 
-/// Whether the spool is that of the user whose log it is, who lets this one write to it: what waits there is theirs.
-fn is_of_another(spool: &Spool) -> bool {
-    let user = User::current();
-    let found = std::fs::symlink_metadata(spool.path());
-    user != ROOT && found.is_ok_and(|found| found.uid() != user.0)
+/// What others may do with a folder. Where single users have rights on it, its mode has theirs in the place of the
+/// group's, which files that are made when they have been taken back must not have.
+fn openness(folder: &Path) -> Mode {
+    let Ok(found) = std::fs::metadata(folder) else {
+        return Mode::empty();
+    };
+    let open = Mode::from_raw_mode(found.mode());
+    match annals_files::listed(folder) {
+        Ok(None) => open,
+        Ok(Some(listed)) if listed.groups => open,
+        _ => open.difference(Mode::RWXG),
+    }
 }
 
 /// Waits until the log has what the command must see.

@@ -39,7 +39,8 @@ impl Changes {
         })
     }
 
-    /// Waits until something changed. Where the system reports no more changes it never ends: the caller looks now and then.
+    /// Waits until something changed. Where the system reports no more changes it never ends: the caller looks now and
+    /// then.
     pub(crate) async fn next(&mut self) {
         if self.told.next().await.is_none() {
             futures::future::pending::<()>().await;

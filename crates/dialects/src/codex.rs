@@ -6,8 +6,8 @@
 //! another that the program showed (`event_msg`). The second one counts only where there is no first one, which is
 //! known when something else follows.
 //!
-//! Tokens are running totals of the thread; what was added since the line before counts to the turn. Cached input is part
-//! of the input, and reasoning is part of the output.
+//! Tokens are running totals of the thread; what was added since the line before counts to the turn. Cached input is
+//! part of the input, and reasoning is part of the output.
 
 mod fields;
 mod line;

@@ -1,11 +1,9 @@
 //! `import git`: a repository's history as intents, tasks, runs and decisions.
 //!
-//! Every commit that HEAD reaches becomes an Intent (its subject and body), a
-//! Task, a Run whose baseline is the first parent, a PatchSet with the diff,
-//! and a Commit Decision that names the commit itself; the table is in `map.rs`. What
-//! else its header says is evidence of the run (`header.rs`). A commit is one batch, whose key and whose objects' ids follow
-//! from the commit's id: importing again, or from another clone, adds only
-//! what is new.
+//! Every commit that HEAD reaches becomes an Intent (its subject and body), a Task, a Run whose baseline is the first
+//! parent, a PatchSet with the diff, and a Commit Decision that names the commit itself; the table is in `map.rs`. What
+//! else its header says is evidence of the run (`header.rs`). A commit is one batch, whose key and whose objects' ids
+//! follow from the commit's id: importing again, or from another clone, adds only what is new.
 //!
 //! The diff is against the first parent, with git's default algorithm, three
 //! lines of context and renames from 50 % similarity on; it is what `git diff`

@@ -1,8 +1,8 @@
 //! Noticing recordings as agents write them.
 //!
 //! The system says when something in the folder changes; the folder is looked through every now and then, too, for some
-//! file systems say nothing. A recording is ready once it stayed as it is for a moment, or has grown for some seconds: an
-//! agent may work for hours.
+//! file systems say nothing. A recording is ready once it stayed as it is for a moment, or has grown for some seconds:
+//! an agent may work for hours.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;

@@ -22,7 +22,8 @@ use crate::User;
 pub enum Access {
     /// That of the file or folder itself.
     Own,
-    /// That which everything made in a folder from then on begins with, regardless of the mask of the process that makes it.
+    /// That which everything made in a folder from then on begins with, regardless of the mask of the process that
+    /// makes it.
     OfNew,
 }
 

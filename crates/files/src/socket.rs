@@ -44,12 +44,12 @@ impl SocketAddress {
     }
 }
 
-/// Puts a socket, for this user and `others`, in the place of the one of this name, so that there is never none in between.
-/// `bind` makes it; until it is in its place it has the name `own`, which nothing else in the folder has.
+/// Puts a socket, for this user and `others`, in the place of the one of this name, so that there is never none in
+/// between. `bind` makes it; until it is in its place it has the name `own`, which nothing else in the folder has.
 ///
 /// # Errors
-/// Those of the operating system, and of `bind`; [`io::ErrorKind::Unsupported`] where there are others and the file system has
-/// no access control lists.
+/// Those of the operating system, and of `bind`; [`io::ErrorKind::Unsupported`] where there are others and the file
+/// system has no access control lists.
 pub fn put_socket<S>(
     folder: &Path,
     (name, own): (&str, &str),
@@ -71,8 +71,8 @@ pub fn put_socket<S>(
     Ok(socket)
 }
 
-/// What tells a file from another one in its place: its device and its number. Links are not followed; nothing, where there
-/// is no file, or it cannot be looked at.
+/// What tells a file from another one in its place: its device and its number. Links are not followed; nothing, where
+/// there is no file, or it cannot be looked at.
 pub fn identity(path: &Path) -> Option<(u64, u64)> {
     let found = fs::symlink_metadata(path).ok()?;
     Some((found.dev(), found.ino()))

@@ -1,9 +1,9 @@
-//! A bell beside the spool: a process that stays hears of an event as soon as that is kept, so that a hook need not open
-//! the log (ADR 33).
+//! A bell beside the spool: a process that stays hears of an event as soon as that is kept, so that a hook need not
+//! open the log (ADR 33).
 //!
-//! It is a socket for datagrams in the spool's folder, `bell`. A hook that finds somebody at it keeps its event in the spool,
-//! rings, and is done: the event is on disk, and is taken in at once. Nothing is lost where nobody hears it: whoever writes to
-//! the log next takes in what waits.
+//! It is a socket for datagrams in the spool's folder, `bell`. A hook that finds somebody at it keeps its event in the
+//! spool, rings, and is done: the event is on disk, and is taken in at once. Nothing is lost where nobody hears it:
+//! whoever writes to the log next takes in what waits.
 
 use std::fs;
 use std::io;
@@ -40,7 +40,8 @@ impl Bell {
         })
     }
 
-    /// Whether hooks find it, or another one that somebody hears. Where not, it is to be hung again: something took it down.
+    /// Whether hooks find it, or another one that somebody hears. Where not, it is to be hung again: something took it
+    /// down.
     pub fn is_there(&self) -> bool {
         let found = identity(&self.spool.path().join(NAME));
         (self.identity.is_some() && found == self.identity) || Ringer::find(&self.spool).is_some()
@@ -83,8 +84,8 @@ impl Listener {
         Listener { spool, hung: None }
     }
 
-    /// Sees to it that hooks find a bell: it is hung where there is none, and where something took it down. To be called now
-    /// and then, on a runtime of tokio.
+    /// Sees to it that hooks find a bell: it is hung where there is none, and where something took it down. To be
+    /// called now and then, on a runtime of tokio.
     ///
     /// # Errors
     /// [`SpoolError`]; until it is hung, hooks bring what they have themselves.

@@ -143,7 +143,8 @@ impl Ruling {
         }
     }
 
-    /// The same for an agent that cannot be made to ask a person: where nothing may be let through unasked, it is denied.
+    /// The same for an agent that cannot be made to ask a person: where nothing may be let through unasked, it is
+    /// denied.
     #[must_use]
     pub fn closed_for(mut self, agent: HookAgent) -> Ruling {
         if self.verdict == Verdict::Ask && !agent.asks() {

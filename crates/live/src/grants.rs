@@ -1,8 +1,8 @@
 //! What a log knows of a decision before it is told: on which permission it rests, and what was in force already.
 //!
-//! Agents do not say on which permission a call rests. It is known where the same call was allowed for the session before, and
-//! where the rule that lets it through is one that the call of an earlier permission could have been allowed by: agents
-//! make rules of calls that people allow from then on.
+//! Agents do not say on which permission a call rests. It is known where the same call was allowed for the session
+//! before, and where the rule that lets it through is one that the call of an earlier permission could have been
+//! allowed by: agents make rules of calls that people allow from then on.
 
 use annals::domain::run::{GrantScope, ToolDecider, ToolVerdict};
 use annals::domain::{IntegrityHash, RunId, ToolInvocationId};

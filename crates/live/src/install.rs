@@ -180,14 +180,20 @@ impl Change {
 /// [`InstallError`].
 pub fn install(agent: HookAgent, path: &Path, command: &str) -> Result<Change, InstallError> {
     let before = read(path)?;
-    let after = with_hooks(agent, path, before.as_deref(), command)?;
-    let found = match &before {
-        Some(text) => commands(agent, path, text)?,
-        None => Vec::new(),
+    let (after, has_hooks) = match &before {
+        None => (with_hooks(agent, path, None, command)?, false),
+        // Where they are there already as they are to be, nothing moves.
+        Some(text) if is_complete(agent, path, text, command)? => (text.clone(), true),
+        Some(text) => {
+            // Other hooks of ours come in the place of those that are there, so that all of them can be taken back.
+            let own = without_hooks(agent, path, text)?;
+            let after = with_hooks(agent, path, own.as_deref(), command)?;
+            (after, !commands(agent, path, text)?.is_empty())
+        }
     };
     Ok(Change {
         path: path.to_owned(),
-        has_hooks: !found.is_empty(),
+        has_hooks,
         before,
         after: Some(after),
         keeps_copy: true,
@@ -210,15 +216,10 @@ pub fn uninstall(agent: HookAgent, path: &Path) -> Result<Change, InstallError> 
     let Some(text) = &before else {
         return Ok(nothing);
     };
-    let Some(command) = commands(agent, path, text)?.into_iter().next() else {
+    if commands(agent, path, text)?.is_empty() {
         return Ok(nothing);
-    };
-    let copy = read(&copy_of(path))?;
-    let made = with_hooks(agent, path, copy.as_deref(), &command)?;
-    let after = match made == *text {
-        true => copy,
-        false => Some(without_hooks(agent, path, text)?),
-    };
+    }
+    let after = without_hooks(agent, path, text)?;
     Ok(Change { after, ..nothing })
 }
 
@@ -273,25 +274,40 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
+/// A configuration with our hooks, which it does not have.
 fn with_hooks(
     agent: HookAgent,
     path: &Path,
     text: Option<&str>,
     command: &str,
 ) -> Result<String, InstallError> {
-    let cleaned = text
-        .map(|text| without_hooks(agent, path, text))
-        .transpose()?;
     let changed = match agent {
-        HookAgent::Codex => toml::with_hooks(cleaned.as_deref(), agent, command),
-        _ => json::with_hooks(cleaned.as_deref(), agent, command),
+        HookAgent::Codex => toml::with_hooks(text, agent, command),
+        _ => json::with_hooks(text, agent, command),
     };
-    // Where they are there already as they are to be, nothing moves.
-    let changed = changed.map_err(|reason| not_understood(path, reason))?;
-    match text {
-        Some(text) if is_complete(agent, path, text, command)? => Ok(text.to_owned()),
-        _ => Ok(changed),
+    changed.map_err(|reason| not_understood(path, reason))
+}
+
+/// A configuration without our hooks: as it was before them, where nothing else has changed since.
+fn without_hooks(
+    agent: HookAgent,
+    path: &Path,
+    text: &str,
+) -> Result<Option<String>, InstallError> {
+    let Some(command) = commands(agent, path, text)?.into_iter().next() else {
+        return Ok(Some(text.to_owned()));
+    };
+    let copy = read(&copy_of(path))?;
+    let made = with_hooks(agent, path, copy.as_deref(), &command);
+    if made.is_ok_and(|made| made == text) {
+        return Ok(copy);
     }
+    let without = match agent {
+        HookAgent::Codex => toml::without_hooks(text, agent),
+        _ => json::without_hooks(text, agent),
+    };
+    let without = without.map_err(|reason| not_understood(path, reason))?;
+    Ok(Some(without))
 }
 
 /// Whether a configuration has each of our hooks with this command, and none with another one.
@@ -305,23 +321,14 @@ fn is_complete(
         HookAgent::Codex => toml::hooks(text, agent),
         _ => json::hooks(text, agent),
     };
-    let found = found.map_err(|reason| not_understood(path, reason))?;
+    let mut found = found.map_err(|reason| not_understood(path, reason))?;
     let wanted = agent
         .events()
         .map(|event| (event.to_owned(), command.to_owned()));
     let mut wanted: Vec<(String, String)> = wanted.collect();
-    let mut found = found;
     wanted.sort();
     found.sort();
     Ok(wanted == found)
-}
-
-fn without_hooks(agent: HookAgent, path: &Path, text: &str) -> Result<String, InstallError> {
-    let without = match agent {
-        HookAgent::Codex => toml::without_hooks(text, agent),
-        _ => json::without_hooks(text, agent),
-    };
-    without.map_err(|reason| not_understood(path, reason))
 }
 
 fn commands(agent: HookAgent, path: &Path, text: &str) -> Result<Vec<String>, InstallError> {

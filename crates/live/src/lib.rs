@@ -1,9 +1,9 @@
 //! Recording agents as they work: their hooks, a spool for when no log can be reached, telemetry, and their growing
 //! transcripts.
 //!
-//! An agent runs `annals hook claude`, or of another agent, at each event and waits for it. So a hook never fails and is never late: what
-//! cannot be recorded in time lies synced in the [`Spool`] beside the log, and the next process that opens the log for
-//! writing takes it in, once ([`take_in`]).
+//! An agent runs `annals hook claude`, or of another agent, at each event and waits for it. So a hook never fails and
+//! is never late: what cannot be recorded in time lies synced in the [`Spool`] beside the log, and the next process
+//! that opens the log for writing takes it in, once ([`take_in`]).
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
 

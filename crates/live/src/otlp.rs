@@ -1,7 +1,7 @@
 //! A receiver of OpenTelemetry: logs and traces of agents over HTTP, as JSON and as protobuf.
 //!
-//! It answers when what it was given is on disk, and not before; so an exporter that gets no answer sends again, and what was
-//! recorded is not recorded twice. What is read at a time is bounded, in requests and in bytes.
+//! It answers when what it was given is on disk, and not before; so an exporter that gets no answer sends again, and
+//! what was recorded is not recorded twice. What is read at a time is bounded, in requests and in bytes.
 
 mod answer;
 mod meaning;

@@ -75,9 +75,9 @@ impl HookRun {
     /// its deadline, unless the disk itself is slower. With it comes what the gate may answer: what is on disk, and no
     /// other verdict. Nothing is only refused.
     ///
-    /// Where a process stays that takes in what comes ([`crate::Bell`]), it has the event from the spool at once. Otherwise
-    /// the log is opened by another process, which runs [`deliver`] and is given so much time: it can be given up at any
-    /// moment, and whatever becomes of it, this one goes on.
+    /// Where a process stays that takes in what comes ([`crate::Bell`]), it has the event from the spool at once.
+    /// Otherwise the log is opened by another process, which runs [`deliver`] and is given so much time: it can be
+    /// given up at any moment, and whatever becomes of it, this one goes on.
     pub fn decide(
         &self,
         hook: Hook,
@@ -127,8 +127,8 @@ impl HookRun {
         (Became::Lost(reason), ruling.flatten())
     }
 
-    /// A hook whose call the log knows nothing of, as far as is known: it is refused, where that is wanted. Should the log
-    /// come to have the first verdict still, this is another one, and has a name of its own.
+    /// A hook whose call the log knows nothing of, as far as is known: it is refused, where that is wanted. Should the
+    /// log come to have the first verdict still, this is another one, and has a name of its own.
     fn closed(&self, hook: Hook, reason: &str) -> Hook {
         let is_open = |ruling: &Ruling| ruling.verdict != Verdict::Deny;
         if !self.fail_closed || !hook.ruling.as_ref().is_some_and(is_open) {

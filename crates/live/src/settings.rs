@@ -1,7 +1,7 @@
 //! The settings of an agent that were in force when it asked for a call, and what their rules say of it.
 //!
-//! Agents do not say by which rule they let a call through. Their settings files do, as they are at that moment: what follows
-//! from them is recorded as inferred, together with the files. What is not certain is not inferred.
+//! Agents do not say by which rule they let a call through. Their settings files do, as they are at that moment: what
+//! follows from them is recorded as inferred, together with the files. What is not certain is not inferred.
 
 mod rules;
 
@@ -30,8 +30,8 @@ pub(crate) use self::rules::{Asked, Place, Rule};
 /// The most bytes of a settings file that are read.
 const LARGEST: u64 = 1024 * 1024;
 
-/// What the settings of an agent say of a call, by its files as they are now. What is read of some that were kept has yet
-/// to be looked through ([`Settings::redacted`]): its texts are others.
+/// What the settings of an agent say of a call, by its files as they are now. What is read of some that were kept has
+/// yet to be looked through ([`Settings::redacted`]): its texts are others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Settings<T = RedactedText> {
@@ -136,8 +136,8 @@ impl Settings {
         self.files.iter().map(PolicyFile::says).collect()
     }
 
-    /// Adds what follows from the settings to what an event tells of a call: a decision of its own, or what was in force
-    /// and which rule it was where a person is asked.
+    /// Adds what follows from the settings to what an event tells of a call: a decision of its own, or what was in
+    /// force and which rule it was where a person is asked.
     pub(crate) fn add(&self, means: Means, mode: Option<RedactedText>, steps: &mut Vec<CallStep>) {
         match means {
             Means::Requested => {

@@ -1,8 +1,9 @@
 //! What could not be recorded in time: a file for each event, beside the log.
 //!
-//! The folder of a log at `PATH` is `PATH.spool`, with mode 0700. An event is written under another name, synced, renamed,
-//! and the folder is synced; so a file is whole or not there. Its name begins with the time in milliseconds, so that names in their
-//! order are events in theirs, and says of which session it is. The secrets are out of it before it is written.
+//! The folder of a log at `PATH` is `PATH.spool`, with mode 0700. An event is written under another name, synced,
+//! renamed, and the folder is synced; so a file is whole or not there. Its name begins with the time in milliseconds,
+//! so that names in their order are events in theirs, and says of which session it is. The secrets are out of it before
+//! it is written.
 //!
 //! ```text
 //! PATH.spool/

@@ -35,9 +35,9 @@ use words::{one_line, relative};
 
 /// A tool call in one line.
 ///
-/// It has three parts, of which a narrow screen cuts the middle one: the tool, what it was called with, and what came of
-/// it. None of them has a line break or another control character; characters that are hidden otherwise are as they
-/// were recorded.
+/// It has three parts, of which a narrow screen cuts the middle one: the tool, what it was called with, and what came
+/// of it. None of them has a line break or another control character; characters that are hidden otherwise are as
+/// they were recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallLine {
     before: String,

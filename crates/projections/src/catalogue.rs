@@ -278,8 +278,8 @@ impl Catalogue {
             .await
     }
 
-    /// The objects that there are of some ids, in their order, with what they name and, if that is asked for, their ids in
-    /// other systems; as of the last [`Catalogue::catch_up`] or later.
+    /// The objects that there are of some ids, in their order, with what they name and, if that is asked for, their
+    /// ids in other systems; as of the last [`Catalogue::catch_up`] or later.
     ///
     /// # Errors
     /// [`CatalogueError`].

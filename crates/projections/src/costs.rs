@@ -4,19 +4,23 @@
 //! usage events ──▶ cells, rows with the log ──▶ groups by axes, priced ──▶ a report
 //! ```
 //!
-//! A *cell* has the tokens of one run, model and actor in a quarter of an hour, and the costs that were recorded with them. A
-//! cell is priced by a table of prices, and rounded to a millionth of the currency, once: every sum is a sum of the same
-//! cells, so that the rows of any report add up to its total, to the last millionth. `docs/costs.md` says what counts.
+//! A *cell* has the tokens of one run, model and actor in a quarter of an hour, and the costs that were recorded with
+//! them. A cell is priced by a table of prices, and rounded to a millionth of the currency, once: every sum is a sum
+//! of the same cells, so that the rows of any report add up to its total, to the last millionth. `docs/costs.md` says
+//! what counts.
 
+mod amount;
 mod cell;
 mod model;
 mod prices;
 mod report;
+mod time;
 mod zone;
 
 #[cfg(test)]
 mod tests;
 
+pub use amount::amount_of_money;
 pub use cell::{CostCell, Quarter, TokenSums, Used};
 pub use model::{CostModel, CostRange};
 pub use prices::{Price, PriceError, PriceTable};
@@ -24,4 +28,5 @@ pub use report::{
     CostAxis, CostGroups, CostKey, CostReport, CostRow, CostSums, Family, RunPlace, UnknownAxis,
     UnpricedModel,
 };
+pub use time::{CostTime, InvalidCostTime};
 pub use zone::{CostZone, InvalidZone};

@@ -89,7 +89,7 @@ pub use merged::Merged;
 pub use named_stream::{bucket_stream, new_alias_stream};
 pub use object::{ObjectView, View};
 pub use parts::{ArtifactView, EnvironmentView, Labels};
-pub use projection::{Lag, Projection, ProjectionError, ReadModel, Table};
+pub use projection::{Lag, Projection, ProjectionError, ReadModel, Table, TableQuery};
 pub use run_report::{
     FailedCall, ReportedCheck, ReportedDecision, ReportedFile, ReportedModel, RunReport,
     RunReportFold,

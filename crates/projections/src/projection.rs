@@ -5,7 +5,7 @@ mod read_model;
 mod table;
 
 pub use error::ProjectionError;
-pub use read_model::{Lag, ReadModel};
+pub use read_model::{Lag, ReadModel, TableQuery};
 pub use table::Table;
 
 use crate::Entry;
@@ -55,9 +55,9 @@ pub trait Projection: Send + Sync {
     /// `subscriptions` are taken.
     fn name(&self) -> &str;
 
-    /// The form of the rows, counted from 1. With another one the rows are folded from the whole log again, under a name of
-    /// their own, and those of the older forms are dropped when that is done: programs of the old form can be asked
-    /// until then.
+    /// The form of the rows, counted from 1. With another one the rows are folded from the whole log again, under a
+    /// name of their own, and those of the older forms are dropped when that is done: programs of the old form can be
+    /// asked until then.
     fn version(&self) -> u32 {
         1
     }
@@ -68,8 +68,8 @@ pub trait Projection: Send + Sync {
         true
     }
 
-    /// The only types of events that change rows, if they are few: then those alone are read, by the log's index of types,
-    /// and a log of which little counts is folded in a moment. Empty for any.
+    /// The only types of events that change rows, if they are few: then those alone are read, by the log's index of
+    /// types, and a log of which little counts is folded in a moment. Empty for any.
     fn types(&self) -> &[&str] {
         &[]
     }

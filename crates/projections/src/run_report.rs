@@ -8,7 +8,7 @@ mod tests;
 use std::collections::{HashMap, VecDeque};
 
 use annals_domain::run::{
-    DecisionMade, Event, EvidenceRecorded, StoredTokens, ToolStatus, ToolVerdict, call_of,
+    CallStatus, DecisionMade, Event, EvidenceRecorded, StoredTokens, call_of,
 };
 use annals_domain::{
     AnyEvent, DecisionId, EvidenceId, GitOid, Kind, RunId, Timestamp, ToolInvocationId, run,
@@ -128,19 +128,10 @@ pub struct ReportedDecision {
     pub at: Timestamp,
 }
 
-/// Where a call is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum CallState {
-    #[default]
-    Begun,
-    Denied,
-    Ok,
-    Failed,
-}
-
+/// What is known of a call.
 #[derive(Debug, Clone, Copy, Default)]
 struct Call {
-    state: CallState,
+    status: Option<CallStatus>,
     requested: Option<Version>,
 }
 
@@ -192,27 +183,16 @@ impl RunReportFold {
             return true;
         };
         let call = self.calls.entry(id).or_default();
-        let ended = |status| match status {
-            ToolStatus::Ok => CallState::Ok,
-            ToolStatus::Error => CallState::Failed,
-        };
-        let state = match event {
-            Event::ToolRequested(_) => {
-                call.requested = Some(version);
-                return false;
-            }
-            Event::ToolDecided(event) if event.verdict == ToolVerdict::Deny => CallState::Denied,
-            Event::ToolEnded(event) => ended(event.status),
-            Event::ToolInvoked(event) => ended(event.status),
-            Event::ToolInvocationAdopted(event) => ended(event.invocation.status),
-            _ => return false,
-        };
-        // What is told of a call later, as a whole, is of the same end.
-        let is_news = call.state != state && call.state != CallState::Failed;
-        if is_news {
-            call.state = state;
+        if matches!(event, Event::ToolRequested(_)) {
+            call.requested = Some(version);
         }
-        is_news && state == CallState::Failed
+        let had_failed = call.status == Some(CallStatus::Error);
+        call.status = CallStatus::after(call.status, event);
+        let has_failed = call.status == Some(CallStatus::Error);
+        if had_failed && !has_failed {
+            self.failed_calls.retain(|failed| failed.id != id);
+        }
+        has_failed && !had_failed
     }
 
     /// Folds an event in whose content is needed, after it was counted.
@@ -268,10 +248,10 @@ impl RunReportFold {
         let ObjectView::Run(run) = self.run.view()? else {
             return None;
         };
-        let of = |state| {
+        let of = |status| {
             self.calls
                 .values()
-                .filter(|call| call.state == state)
+                .filter(|call| call.status == Some(status))
                 .count() as u64
         };
         let is_over = matches!(run.status(), run::Status::Completed | run::Status::Failed);
@@ -281,8 +261,8 @@ impl RunReportFold {
             models: self.models,
             tokens: self.tokens,
             calls: self.calls.len() as u64,
-            failed: of(CallState::Failed),
-            denied: of(CallState::Denied),
+            failed: of(CallStatus::Error),
+            denied: of(CallStatus::Denied),
             failed_calls: self.failed_calls.into(),
             patch_sets,
             files,

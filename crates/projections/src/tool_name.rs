@@ -1,7 +1,7 @@
 //! Names that say nothing of a tool.
 
-/// Whether a source says no tool's name: none is known to it, or it tells no more than that the tool is of an MCP server.
-/// The first source that says one names the tool.
+/// Whether a source says no tool's name: none is known to it, or it tells no more than that the tool is of an MCP
+/// server. The first source that says one names the tool.
 pub(crate) fn is_generic(name: &str) -> bool {
     matches!(name.trim(), "" | "(unnamed)" | "mcp_tool")
 }

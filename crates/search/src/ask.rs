@@ -118,11 +118,16 @@ fn of_word(field: Field, word: &str, is_open: bool) -> Result<Box<dyn IndexQuery
         let term = IndexTerm::from_field_text(field, word);
         return Ok(Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs)));
     }
-    // Words are letters, digits, and what folding makes of those: nothing that a pattern takes for more.
-    Ok(Box::new(RegexQuery::from_pattern(
-        &format!("{word}.*"),
-        field,
-    )?))
+    let mut pattern = String::with_capacity(word.len() + 2);
+    for letter in word.chars() {
+        // What folding makes of a sign may be more than letters and digits: of ⑴ it is (1).
+        if letter.is_ascii_punctuation() {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern.push_str(".*");
+    Ok(Box::new(RegexQuery::from_pattern(&pattern, field)?))
 }
 
 /// Collects the best candidates.

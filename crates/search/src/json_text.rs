@@ -11,7 +11,8 @@ const WITHIN: u32 = 3;
 const DATA: usize = 256;
 
 /// Adds the texts and numbers of a JSON value to `out`, each on a line of its own; without the names of fields. A text
-/// that is JSON again, an object or a list, is read as such; one of base64 is left out. What is no JSON is added as it is.
+/// that is JSON again, an object or a list, is read as such; one of base64 is left out. What is no JSON is added as
+/// it is.
 pub(crate) fn add_json(json: &str, out: &mut String) {
     add(json, WITHIN, out);
 }

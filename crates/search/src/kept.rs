@@ -149,8 +149,8 @@ impl Kept {
 /// What the names of the files end with that every segment has. Some of them are first needed by a question.
 const NEEDED: [&str; 6] = ["idx", "pos", "term", "store", "fast", "fieldnorm"];
 
-/// Compares every file with its check sum. What the library knows of files by its own list is not enough: the list may be
-/// missing.
+/// Compares every file with its check sum. What the library knows of files by its own list is not enough: the list
+/// may be missing.
 fn check_files(index: &Index) -> Result<(), Fault> {
     let directory = index.directory();
     for segment in index.load_metas()?.segments {

@@ -1,12 +1,12 @@
 //! Full-text search over a log.
 //!
-//! [`LogSearch`] answers a [`Query`] with the events that have its words, the best first, each with the line in which they
-//! are. An index that lies in the log's folder follows the log. It has words and positions of the log, and no text:
-//! *the index proposes, the log decides*. What is shown is read from the log and compared with the question once more, so that
-//! nothing is shown that was removed, whatever the index has.
+//! [`LogSearch`] answers a [`Query`] with the events that have its words, the best first, each with the line in which
+//! they are. An index that lies in the log's folder follows the log. It has words and positions of the log, and no
+//! text: *the index proposes, the log decides*. What is shown is read from the log and compared with the question
+//! once more, so that nothing is shown that was removed, whatever the index has.
 //!
-//! `docs/search.md` says what is searched, what words are, and how questions are asked; ADR 35 where the index lies, and
-//! how a redaction reaches it.
+//! `docs/search.md` says what is searched, what words are, and how questions are asked; ADR 35 where the index lies,
+//! and how a redaction reaches it.
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "tests may panic"))]

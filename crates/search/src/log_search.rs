@@ -55,7 +55,8 @@ pub struct LogSearch {
 }
 
 impl LogSearch {
-    /// Searches a log, whose index lies in its folder; a log without one, such as one in memory, is searched without an index.
+    /// Searches a log, whose index lies in its folder; a log without one, such as one in memory, is searched without
+    /// an index.
     pub fn new(annals: &Annals, folder: Option<&Path>) -> LogSearch {
         LogSearch {
             annals: annals.clone(),
@@ -331,8 +332,8 @@ impl LogSearch {
         Ok(filter)
     }
 
-    /// The first position that was recorded at or after a time; the one after the last where none was. Times of recording
-    /// never decrease, so halving finds it.
+    /// The first position that was recorded at or after a time; the one after the last where none was. Times of
+    /// recording never decrease, so halving finds it.
     async fn recorded_since(&self, time: DateTime<Utc>) -> Result<u64, SearchError> {
         let (mut low, mut high) = (1, self.annals.position().0 + 1);
         while low < high {

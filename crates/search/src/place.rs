@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A redaction removes all but those of the new epoch, when it gives up the bytes of what it removed
-//! (`crates/store-rocks/src/derived.rs`). So the folder is made first, and the epoch is looked at then: either it is still this one,
-//! and the redaction that moves it finds the folder, or it is another one already.
+//! (`crates/store-rocks/src/derived.rs`). So the folder is made first, and the epoch is looked at then: either it is
+//! still this one, and the redaction that moves it finds the folder, or it is another one already.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 
 use annals_event_log::Epoch;
 
-/// Whether an index is kept, of a log in a folder. It is about this folder, not about what the log says: a copy of the log
-/// begins with [`Keeping::Lazy`].
+/// Whether an index is kept, of a log in a folder. It is about this folder, not about what the log says: a copy of
+/// the log begins with [`Keeping::Lazy`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Keeping {
     /// It is made by the first search, and brought up to date by each.

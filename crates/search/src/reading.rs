@@ -1,4 +1,5 @@
-//! The index's files for reading alone: nothing is locked, made or removed, so that who may not write to a log can search it.
+//! The index's files for reading alone: nothing is locked, made or removed, so that who may not write to a log can
+//! search it.
 
 use std::io;
 use std::path::Path;

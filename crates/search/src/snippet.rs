@@ -54,6 +54,19 @@ impl Snippet {
             is_cut_behind: has_more(text, piece.end..line.end),
         }
     }
+
+    /// The text in pieces, and whether each is a word that was looked for.
+    pub fn pieces(&self) -> Vec<(&str, bool)> {
+        let (mut pieces, mut at) = (Vec::new(), 0);
+        for mark in &self.marks {
+            pieces.push((self.text.get(at..mark.start).unwrap_or_default(), false));
+            pieces.push((self.text.get(mark.clone()).unwrap_or_default(), true));
+            at = mark.end;
+        }
+        pieces.push((self.text.get(at..).unwrap_or_default(), false));
+        pieces.retain(|(text, _)| !text.is_empty());
+        pieces
+    }
 }
 
 /// Whether there is more than spaces.

@@ -30,9 +30,9 @@ enum Came {
 }
 
 impl LogSearch {
-    /// Adds to the index what it lacks, and makes it where there is none, or none of this log that is whole. `progress` is told each
-    /// position up to which it is. Killed at any moment, it goes on from its last commit. Says why, where it is not up
-    /// to date then; without a folder there is no index, and nothing to do.
+    /// Adds to the index what it lacks, and makes it where there is none, or none of this log that is whole.
+    /// `progress` is told each position up to which it is. Killed at any moment, it goes on from its last commit.
+    /// Says why, where it is not up to date then; without a folder there is no index, and nothing to do.
     ///
     /// # Errors
     /// [`SearchError`].
@@ -67,8 +67,8 @@ impl LogSearch {
         Err(SearchError::Moving { attempts: ATTEMPTS })
     }
 
-    /// For a process that stays: brings the index up to date every `pause` where that is asked for ([`Keeping::Kept`]), until
-    /// the log is closed. It sleeps on its thread.
+    /// For a process that stays: brings the index up to date every `pause` where that is asked for
+    /// ([`Keeping::Kept`]), until the log is closed. It sleeps on its thread.
     pub async fn keep_up(&self, pause: Duration) {
         let mut said = String::new();
         loop {
@@ -157,8 +157,8 @@ impl LogSearch {
             return Ok(Came::There);
         }
         place.make(epoch)?;
-        // The folder is there now: a redaction from here on finds it. One that is under way has not moved the epoch yet, and
-        // a reader may not see it do so.
+        // The folder is there now: a redaction from here on finds it. One that is under way has not moved the epoch
+        // yet, and a reader may not see it do so.
         if self
             .annals
             .contents()

@@ -1,8 +1,8 @@
 //! The words of a text, as the index and a question have them (`docs/search.md`, "Words").
 //!
-//! A *run* is a longest sequence of letters and digits. `parseUtf8String` is one run of three parts, `max_frames` are two
-//! runs. The words of a text are the parts, each at its own place, and for a run of several parts all of it once more, over
-//! the places of its parts. All are folded, so that `É`, `é` and `e` are one letter.
+//! A *run* is a longest sequence of letters and digits. `parseUtf8String` is one run of three parts, `max_frames` are
+//! two runs. The words of a text are the parts, each at its own place, and for a run of several parts all of it once
+//! more, over the places of its parts. All are folded, so that `É`, `é` and `e` are one letter.
 
 use std::ops::Range;
 

@@ -19,10 +19,12 @@ mod owner;
 mod place;
 mod ports;
 mod purge;
+mod share_error;
 mod shared;
 mod sharing;
 mod stranger;
 
 pub use annals_files::User;
-pub use shared::{ShareError, SharedLog};
+pub use share_error::ShareError;
+pub use shared::SharedLog;
 pub use sharing::{Sharing, SharingError};

@@ -440,8 +440,8 @@ async fn write(
     while let Some(first) = answers.recv().await {
         let mut more = put(first, &mut together, &mut held);
         let mut idle_turns = 0;
-        // The log answers a group of calls one after the other: the processor is offered to it while answers come. Otherwise
-        // nearly each would be written alone, and wake the guest.
+        // The log answers a group of calls one after the other: the processor is offered to it while answers come.
+        // Otherwise nearly each would be written alone, and wake the guest.
         while more && held.len() < CALLS - calls.available_permits() && idle_turns < IDLE_TURNS {
             std::thread::yield_now();
             tokio::task::yield_now().await;

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use annals_event_log::{Classification, Classified, ErrorClass, EventLog, ReadError};
-use annals_files::User;
+use annals_event_log::{EventLog, ReadError};
 use annals_store_rocks::{OpenError, Options, RocksLog};
 use tokio::sync::oneshot;
 use tokio::task::unconstrained;
@@ -15,6 +14,7 @@ use uuid::Uuid;
 use crate::guest::{CallError, ConnectError, Connection};
 use crate::message::{Answer, Call};
 use crate::owner::Serving;
+use crate::share_error::{ShareError, unusable_owner};
 use crate::stranger::Stranger;
 
 /// How long it takes at most to find the owner or to become it. One that is ending may still write.
@@ -22,87 +22,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The same where the log is opened: who waits there is not in the middle of something.
 const TO_OPEN: Duration = Duration::from_secs(5);
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
-
-/// Why a log could not be opened to be shared. Nothing was altered.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ShareError {
-    /// The log could not be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// A process has it open that this one cannot work with.
-    #[error("no process that has the log at {path} open for writing can be worked with: {reason}", path = .path.display())]
-    Owner {
-        /// The log's folder.
-        path: PathBuf,
-        /// What is the matter.
-        reason: String,
-        /// Whether it may go by itself.
-        passing: bool,
-    },
-    /// The log is another user's, who lets this one not write to it.
-    #[error(
-        "{user} may not write to the log at {path}, which belongs to {owner}: `annals share --with {}`, run by {owner} or root, lets them",
-        .user.0, path = .path.display()
-    )]
-    NotNamed {
-        /// The log's folder.
-        path: PathBuf,
-        /// The user of this process.
-        user: User,
-        /// The one whose log it is.
-        owner: User,
-    },
-    /// The log is another user's, and no process owns it that this one can write by way of.
-    #[error(
-        "no process owns the log at {path}: {user} writes to it by way of one of {owner}, \
-         such as `annals serve --record-only`; try again when there is one",
-        path = .path.display()
-    )]
-    NoOwner {
-        /// The log's folder.
-        path: PathBuf,
-        /// The user of this process.
-        user: User,
-        /// The one whose log it is.
-        owner: User,
-    },
-    /// The log is another user's: this process never owns it.
-    #[error(
-        "{user} cannot own the log at {path}: only {owner} and root write to its files",
-        path = .path.display()
-    )]
-    NeverOwner {
-        /// The log's folder.
-        path: PathBuf,
-        /// The user of this process.
-        user: User,
-        /// The one whose log it is.
-        owner: User,
-    },
-}
-
-impl Classified for ShareError {
-    fn classify(&self) -> Classification {
-        match self {
-            ShareError::Open(error) => error.classify(),
-            ShareError::Owner { passing: true, .. } | ShareError::NoOwner { .. } => {
-                ErrorClass::Unavailable.code("owner_unreachable")
-            }
-            ShareError::NotNamed { .. } => ErrorClass::Refused.code("not_named"),
-            ShareError::NeverOwner { .. } => ErrorClass::Refused.code("never_owner"),
-            ShareError::Owner { passing: false, .. } => ErrorClass::Failed.code("owner_version"),
-        }
-    }
-}
-
-impl From<ShareError> for ReadError {
-    fn from(error: ShareError) -> ReadError {
-        ReadError::Unavailable {
-            source: Box::new(error),
-        }
-    }
-}
 
 /// A log in a folder, open for writing in any number of processes.
 ///
@@ -421,11 +340,11 @@ fn find(
         let error = match (Connection::open(path), stranger) {
             (Ok(connection), _) => match visit(path, options, reader.as_ref(), connection)? {
                 Some(visit) => return Ok(Role::Guest(Arc::new(visit))),
-                None => owner(path, "another log is open there", true),
+                None => unusable_owner(path, "another log is open there", true),
             },
             (Err(unreached), Some(stranger)) => stranger.unreached(path, unreached)?,
             (Err(error @ ConnectError::Version { .. }), None) => {
-                return Err(owner(path, error, false));
+                return Err(unusable_owner(path, error, false));
             }
             // No process listens; or something else is in the socket's place.
             (Err(unreached), None) => match RocksLog::open(path, options) {
@@ -437,7 +356,7 @@ fn find(
                     // By one that does not listen yet, not any more, or never does.
                     (ConnectError::Absent, error @ OpenError::Locked { .. }) => error.into(),
                     (ConnectError::Absent, error) => return Err(error.into()),
-                    (unreached, _) => owner(path, unreached, true),
+                    (unreached, _) => unusable_owner(path, unreached, true),
                 },
             },
         };
@@ -445,14 +364,6 @@ fn find(
             return Err(error);
         }
         std::thread::sleep(BETWEEN_ATTEMPTS);
-    }
-}
-
-pub(crate) fn owner(path: &Path, reason: impl std::fmt::Display, passing: bool) -> ShareError {
-    ShareError::Owner {
-        path: path.to_owned(),
-        reason: reason.to_string(),
-        passing,
     }
 }
 

@@ -6,7 +6,8 @@
 //! 1002
 //! ```
 //!
-//! Each line is the number of a user. Only who may write to the folder can change it, which no guest of another user can.
+//! Each line is the number of a user. Only who may write to the folder can change it, which no guest of another user
+//! can.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -124,8 +125,8 @@ impl Sharing {
         user == ROOT || user == User::current() || self.users.contains(&user)
     }
 
-    /// Lets a user read a log's files, and write to it by way of the process that owns it; whether they could not before. It holds
-    /// from then on, also for an owner that runs.
+    /// Lets a user read a log's files, and write to it by way of the process that owns it; whether they could not
+    /// before. It holds from then on, also for an owner that runs.
     ///
     /// # Errors
     /// [`SharingError`]. Doing it again completes what was done in part.
@@ -148,8 +149,8 @@ impl Sharing {
         Ok(is_new)
     }
 
-    /// Takes that back; whether the user was named. Who is connected is disconnected within a second or two; files that a process of
-    /// theirs has open stay readable for it.
+    /// Takes that back; whether the user was named. Who is connected is disconnected within a second or two; files that
+    /// a process of theirs has open stay readable for it.
     ///
     /// # Errors
     /// [`SharingError`]. Doing it again completes what was done in part.
@@ -212,8 +213,8 @@ fn known(folder: &Path) -> Result<Sharing, SharingError> {
     }
 }
 
-/// Does something with the lists of a folder and of all files and folders in it, of which each says whether it is a folder. What goes
-/// meanwhile is left out.
+/// Does something with the lists of a folder and of all files and folders in it, of which each says whether it is a
+/// folder. What goes meanwhile is left out.
 fn each(
     folder: &Path,
     change: &impl Fn(&Path, bool, Access) -> io::Result<()>,

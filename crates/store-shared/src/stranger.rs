@@ -8,7 +8,7 @@ use std::path::Path;
 use annals_files::{ROOT, User};
 
 use crate::guest::ConnectError;
-use crate::shared::{ShareError, owner};
+use crate::share_error::{ShareError, unusable_owner};
 use crate::sharing::{LOG, Sharing};
 
 /// The user of this process, where the log is another one's.
@@ -52,8 +52,8 @@ impl Stranger {
                 user,
                 owner: of,
             }),
-            why @ ConnectError::Version { .. } => Err(owner(path, why, false)),
-            why => Ok(owner(path, why, true)),
+            why @ ConnectError::Version { .. } => Err(unusable_owner(path, why, false)),
+            why => Ok(unusable_owner(path, why, true)),
         }
     }
 

@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | `app` | the state: a stack of screens, and what a key does to it |
 //! | `lists`, `object`, `fields` | the screens: what they load, where the cursor is |
+//! | `steps` | in which direction a search goes |
 //! | `draw` | how each is drawn |
 //! | `run` | the terminal itself |
 
@@ -18,10 +19,13 @@ mod fields;
 mod key;
 mod lists;
 mod object;
+mod options;
 mod run;
+mod steps;
 mod text;
 
 #[cfg(test)]
 mod tests;
 
-pub use run::{Options, TuiError, run};
+pub use options::Options;
+pub use run::{TuiError, run};

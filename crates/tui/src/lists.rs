@@ -7,6 +7,7 @@ use annals::{Annals, LoadError};
 use uuid::Uuid;
 
 use crate::cursor::Cursor;
+use crate::steps::Steps;
 use crate::text::{has, safe, short, when};
 
 /// Rows that are read at once.
@@ -150,7 +151,7 @@ impl Lists {
         &mut self,
         annals: &Annals,
         needle: &str,
-        steps: super::app::Steps,
+        steps: Steps,
     ) -> Result<bool, LoadError> {
         loop {
             let list = self.list();

@@ -11,21 +11,10 @@ use ratatui::DefaultTerminal;
 
 use crate::app::App;
 use crate::draw::draw;
+use crate::options::Options;
 
 /// Events that come within this time are drawn together.
 const TOGETHER: Duration = Duration::from_millis(200);
-
-/// What is shown first, and how.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct Options {
-    /// The object, as commands take one; otherwise the lists.
-    pub object: Option<String>,
-    /// How the log is called at the top.
-    pub log: String,
-    /// Whether colours are wanted.
-    pub is_coloured: bool,
-}
 
 /// Why the terminal view ended.
 #[derive(Debug, thiserror::Error)]

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::draw::draw;
-use crate::run::Options;
+use crate::options::Options;
 
 const HOSTILE: &str = "Paginate\u{1b}[2J\u{202e} <script>";
 
@@ -37,8 +37,10 @@ async fn log() -> (Annals, Uuid) {
 }
 
 async fn app(annals: &Annals) -> App<'_> {
-    let mut options = Options::default();
-    options.log = ".annals".to_owned();
+    let options = Options {
+        log: ".annals".to_owned(),
+        ..Options::default()
+    };
     App::new(annals, &options).await.unwrap()
 }
 

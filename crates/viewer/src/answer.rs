@@ -5,6 +5,7 @@ use std::sync::Arc;
 use annals::Annals;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
+use chrono::{DateTime, SecondsFormat, Utc};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -71,10 +72,29 @@ impl Asked {
         }
     }
 
-    /// The address that goes on showing what this one shows now.
-    pub(crate) fn lasting(&self) -> String {
-        self.with(&[("at", &self.moment.position.to_string())])
+    /// The address that goes on showing what this one shows now; none of a page that is always of now.
+    pub(crate) fn lasting(&self) -> Option<String> {
+        match self.path.as_str() {
+            "/inbox" => None,
+            // Costs are kept by the quarter of an hour in which something was used, not by positions.
+            "/costs" if self.params.get("until").is_some() => Some(self.with(&[])),
+            "/costs" => Some(self.with(&[("until", &next_quarter(Utc::now()))])),
+            _ => Some(self.with(&[("at", &self.moment.position.to_string())])),
+        }
     }
+}
+
+/// Whether a page is of now alone.
+pub(crate) fn is_of_now(path: &str) -> bool {
+    matches!(path, "/inbox" | "/costs")
+}
+
+/// When the next quarter of an hour begins.
+fn next_quarter(now: DateTime<Utc>) -> String {
+    const SECONDS: i64 = 15 * 60;
+    let next = (now.timestamp().div_euclid(SECONDS) + 1).saturating_mul(SECONDS);
+    let next = DateTime::from_timestamp(next, 0).unwrap_or(now);
+    next.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// A value as it stands in an address.
@@ -179,6 +199,13 @@ impl Asked {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn costs_are_asked_for_up_to_a_quarter_of_an_hour() {
+        let now = DateTime::from_timestamp(1_000_000_000, 0).unwrap_or_default();
+        assert_eq!(now.to_rfc3339(), "2001-09-09T01:46:40+00:00");
+        assert_eq!(next_quarter(now), "2001-09-09T02:00:00Z");
+    }
 
     #[test]
     fn values_stand_in_addresses_as_they_are() {

@@ -67,7 +67,7 @@ impl Hosts {
             None => Some(80),
         };
         let host = authority.host().to_ascii_lowercase();
-        let is_named = self.names.iter().any(|name| *name == host);
+        let is_named = self.names.contains(&host);
         if is_named {
             // A proxy before it may have another port.
             return true;

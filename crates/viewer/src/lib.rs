@@ -22,6 +22,7 @@
 
 mod answer;
 mod assets;
+mod costing;
 mod export;
 mod fields;
 mod guard;
@@ -38,6 +39,7 @@ mod proof;
 mod reading;
 mod respond;
 mod routes;
+mod searching;
 mod server;
 mod shell;
 mod state;

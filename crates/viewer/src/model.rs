@@ -46,6 +46,18 @@ pub(crate) struct Tokens {
     pub(crate) total: u64,
 }
 
+impl Tokens {
+    pub(crate) fn of(tokens: &annals::projections::Tokens) -> Tokens {
+        Tokens {
+            uncached_input: tokens.uncached_input_tokens,
+            cache_read: tokens.cache_read_tokens,
+            cache_write: tokens.cache_write_tokens,
+            output: tokens.output_tokens,
+            total: tokens.total_tokens,
+        }
+    }
+}
+
 /// An object in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Row {
@@ -101,13 +113,7 @@ impl Row {
             created_at: row.created_at.to_string(),
             updated_at: row.updated_at.to_string(),
             counts: counts.copied().collect(),
-            tokens: row.tokens.map(|tokens| Tokens {
-                uncached_input: tokens.uncached_input_tokens,
-                cache_read: tokens.cache_read_tokens,
-                cache_write: tokens.cache_write_tokens,
-                output: tokens.output_tokens,
-                total: tokens.total_tokens,
-            }),
+            tokens: row.tokens.as_ref().map(Tokens::of),
             first_position: row.first_position.0,
             last_position: row.last_position.0,
             is_partial: false,

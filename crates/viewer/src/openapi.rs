@@ -7,6 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::{API, Envelope};
 use crate::live::News;
+use crate::pages::compare::Compare;
+use crate::pages::costs::Costs;
 use crate::pages::decisions::Decisions;
 use crate::pages::diff::Diff;
 use crate::pages::event::EventPage;
@@ -15,6 +17,7 @@ use crate::pages::list::{LISTS, List};
 use crate::pages::log::EventList;
 use crate::pages::object::Object;
 use crate::pages::overview::Overview;
+use crate::pages::search::Search;
 use crate::pages::timeline::Timeline;
 use crate::pages::tree::Tree;
 use crate::pages::window::Window;
@@ -34,7 +37,7 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// What parameters mean.
-const PARAMETERS: [(&str, &str, &str); 14] = [
+const PARAMETERS: [(&str, &str, &str); 27] = [
     (
         "at",
         "string",
@@ -77,7 +80,64 @@ const PARAMETERS: [(&str, &str, &str); 14] = [
     (
         "of",
         "string",
-        "Only decisions in the runs of this run, task, intent or session.",
+        "Only what belongs to this run, task, intent or session.",
+    ),
+    (
+        "by",
+        "string",
+        "What costs are by: day, model, actor, run, task, intent, session or sub-agent; up to three, with commas.",
+    ),
+    (
+        "since",
+        "string",
+        "Only what was used from this day on, such as 2026-01-31, in the last N days, such as 7d, or from this time on.",
+    ),
+    (
+        "until",
+        "string",
+        "Only what was used up to the end of this day, or before this time.",
+    ),
+    (
+        "zone",
+        "string",
+        "Whose days count: utc, local, or an offset such as +02:00.",
+    ),
+    (
+        "q",
+        "string",
+        "Words to search: \"a phrase\", begin*, -not.",
+    ),
+    (
+        "in",
+        "string",
+        "Only in these texts: prompts, tools, results, rationale; several with commas.",
+    ),
+    ("kind", "string", "Only events on objects of this kind."),
+    (
+        "actor",
+        "string",
+        "Only events of this actor: an id, or KIND:ID.",
+    ),
+    (
+        "newest",
+        "string",
+        "Any value: the newest first, not the best.",
+    ),
+    (
+        "a",
+        "string",
+        "The first of two runs, tasks, intents or sessions.",
+    ),
+    ("b", "string", "The second of them."),
+    (
+        "beside",
+        "string",
+        "Another eviction policy to show beside the recorded one: max_frames, token_budget, rolling_summary, least_recently_used, kind_quotas or unlimited.",
+    ),
+    (
+        "keep",
+        "integer",
+        "How much that policy keeps: frames, of token_budget and rolling_summary tokens, of kind_quotas frames of each kind.",
     ),
     (
         "id",
@@ -108,12 +168,16 @@ const EVENTS: &[&str] = &["at", "after", "limit", "order"];
 const HISTORY: &[&str] = &["at", "version", "after", "limit", "order"];
 const DECISIONS: &[&str] = &["at", "after", "limit", "verdict", "grants", "tool", "of"];
 const PART: &[&str] = &["at", "version", "from"];
+const WINDOW: &[&str] = &["at", "version", "from", "beside", "keep"];
+const COSTS: &[&str] = &["by", "of", "since", "until", "zone", "from", "limit"];
+const SEARCH: &[&str] = &["q", "in", "kind", "actor", "newest", "at", "from", "limit"];
+const COMPARE: &[&str] = &["a", "b", "at", "from", "limit"];
 const TREE: &str = "An object with what belongs to it, and what belongs to that.";
 const OVERVIEW: &str = "What is running, what failed, what waits for a person, and what came last.";
 const INBOX: &str = "What waits for a person now, and the commands that resolve it.";
 
 /// The addresses that are not lists of objects.
-const DESCRIBED: [Described; 11] = [
+const DESCRIBED: [Described; 14] = [
     one("/overview", OVERVIEW, &["at"], of::<Overview>),
     one("/inbox", INBOX, &["after", "limit"], of::<Inbox>),
     one(
@@ -121,6 +185,14 @@ const DESCRIBED: [Described; 11] = [
         "Decisions on tool calls, the newest first.",
         DECISIONS,
         of::<Decisions>,
+    ),
+    one("/costs", "What agents' work cost, now.", COSTS, of::<Costs>),
+    one("/search", "Events by their words.", SEARCH, of::<Search>),
+    one(
+        "/compare",
+        "Two runs, tasks, intents or sessions side by side.",
+        COMPARE,
+        of::<Compare>,
     ),
     one("/log", "The log's events.", EVENTS, of::<EventList>),
     one(
@@ -150,8 +222,8 @@ const DESCRIBED: [Described; 11] = [
     ),
     one(
         "/objects/{id}/window",
-        "The context window that an object had.",
-        PART,
+        "The context window that an object had, and another policy beside it.",
+        WINDOW,
         of::<Window>,
     ),
     one(

@@ -22,6 +22,8 @@ pub struct ViewerOptions {
     pub hosts: Vec<String>,
     /// A checkpoint that is kept outside of the log, which pages are held against.
     pub checkpoint: Option<PathBuf>,
+    /// The log's folder, in which the search index lies; without it searches look through the log.
+    pub folder: Option<PathBuf>,
     /// Connections at a time; more take the places of those that have been idle longest.
     pub connections: usize,
 }
@@ -34,6 +36,7 @@ impl ViewerOptions {
             token: None,
             hosts: Vec::new(),
             checkpoint: None,
+            folder: None,
             connections: CONNECTIONS,
         }
     }

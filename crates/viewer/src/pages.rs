@@ -1,5 +1,7 @@
 //! The pages, a file each: what one reads, and how it is drawn.
 
+pub(crate) mod compare;
+pub(crate) mod costs;
 pub(crate) mod decisions;
 pub(crate) mod diff;
 pub(crate) mod event;
@@ -9,6 +11,7 @@ pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod object;
 pub(crate) mod overview;
+pub(crate) mod search;
 pub(crate) mod timeline;
 pub(crate) mod tree;
 pub(crate) mod window;

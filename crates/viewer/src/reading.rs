@@ -8,7 +8,9 @@ use std::ops::ControlFlow;
 
 use annals::domain::{AnyEvent, Kind, StreamRef};
 use annals::event_log::{Content, Position, Query, Record, Version};
-use annals::projections::{CatalogueRow, Entry, Fold, HistoryEntry, ObjectView, Teller, is_about};
+use annals::projections::{
+    CatalogueRow, Entry, Fold, HistoryEntry, ObjectView, Relation, Teller, is_about,
+};
 use annals::{Annals, ObjectRef, ViewError, wire};
 use axum::body::Bytes;
 use uuid::Uuid;
@@ -49,6 +51,15 @@ pub(crate) struct Found {
     pub(crate) row: CatalogueRow,
 }
 
+impl Found {
+    pub(crate) fn reference(&self) -> ObjectRef {
+        ObjectRef {
+            kind: self.kind,
+            id: self.id,
+        }
+    }
+}
+
 /// A page of a history.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
@@ -73,7 +84,7 @@ impl<'a> Reading<'a> {
         let ObjectRef { kind, id } = self.annals.resolve(name).await?;
         let place = self.annals.index().place(id).await?;
         let (_, stream) = place.ok_or_else(|| not_there(name))?;
-        let row = self.annals.index().row(id).await?;
+        let row = self.titled(self.annals.index().row(id).await?).await?;
         if row.first_position > self.moment.position {
             let object = ObjectRef { kind, id };
             return Err(ViewError::NotYet { object }.into());
@@ -141,10 +152,7 @@ impl<'a> Reading<'a> {
                 }
             }
         }
-        let object = ObjectRef {
-            kind: found.kind,
-            id: found.id,
-        };
+        let object = found.reference();
         fold.view()
             .ok_or_else(|| ViewError::NotYet { object }.into())
     }
@@ -366,10 +374,30 @@ impl<'a> Reading<'a> {
         Ok(Some(shown.earlier(status_of(&view), false)))
     }
 
+    /// The row with what a run is called by, which is its task's title. Lists bring it along.
+    async fn titled(&self, row: CatalogueRow) -> Result<CatalogueRow, Problem> {
+        if row.kind != Kind::Run || row.task_title.is_some() {
+            return Ok(row);
+        }
+        let index = self.annals.index();
+        let mut row = row;
+        if let Some(task) = index.named(row.id, Relation::RunTask, 1).await?.first() {
+            row.task_title = match index.row(*task).await {
+                Ok(task) => task.title,
+                Err(ViewError::NotFound { .. }) => None,
+                Err(error) => return Err(error.into()),
+            };
+        }
+        Ok(row)
+    }
+
     /// The same of an id, which may be no object's.
     pub(crate) async fn row_of(&mut self, id: Uuid) -> Result<Option<Row>, Problem> {
         match self.annals.index().row(id).await {
-            Ok(row) => self.row(&row).await,
+            Ok(row) => {
+                let row = self.titled(row).await?;
+                self.row(&row).await
+            }
             Err(ViewError::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }

@@ -10,34 +10,31 @@ use crate::problem::Problem;
 use crate::{proof, shell};
 
 impl Asked {
-    /// Answers with a page, or its JSON.
-    pub(crate) async fn answer<T: Serialize>(
+    /// Answers with a page, or its JSON. It is drawn before anything is waited for, so that what draws it may borrow.
+    pub(crate) fn answer<T: Serialize + Send>(
         &self,
         page: Page<T>,
         draw: impl FnOnce(&T) -> Markup,
-    ) -> Result<Response, Problem> {
-        let envelope = self.envelope(page.data).await?;
-        if self.is_api {
-            return Ok(Json(envelope).into_response());
+    ) -> impl Future<Output = Result<Response, Problem>> + Send {
+        let body = (!self.is_api).then(|| draw(&page.data));
+        async move {
+            let Some(body) = body else {
+                return Ok(Json(self.envelope(page.data).await?).into_response());
+            };
+            let around = self.envelope(()).await?;
+            let page = Page {
+                title: page.title,
+                section: page.section,
+                live: page.live,
+                slider: page.slider,
+                subject: page.subject,
+                markdown: page.markdown,
+                command: page.command,
+                data: body,
+            };
+            let text = shell::page(self, &page, &around.proof, around.recorded_at.as_deref());
+            Ok(Html(text.into_string()).into_response())
         }
-        let body = draw(&envelope.data);
-        let page = Page {
-            title: page.title,
-            section: page.section,
-            live: page.live,
-            slider: page.slider,
-            subject: page.subject,
-            markdown: page.markdown,
-            command: page.command,
-            data: body,
-        };
-        let text = shell::page(
-            self,
-            &page,
-            &envelope.proof,
-            envelope.recorded_at.as_deref(),
-        );
-        Ok(Html(text.into_string()).into_response())
     }
 
     async fn envelope<T>(&self, data: T) -> Result<Envelope<T>, Problem> {

@@ -14,7 +14,8 @@ use crate::answer::{API, Asked};
 use crate::guard::guard;
 use crate::pages::list::LISTS;
 use crate::pages::{
-    decisions, diff, event, history, inbox, list, log, object, overview, timeline, tree, window,
+    compare, costs, decisions, diff, event, history, inbox, list, log, object, overview, search,
+    timeline, tree, window,
 };
 use crate::problem::Problem;
 use crate::state::Shared;
@@ -30,6 +31,9 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .route("/assets/{name}", get(asset));
     router = both(router, "/inbox", inbox::inbox);
     router = both(router, "/decisions", decisions::decisions);
+    router = both(router, "/costs", costs::costs);
+    router = both(router, "/search", search::search);
+    router = both(router, "/compare", compare::compare);
     router = both(router, "/log", log::log);
     router = both(router, "/events/{position}", event::event);
     router = both(router, "/objects/{id}", object::object);

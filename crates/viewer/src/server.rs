@@ -26,6 +26,7 @@ use tokio::task::JoinSet;
 use crate::hosts::Hosts;
 use crate::options::ViewerOptions;
 use crate::routes::router;
+use crate::searching::Searching;
 use crate::state::{FOLLOWERS, Shared, ended};
 
 /// How long the head of a request may take to come; also how long a connection may wait for its next one.
@@ -98,6 +99,7 @@ impl Viewer {
         let address = listener.local_addr().map_err(failed)?;
         let (go_on, goes_on) = watch::channel(true);
         let shared = Shared {
+            searching: Searching::new(&annals, options.folder.as_deref()),
             annals,
             hosts: Hosts::new(address, &options.hosts),
             token: options.token,

@@ -3,14 +3,14 @@
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 
-use crate::answer::{API, Asked, Live, Page, Slider};
+use crate::answer::{API, Asked, Live, Page, Slider, is_of_now};
 use crate::html::{copy, grouped, time};
 use crate::moment::Moment;
 use crate::problem::Problem;
 use crate::proof::{Proof, badge};
 
 /// The entries of the navigation: their names and addresses.
-const SECTIONS: [(&str, &str); 9] = [
+const SECTIONS: [(&str, &str); 11] = [
     ("Overview", "/"),
     ("Intents", "/intents"),
     ("Tasks", "/tasks"),
@@ -18,7 +18,9 @@ const SECTIONS: [(&str, &str); 9] = [
     ("Sessions", "/sessions"),
     ("Inbox", "/inbox"),
     ("Decisions", "/decisions"),
+    ("Costs", "/costs"),
     ("Context", "/pipelines"),
+    ("Search", "/search"),
     ("Log", "/log"),
 ];
 
@@ -76,11 +78,11 @@ fn head(title: &str, has_script: bool) -> Markup {
     }
 }
 
-/// Where an entry of the navigation leads: to the same moment, but for the inbox, which is of now.
+/// Where an entry of the navigation leads: to the same moment, but for what is of now alone.
 fn entry(path: &str, moment: Moment) -> String {
-    match path {
-        "/inbox" => path.to_owned(),
-        path => moment.link(path),
+    match is_of_now(path) {
+        true => path.to_owned(),
+        false => moment.link(path),
     }
 }
 
@@ -94,7 +96,7 @@ fn moment(asked: &Asked, slider: Slider, recorded_at: Option<&str>) -> Markup {
     };
     let hidden = asked.params.others(&["at", "version"]);
     html! {
-        div.moment.past[moment.is_chosen] {
+        div.moment.past[moment.is_chosen] role="region" aria-label="Moment" {
             span.said {
                 @if moment.is_chosen { strong { "As of event " (grouped(moment.position.0)) } }
                 @else { strong { "Now" } ", event " (grouped(moment.position.0)) }
@@ -118,13 +120,14 @@ fn moment(asked: &Asked, slider: Slider, recorded_at: Option<&str>) -> Markup {
 /// What can be done with a page: it is passed on.
 fn actions(asked: &Asked, page: &Page<Markup>) -> Markup {
     let lasting = asked.lasting();
-    let json = match lasting.strip_prefix("/?") {
+    let address = lasting.clone().unwrap_or_else(|| asked.with(&[]));
+    let json = match address.strip_prefix("/?") {
         Some(query) => format!("{API}/overview?{query}"),
-        None => format!("{API}{lasting}"),
+        None => format!("{API}{address}"),
     };
     html! {
         div.actions {
-            a.button href=(lasting) title="This page as it is now, for ever" { "Permanent link" }
+            @if let Some(lasting) = lasting { a.button href=(lasting) title="This page as it is now, for ever" { "Permanent link" } }
             a.button href=(json) { "JSON" }
             (copy("Copy as Markdown", &page.markdown))
             button.copy type="button" data-copy-from=(json) hidden { "Copy as JSON" }
@@ -140,6 +143,7 @@ fn keys() -> Markup {
         ("j, k", "the next, the previous row"),
         ("[, ]", "one event back, one forward"),
         ("n", "back to now"),
+        ("/", "search"),
         ("?", "these keys"),
     ];
     html! {

@@ -6,6 +6,7 @@ use annals::Annals;
 use tokio::sync::{Semaphore, watch};
 
 use crate::hosts::Hosts;
+use crate::searching::Searching;
 use crate::token::Token;
 
 /// So many requests are answered at a time; others wait. It bounds what folds take of memory.
@@ -22,6 +23,7 @@ pub(crate) struct Shared {
     pub(crate) cookie: String,
     /// A checkpoint that is kept outside of the log.
     pub(crate) checkpoint: Option<PathBuf>,
+    pub(crate) searching: Searching,
     pub(crate) turns: Semaphore,
     pub(crate) followers: Semaphore,
     /// Whether the viewer goes on.

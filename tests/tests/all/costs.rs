@@ -1,4 +1,5 @@
-//! What agents' work cost: a recount of the events comes to the same, wherever the rows are, and whatever becomes of them.
+//! What agents' work cost: a recount of the events comes to the same, wherever the rows are, and whatever becomes of
+//! them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -34,13 +35,16 @@ fn entries(log: &dyn Store) -> Vec<Entry> {
 }
 
 /// Tokens of every sort, and the recorded costs in millionths; by day, run and actor.
-type Recount = BTreeMap<(String, Uuid, String), [u128; 5]>;
+type Recount = BTreeMap<Place, [u128; 5]>;
+
+/// A day, a run and an actor.
+type Place = (String, Uuid, String);
 
 /// The sums of the events, by a way of its own.
 fn recount(log: &dyn Store) -> Recount {
     let mut sums = Recount::new();
     // A later provenance of a run takes the place of the one before.
-    let mut stated: HashMap<Uuid, ((String, Uuid, String), [u128; 5])> = HashMap::new();
+    let mut stated: HashMap<Uuid, (Place, [u128; 5])> = HashMap::new();
     for entry in entries(log) {
         let run = entry.stream.id;
         let day = entry.occurred_at.to_utc().date_naive().to_string();
@@ -108,6 +112,22 @@ fn reported(annals: &Annals) -> Recount {
     let mut rows: Recount = rows.collect();
     rows.retain(|_, sum| *sum != [0; 5]);
     rows
+}
+
+/// Work that a server waits for on whatever thread is free: it does not compile for other work.
+fn on_any_thread<T: Send>(work: T) -> T {
+    work
+}
+
+#[test]
+fn a_report_is_waited_for_on_any_thread() {
+    let annals = Annals::over(log_of(&objects::sample(1, 250)) as Arc<dyn Store>);
+    let expected = report(&annals, &BY);
+    let work = async move {
+        let query = CostQuery::by(BY);
+        annals.costs().report(&query).await
+    };
+    assert_eq!(block_on(on_any_thread(work)).unwrap(), expected);
 }
 
 #[test]

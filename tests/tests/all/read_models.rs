@@ -87,6 +87,28 @@ fn each_event_counts_once_and_the_lag_is_what_is_left() {
     assert_eq!(block_on(types.lag(&log)).unwrap().events(), 0);
 }
 
+/// Work that a server waits for on whatever thread is free: it does not compile for other work.
+fn on_any_thread<T: Send>(work: T) -> T {
+    work
+}
+
+#[test]
+fn rows_are_waited_for_on_any_thread() {
+    let log: Arc<dyn Store> = Arc::new(log_of(&appends()));
+    let expected = counted(log.as_ref());
+    let work = async move {
+        let types = ReadModel::new(Types(1))?;
+        types.catch_up(log.as_ref()).await?;
+        let rows = types.scan(log.as_ref(), b"", None, 1_000).await?;
+        let (first, _) = &rows[0];
+        let value: Option<u64> = types.get(log.as_ref(), first).await?;
+        Ok::<_, ProjectionError>((rows.len(), value))
+    };
+    let (rows, first) = block_on(on_any_thread(work)).unwrap();
+    assert_eq!(rows, expected.len());
+    assert_eq!(first, expected.values().next().copied());
+}
+
 #[test]
 fn a_rebuild_answers_from_the_rows_before_until_it_is_done() {
     let appends = appends();

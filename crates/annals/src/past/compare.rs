@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::side::{CompareSide, FileLines};
 use super::{Past, PastError};
-use crate::ObjectRef;
+use crate::{At, ObjectRef};
 
 /// Two pieces of work side by side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -45,7 +45,21 @@ impl Past<'_> {
     /// # Errors
     /// [`ViewError::NoRuns`](crate::ViewError::NoRuns) of other objects, and those of a view.
     pub async fn compare(self, a: ObjectRef, b: ObjectRef) -> Result<Comparison, PastError> {
-        let (a, b) = (self.side(a).await?, self.side(b).await?);
+        self.compare_at(a, b, At::Now).await
+    }
+
+    /// The same as they were at a moment. What their runs had used by then is only known of runs that have not
+    /// changed since.
+    ///
+    /// # Errors
+    /// Those of [`Past::compare`].
+    pub async fn compare_at(
+        self,
+        a: ObjectRef,
+        b: ObjectRef,
+        at: At,
+    ) -> Result<Comparison, PastError> {
+        let (a, b) = (self.side(a, at).await?, self.side(b, at).await?);
         let (of_a, of_b) = (a.lines(), b.lines());
         let (calls_part_at, calls) = (parting(&of_a, &of_b), align(&of_a, &of_b));
         let mut files: BTreeMap<String, FileBeside> = BTreeMap::new();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use annals_domain::run::{ChangeType, EvidenceKind};
 use annals_domain::{Kind, RunId, StreamKind, StreamRef, TaskId, Timestamp};
 use annals_event_log::Position;
-use annals_projections::{Entry, Fold, ObjectView, RunView, TaskView, Text, Tokens};
+use annals_projections::{Entry, Fold, ObjectView, RunView, Status, TaskView, Text, Tokens};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -94,10 +94,14 @@ impl InRun {
 }
 
 impl Past<'_> {
-    /// What is compared of an object.
-    pub(super) async fn side(self, object: ObjectRef) -> Result<CompareSide, PastError> {
+    /// What is compared of an object, as it was at a moment.
+    pub(super) async fn side(self, object: ObjectRef, at: At) -> Result<CompareSide, PastError> {
         let index = self.annals.index();
         let row = index.row(object.id).await?;
+        let status = match at {
+            At::Now => row.status.map(Status::word),
+            at => status_of(&self.annals.view_at(object.id, at).await?),
+        };
         let runs = match object.kind {
             Kind::Run | Kind::Task | Kind::Session | Kind::Intent => {
                 self.annals.tool_calls().runs_of(object).await?
@@ -109,8 +113,8 @@ impl Past<'_> {
             object_id: object.id,
             object_type: object.kind,
             title,
-            status: row.status.map(|status| status.word()),
-            runs: runs.len(),
+            status,
+            runs: 0,
             prompts: Vec::new(),
             models: Vec::new(),
             began_at: None,
@@ -122,7 +126,7 @@ impl Past<'_> {
         };
         let mut files = BTreeMap::new();
         for run in runs {
-            self.add_run(RunId(run), &mut side, &mut files).await?;
+            self.add_run(RunId(run), at, &mut side, &mut files).await?;
         }
         side.files = files.into_values().collect();
         Ok(side)
@@ -131,6 +135,7 @@ impl Past<'_> {
     async fn add_run(
         self,
         run: RunId,
+        at: At,
         side: &mut CompareSide,
         files: &mut BTreeMap<String, FileLines>,
     ) -> Result<(), PastError> {
@@ -146,15 +151,21 @@ impl Past<'_> {
             inside.apply(&entry);
         };
         let all = |_: &annals_domain::AnyEvent| true;
-        self.annals.each_entry(stream, At::Now, all, each).await?;
+        self.annals.each_entry(stream, at, all, each).await?;
         let InRun { order, mut folds } = inside;
         let view = folds.remove(&(Kind::Run, run.0)).and_then(Fold::view);
         let Some(ObjectView::Run(view)) = view else {
             return Ok(());
         };
+        side.runs += 1;
         self.add_prompts(&view, side).await?;
         let row = self.annals.index().row(run.0).await?;
-        add_tokens(&mut side.tokens, row.tokens);
+        let is_then = match at {
+            At::Position(position) => row.last_position <= position,
+            At::Now => true,
+            At::Recorded(_) | At::Occurred(_) => false,
+        };
+        add_tokens(&mut side.tokens, row.tokens.filter(|_| is_then));
         let cwd = view.environment.as_ref().and_then(|it| it.cwd.as_str());
         for (kind, id, position) in order {
             if let Some(view) = folds.remove(&(kind, id)).and_then(Fold::view) {
@@ -183,6 +194,17 @@ impl Past<'_> {
         };
         push_new(&mut side.prompts, prompt.to_string());
         Ok(())
+    }
+}
+
+/// Where an object that has runs is in its life.
+fn status_of(view: &ObjectView) -> Option<&'static str> {
+    match view {
+        ObjectView::Run(view) => Some(view.status().name()),
+        ObjectView::Task(view) => Some(view.status().name()),
+        ObjectView::Intent(view) => Some(Status::from(view.status()).word()),
+        ObjectView::Session(view) => Some(Status::from(view.status()).word()),
+        _ => None,
     }
 }
 

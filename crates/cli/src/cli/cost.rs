@@ -1,27 +1,26 @@
 //! What `cost` takes.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use annals::domain::Timestamp;
-use annals::projections::{CostAxis, CostZone};
-use chrono::{Days, NaiveDate};
+use annals::projections::{CostAxis, CostTime, CostZone};
 use clap::Args;
 
 use super::reading::Floor;
-use super::words::time;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A row has its tokens: prompt tokens that were in no cache, those read from one, those written to one, completion tokens,
-and how many of these the model thought with. COST is computed from them by a table of prices, RECORDED is what the
-agents' programs said themselves, in USD. By day in the order of time, otherwise what cost most is first. A bar shows a
-row's part of the largest. The last row is the sum, and the rows add up to it to the last millionth.
+A row has its tokens: prompt tokens that were in no cache, those read from one, those written to
+one, completion tokens, and how many of these the model thought with. COST is computed from them
+by a table of prices, RECORDED is what the agents' programs said themselves, in USD. By day in the
+order of time, otherwise what cost most is first. A bar shows a row's part of the largest. The
+last row is the sum, and the rows add up to it to the last millionth.
 
-What a model costs that the table does not have is not guessed: its tokens are listed as unpriced, and are not in COST.
-docs/costs.md says what counts, how it is rounded, and what a table of prices is.
+What a model costs that the table does not have is not guessed: its tokens are listed as unpriced,
+and are not in COST. docs/costs.md says what counts, how it is rounded, and what a table of prices
+is.
 
-By sub-agent each task has what it cost by itself, and with all sub-agents below it, which follow it.
+By sub-agent each task has what it cost by itself, and with all sub-agents below it, which follow
+it.
 
 Examples:
   annals cost                               a row a day
@@ -48,10 +47,10 @@ pub(crate) struct Cost {
     /// Only what was used from this day on, such as 2026-01-31, in the last N days, such as 7d, today
     /// included, or from this time on (RFC 3339, a quarter of an hour)
     #[arg(long, value_name = "DAY|Nd|TIME")]
-    pub(crate) since: Option<When>,
+    pub(crate) since: Option<CostTime>,
     /// Only what was used up to the end of this day, or before this time
     #[arg(long, value_name = "DAY|TIME")]
-    pub(crate) until: Option<When>,
+    pub(crate) until: Option<CostTime>,
     /// Whose days count: utc, local (that of the variable TZ, or the system's), or an offset such as
     /// +02:00
     #[arg(
@@ -69,98 +68,4 @@ pub(crate) struct Cost {
     pub(crate) print_prices: bool,
     #[command(flatten)]
     pub(crate) floor: Floor,
-}
-
-/// A day, a time, or a number of days.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum When {
-    Day(NaiveDate),
-    Time(Timestamp),
-    /// So many days, today included.
-    Days(u32),
-}
-
-/// A text that is none of those.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "expected a day such as 2026-01-31, a number of days such as 7d, or an RFC 3339 time such as 2026-01-31T12:00:00Z"
-)]
-pub(crate) struct InvalidWhen;
-
-impl FromStr for When {
-    type Err = InvalidWhen;
-
-    fn from_str(text: &str) -> Result<When, InvalidWhen> {
-        if let Some(days) = text.strip_suffix('d') {
-            let days = days.parse().map_err(|_| InvalidWhen)?;
-            return match days {
-                0 => Err(InvalidWhen),
-                days => Ok(When::Days(days)),
-            };
-        }
-        if let Ok(day) = text.parse() {
-            return Ok(When::Day(day));
-        }
-        time(text).map(When::Time).map_err(|_| InvalidWhen)
-    }
-}
-
-impl When {
-    /// From when on that is.
-    pub(crate) fn begins(self, zone: CostZone, now: Timestamp) -> Option<Timestamp> {
-        match self {
-            When::Time(time) => Some(time),
-            When::Day(day) => zone.begins(day),
-            When::Days(days) => {
-                let before = Days::new(u64::from(days) - 1);
-                zone.begins(zone.day_at(now).checked_sub_days(before)?)
-            }
-        }
-    }
-
-    /// Until when that is: the end of a day, and the beginning of a number of days.
-    pub(crate) fn ends(self, zone: CostZone, now: Timestamp) -> Option<Timestamp> {
-        match self {
-            When::Day(day) => zone.begins(day.succ_opt()?),
-            When::Time(_) | When::Days(_) => self.begins(zone, now),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn days_times_and_numbers_of_days_are_told_apart() {
-        let now = time("2026-03-01T00:10:00Z").unwrap();
-        let zone = CostZone::Utc;
-        let begins = |text: &str| {
-            let when: When = text.parse().unwrap();
-            when.begins(zone, now).unwrap().to_string()
-        };
-        assert_eq!(begins("2026-01-31"), "2026-01-31T00:00:00Z");
-        assert_eq!(begins("1d"), "2026-03-01T00:00:00Z");
-        assert_eq!(begins("2d"), "2026-02-28T00:00:00Z");
-        assert_eq!(begins("2026-01-31T12:15:00+01:00"), "2026-01-31T11:15:00Z");
-        let ends = |text: &str| {
-            let when: When = text.parse().unwrap();
-            when.ends(zone, now).unwrap().to_string()
-        };
-        assert_eq!(ends("2026-01-31"), "2026-02-01T00:00:00Z");
-        assert_eq!(ends("2026-01-31T11:15:00Z"), "2026-01-31T11:15:00Z");
-        for text in [
-            "",
-            "0d",
-            "-1d",
-            "d",
-            "yesterday",
-            "2026-13-01",
-            "99999999999d",
-        ] {
-            assert!(text.parse::<When>().is_err(), "{text}");
-        }
-        let far = When::Days(u32::MAX);
-        assert!(far.begins(zone, now).is_none());
-    }
 }

@@ -10,12 +10,14 @@ use super::reading::Floor;
 #[command(
     override_usage = "annals diff [OPTIONS] <ID> <FROM> [TO]\n       annals diff [OPTIONS] --all <FROM> [TO]",
     after_help = "\
-FROM and TO are positions, times (RFC 3339, by the log's clock; occurred:TIME by the callers' clocks), ids of events,
-or git commits that decisions led to (their first 7 digits will do). TO is now, if it is left out.
+FROM and TO are positions, times (RFC 3339, by the log's clock; occurred:TIME by the callers'
+clocks), ids of events, or git commits that decisions led to (their first 7 digits will do). TO is
+now, if it is left out.
 
-It shows each field whose value is another one, the old and the new value, and the last event that changed it. Fields
-are those of `annals show --json`. With --json it is one object, whose \"patch\" is an RFC 6902 patch: applied to what
-the object was it gives what it became. Each operation has a \"field\", the old value, and the event as its \"cause\".
+It shows each field whose value is another one, the old and the new value, and the last event that
+changed it. Fields are those of `annals show --json`. With --json it is one object, whose \"patch\"
+is an RFC 6902 patch: applied to what the object was it gives what it became. Each operation has a
+\"field\", the old value, and the event as its \"cause\".
 
 With --all it does so for each object that was touched in between, one after the other.
 
@@ -38,16 +40,19 @@ pub(crate) struct Diff {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The condition is a comparison with --test, or a command that gets the object's JSON, as `annals show --json` prints it, on
-standard input: it exits with 0 where the condition holds, with 125 where it cannot say, and with another number up to
-127 where it does not hold. ANNALS_POSITION has the position. What the command prints goes to standard error.
+The condition is a comparison with --test, or a command that gets the object's JSON, as `annals
+show --json` prints it, on standard input: it exits with 0 where the condition holds, with 125
+where it cannot say, and with another number up to 124 where it does not hold. ANNALS_POSITION has
+the position. What the command prints goes to standard error.
 
-A comparison is FIELD OP JSON, where FIELD is a JSON Pointer or names with dots, and OP is ==, !=, <, <=, > or >=; FIELD
-exists; or FIELD absent. Texts have quotes. What is not there is equal to nothing, and neither less nor greater.
+A comparison is FIELD OP JSON, where FIELD is a JSON Pointer or names with dots, and OP is ==, !=,
+<, <=, > or >=; FIELD exists; or FIELD absent. Texts have quotes. What is not there is equal to
+nothing, and neither less nor greater.
 
-It is assumed that the condition changes once between the two ends: from holding to failing, or the other way round.
-Where both ends say the same, it finds nothing and says so; `annals why ID FIELD` lists every change. The views that
-are looked at are about log2 of the object's events in between.
+It is assumed that the condition changes once between the two ends: from holding to failing, or
+the other way round. Where both ends say the same, it finds nothing and says so; `annals why ID
+FIELD` lists every change. The views that are looked at are about log2 of the object's events in
+between.
 
 Examples:
   annals bisect --id 1a2b3c4d --test '/status==\"failed\"'
@@ -75,10 +80,11 @@ pub(crate) struct Bisect {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Two runs, tasks, intents or sessions, of the same kind or not: what was asked, the tool calls in their order, the files,
-what was checked and decided, tokens and recorded cost, and where they part. Two calls are the same where their lines
-are, as `annals history` has them without their end; paths in a run's working directory count relative to it. Long stretches of calls that are the same
-are cut; -v shows all.
+Two runs, tasks, intents or sessions, of the same kind or not: what was asked, the tool calls in
+their order, the files, what was checked and decided, tokens and recorded cost, and where they
+part. Two calls are the same where their lines are, as `annals history` has them without their
+end; paths in a run's working directory count relative to it. Long stretches of calls that are the
+same are cut; -v shows all.
 
 Examples:
   annals compare 1a2b3c4d 5e6f7a8b

@@ -8,9 +8,9 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Shows the log in a browser: what is running, what failed, what waits for a person, each object with its
-history, a run as a timeline, the context window, decisions, diffs. Each page is as of any moment, which a
-slider moves, follows the log by itself, and has its JSON (/api/v1, described by /api/v1/openapi.json). See
-docs/viewer.md.
+history, a run as a timeline, the context window, decisions, diffs, costs, two runs side by side, a search.
+Each page is as of any moment, which a slider moves, follows the log by itself, and has its JSON (/api/v1,
+described by /api/v1/openapi.json). See docs/viewer.md.
 
 It only reads: there is no address that changes anything, the log is open for reading only, beside whatever
 process owns it, and nothing is loaded from elsewhere. Only this machine can reach it, unless --listen says another

@@ -134,18 +134,15 @@ fn print(found: &Bisected, output: &mut Output) -> Result<(), CliError> {
             let last = candidates.last().map_or(*before, |cause| cause.position);
             let views = counted(found.probes.len() as u64, "view", "views");
             let events = counted(found.events, "event", "events");
-            output.line(&output.style(
-                Style::Dim,
-                &format!(
-                    "  {views} looked at for {events}; assumed: between events {ends} it changes once\n",
-                )
-                .trim_end(),
-            ))?;
-            let id = found.object_id;
-            output.line(&output.style(
-                Style::Dim,
-                &format!("  what changed: annals diff {id} {before} {last}"),
-            ))
+            let assumed = format!(
+                "  {views} looked at for {events}; assumed: between events {ends} it changes once"
+            );
+            output.line(&output.style(Style::Dim, &assumed))?;
+            let next = format!(
+                "  what changed: annals diff {} {before} {last}",
+                found.object_id
+            );
+            output.line(&output.style(Style::Dim, &next))
         }
         BisectOutcome::Same => {
             let message = format!(

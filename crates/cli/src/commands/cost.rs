@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use annals::domain::Timestamp;
-use annals::projections::{CostAxis, CostKey, CostReport, CostRow, CostSums, PriceTable};
+use annals::projections::{
+    CostAxis, CostKey, CostReport, CostRow, CostSums, PriceTable, amount_of_money,
+};
 use annals::{Annals, CostQuery};
 use uuid::Uuid;
 
@@ -204,14 +206,14 @@ impl Table<'_> {
             tokens(used.cache_write_tokens),
             tokens(used.output_tokens),
             tokens(used.reasoning_tokens),
-            recorded.map_or("-".to_owned(), |micros| money(micros, "USD")),
+            recorded.map_or("-".to_owned(), |micros| amount_of_money(micros, "USD")),
             self.cost(sums),
         ]
     }
 
     /// What was computed; with a plus where some of it has no price.
     fn cost(&self, sums: &CostSums) -> String {
-        let cost = money(sums.computed_micros, self.currency);
+        let cost = amount_of_money(sums.computed_micros, self.currency);
         match (sums.unpriced_tokens, sums.computed_micros) {
             (0, _) => cost,
             (_, 0) => "unpriced".to_owned(),
@@ -275,40 +277,5 @@ fn tokens(count: u128) -> String {
     match u64::try_from(count) {
         Ok(count) => roughly(count),
         Err(_) => count.to_string(),
-    }
-}
-
-/// An amount with four digits behind the point; what is less is not nothing.
-fn money(micros: u128, currency: &str) -> String {
-    let tenths_of_mills = micros / 100 + u128::from(micros % 100 >= 50);
-    let (whole, rest) = (tenths_of_mills / 10_000, tenths_of_mills % 10_000);
-    let amount = match (micros, tenths_of_mills) {
-        (1.., 0) => "<0.0001".to_owned(),
-        _ => format!("{whole}.{rest:04}"),
-    };
-    match currency {
-        "USD" => format!("${amount}").replace("$<", "<$"),
-        other => format!("{amount} {other}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn amounts_have_four_digits() {
-        for (micros, shown) in [
-            (0, "$0.0000"),
-            (1, "<$0.0001"),
-            (50, "$0.0001"),
-            (1_234_549, "$1.2345"),
-            (1_234_550, "$1.2346"),
-            (999_999_950, "$1000.0000"),
-        ] {
-            assert_eq!(money(micros, "USD"), shown);
-        }
-        assert_eq!(money(1_500_000, "EUR"), "1.5000 EUR");
-        assert!(!money(u128::MAX, "USD").is_empty());
     }
 }

@@ -48,7 +48,7 @@ pub(crate) async fn run(args: &History, context: &mut Context) -> Result<(), Cli
     let mut rows = Rows::new([
         Column::right("POSITION", 8),
         Column::left("WHEN", told::when_width(&context.output)),
-        Column::left("WHO", 12).from_screen(70),
+        Column::left("WHO", 12).if_as_wide_as(70),
         Column::left("WHAT", 10),
     ]);
     while let Some(page) = pages.next().await? {

@@ -43,7 +43,7 @@ pub(super) fn print_rows(listed: &[CatalogueRow], output: &mut Output) -> Result
         Column::left("ID", 8),
         Column::left("CREATED", 20),
         Column::left("STATUS", 10),
-        Column::left("WHO", 12).from_screen(90),
+        Column::left("WHO", 12).if_as_wide_as(90),
         Column::left("WHAT", 10),
     ]);
     rows.print(output, listed.iter().map(cells))
@@ -56,7 +56,7 @@ fn print_runs(listed: &[CatalogueRow], output: &mut Output) -> Result<(), CliErr
         Column::left("CREATED", 20),
         Column::left("TOOK", 8),
         Column::left("STATUS", 10),
-        Column::left("WHO", 12).from_screen(110),
+        Column::left("WHO", 12).if_as_wide_as(110),
         Column::left("WHAT", 10),
     ]);
     let cells = |row: &CatalogueRow| {

@@ -103,8 +103,8 @@ fn columns(output: &Output) -> [Column; 6] {
         Column::right("POSITION", 8),
         Column::left("WHEN", when),
         Column::left("STREAM", 17),
-        Column::left("EVENT", 24).from_screen(160),
-        Column::left("WHO", 12).from_screen(110),
+        Column::left("EVENT", 24).if_as_wide_as(160),
+        Column::left("WHO", 12).if_as_wide_as(110),
         Column::left("WHAT", 10),
     ]
 }

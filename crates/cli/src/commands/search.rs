@@ -238,7 +238,7 @@ fn marked(snippet: &Snippet, output: &Output) -> String {
     if snippet.is_cut_before {
         shown.push('…');
     }
-    for (text, is_mark) in pieces(snippet) {
+    for (text, is_mark) in snippet.pieces() {
         match is_mark {
             true => shown.push_str(&output.style(Style::Bold, text)),
             false => shown.push_str(text),
@@ -248,19 +248,6 @@ fn marked(snippet: &Snippet, output: &Output) -> String {
         shown.push('…');
     }
     shown
-}
-
-/// The pieces of a snippet, and whether each is a word that was looked for.
-fn pieces(snippet: &Snippet) -> Vec<(&str, bool)> {
-    let (mut pieces, mut at) = (Vec::new(), 0);
-    for mark in &snippet.marks {
-        pieces.push((snippet.text.get(at..mark.start).unwrap_or_default(), false));
-        pieces.push((snippet.text.get(mark.clone()).unwrap_or_default(), true));
-        at = mark.end;
-    }
-    pieces.push((snippet.text.get(at..).unwrap_or_default(), false));
-    pieces.retain(|(text, _)| !text.is_empty());
-    pieces
 }
 
 /// The command that shows what was found.
@@ -294,7 +281,9 @@ fn print_json(answer: &Answer, output: &mut Output) -> Result<(), CliError> {
         occurred_at: hit.occurred_at,
         actor: &hit.actor,
         facet: hit.facet,
-        snippet: pieces(&hit.snippet)
+        snippet: hit
+            .snippet
+            .pieces()
             .into_iter()
             .map(|(text, is_mark)| json!({ "text": text, "mark": is_mark }))
             .collect(),

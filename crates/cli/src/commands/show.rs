@@ -65,6 +65,23 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
             .output
             .json_line(&with_more(json, &view, seal, &redactions, &expired)?);
     }
+    let remark = remark(&view, at);
+    match &report {
+        Some(report) => page::run(&annals, report, at, &remark, context).await?,
+        None if wants_page(args, context)
+            && page::object(&annals, &view, at, &remark, context).await? => {}
+        None => render::object(&mut context.output, &json, &remark)?,
+    }
+    step_frames_gone(&annals, &view, at, context).await?;
+    let notes = notes(&view, seal, &expired).into_iter();
+    for line in notes.chain(redactions.iter().map(redacted)) {
+        context.output.line(&line)?;
+    }
+    Ok(())
+}
+
+/// What is said of an object beside its name.
+fn remark(view: &ObjectView, at: At) -> String {
     let mut remark = match at {
         At::Position(position) => format!(" (after event {position})"),
         _ => String::new(),
@@ -72,31 +89,30 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     if let Some(adopted) = &view.header().adopted {
         remark.push_str(&format!(" (adopted from {})", adopted.dialect.name()));
     }
-    remark.push_str(&beyond_json(&view));
-    if let ObjectView::ContextPipeline(pipeline) = &view {
+    remark.push_str(&beyond_json(view));
+    if let ObjectView::ContextPipeline(pipeline) = view {
         remark.push_str(&of_window(pipeline));
     }
-    match &report {
-        Some(report) => page::run(&annals, report, at, &remark, context).await?,
-        None if wants_page(args, context)
-            && page::object(&annals, &view, at, &remark, context).await? => {}
-        None => render::object(&mut context.output, &json, &remark)?,
-    }
-    if let ObjectView::Plan(plan) = &view {
-        let frames = annals
-            .pipelines()
-            .step_frames(PlanId(plan.header.object_id), at)
-            .await?;
-        let gone = frames
-            .iter()
-            .filter(|frame| frame.was != FrameWas::InWindow);
-        for frame in gone {
-            let line = format!("  {}", window::step_frame(frame));
-            context.output.line(&line)?;
-        }
-    }
-    let notes = notes(&view, seal, &expired).into_iter();
-    for line in notes.chain(redactions.iter().map(redacted)) {
+    remark
+}
+
+/// Of a plan, the frames of its steps that were not in the window.
+async fn step_frames_gone(
+    annals: &Annals,
+    view: &ObjectView,
+    at: At,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let ObjectView::Plan(plan) = view else {
+        return Ok(());
+    };
+    let id = PlanId(plan.header.object_id);
+    let frames = annals.pipelines().step_frames(id, at).await?;
+    let gone = frames
+        .iter()
+        .filter(|frame| frame.was != FrameWas::InWindow);
+    for frame in gone {
+        let line = format!("  {}", window::step_frame(frame));
         context.output.line(&line)?;
     }
     Ok(())

@@ -43,7 +43,7 @@ impl Column {
     }
 
     /// The same, left out on terminals of fewer columns.
-    pub(crate) const fn from_screen(self, columns: usize) -> Column {
+    pub(crate) const fn if_as_wide_as(self, columns: usize) -> Column {
         Column {
             screen: columns,
             ..self
@@ -230,7 +230,7 @@ mod tests {
     fn table() -> Rows<3> {
         Rows::new([
             Column::right("N", 3),
-            Column::left("WHO", 4).from_screen(40),
+            Column::left("WHO", 4).if_as_wide_as(40),
             Column::left("WHAT", 4),
         ])
     }

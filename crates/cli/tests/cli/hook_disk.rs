@@ -1,5 +1,5 @@
-//! Hooks on full disks: agents are not stood in the way of, what has room somewhere is recorded once, and the rest is said and
-//! counted.
+//! Hooks on full disks: agents are not stood in the way of, what has room somewhere is recorded once, and the rest is
+//! said and counted.
 
 use std::io::Write as _;
 use std::process::Command;
@@ -104,7 +104,8 @@ fn a_full_disk_loses_what_has_no_room_and_says_so() {
     assert_eq!((lines[4].as_str(), lines[5].as_str()), ("1", "1"));
 }
 
-/// The spool may be elsewhere by a mount; then it has what the log has no room for, and the log has it once there is room.
+/// The spool may be elsewhere by a mount; then it has what the log has no room for, and the log has it once there is
+/// room.
 #[test]
 fn a_spool_with_room_keeps_what_a_full_log_does_not_take() {
     let script = r#"

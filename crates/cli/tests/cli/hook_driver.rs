@@ -1,7 +1,8 @@
-//! A session's hooks from many processes at once, while owners of the log and hooks are killed, the log is another process's
-//! alone, and the disk is full: everything is there once, and its transcript adds no call a second time.
+//! A session's hooks from many processes at once, while owners of the log and hooks are killed, the log is another
+//! process's alone, and the disk is full: everything is there once, and its transcript adds no call a second time.
 //!
-//! `ANNALS_HOOKS` events are played, 240 otherwise; with what happens to them chosen by `ANNALS_SEED`. `make hooks` plays 4,000.
+//! `ANNALS_HOOKS` events are played, 240 otherwise; with what happens to them chosen by `ANNALS_SEED`. `make hooks`
+//! plays 4,000.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -132,8 +133,8 @@ fn start(place: &Place, args: &[&str], input: &str) -> Child {
     child
 }
 
-/// Plays a hook until it has ended by itself; whether it said that its event is lost. One that was killed may have recorded
-/// its event or not; where it has, the second one adds nothing to what is known of the call.
+/// Plays a hook until it has ended by itself; whether it said that its event is lost. One that was killed may have
+/// recorded its event or not; where it has, the second one adds nothing to what is known of the call.
 fn play(place: &Place, input: &str, how: How) -> bool {
     let args: &[&str] = match how {
         How::Hurried => &["hook", "claude", "--deadline", "1"],
@@ -217,8 +218,8 @@ impl<'a> Play<'a> {
         let mut kills = 0;
         while !self.is_over() {
             let choice = chosen(self.seed, 1_000_000 + kills as u64);
-            // Ones that take in what waits, and that stay and hear of each event; and one that has the log alone, so that all
-            // goes into the spool.
+            // Ones that take in what waits, and that stay and hear of each event; and one that has the log alone, so
+            // that all goes into the spool.
             let args: &[&str] = match choice % 5 {
                 0 => &["apply"],
                 1 => &["serve", "--record-only"],

@@ -1,5 +1,5 @@
-//! `annals hook AGENT --gate`: the verdict is on disk before it is answered, and what cannot be judged or recorded is refused
-//! where that is wanted.
+//! `annals hook AGENT --gate`: the verdict is on disk before it is answered, and what cannot be judged or recorded is
+//! refused where that is wanted.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use annals::event_log::Digest;
 use serde_json::{Value, json};
 
-use crate::support::{Place, Ran};
+use crate::support::{Place, Ran, sole_owner};
 
 const POLICY: &str = r#"
 @id("look") permit (principal, action in Action::"run", resource) when { resource.program == "ls" };
@@ -236,12 +236,7 @@ fn a_verdict_that_is_on_disk_nowhere_is_not_answered() {
 #[test]
 fn a_log_that_does_not_answer_in_time_refuses_where_that_is_wanted() {
     let place = gated(Place::with_log());
-    let mut owner = place
-        .command(&["apply", "--exclusive"])
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_millis(500));
+    let mut owner = sole_owner(&place);
     let hurried = |gate: &[&str], id: &str| {
         let args = [gate, &["--deadline", "800"]].concat();
         decision(&place.run_with(&args, asks(id, "ls")).ok()).0

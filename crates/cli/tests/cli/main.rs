@@ -5,6 +5,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
     clippy::too_many_lines
 )]
 

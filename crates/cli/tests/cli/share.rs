@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Ran, Running};
+use crate::support::{Place, Ran, Running, wait_for};
 
 /// Whose log it is, who is let in, and who is not. No machine has them.
 const ADA: u32 = 54_331;
@@ -32,9 +32,19 @@ fn shared() -> Option<Place> {
     fs::create_dir(place.path("ada")).unwrap();
     chown(place.path("ada"), Some(ADA), Some(ADA)).unwrap();
     // Where it was built, others may not look.
-    fs::copy(env!("CARGO_BIN_EXE_annals"), place.path("program")).unwrap();
+    copy(
+        Path::new(env!("CARGO_BIN_EXE_annals")),
+        &place.path("program"),
+    );
     by(&place, ADA, &["init"]).ok();
     Some(place)
+}
+
+/// Copies a program. Where this process wrote it, one that another test starts meanwhile would have the file open for a
+/// moment, and nothing could run it.
+fn copy(program: &Path, to: &Path) {
+    let copied = Command::new("cp").arg(program).arg(to).status().unwrap();
+    assert!(copied.success());
 }
 
 /// The program, about to run as another user, with a mask that leaves nothing to others.
@@ -162,20 +172,31 @@ fn a_folder_above_that_keeps_others_out_is_named() {
     assert!(said.stderr.contains("ada"), "{}", said.stderr);
 }
 
-/// The spool beside the log is its user's: a hook of another one says that its event is lost, and does not fail.
+/// A hook of another user writes to the log by way of its owner. The spool beside it is its user's: where there is no
+/// owner, the hook says that its event is lost, and does not fail.
 #[test]
-fn hooks_of_another_user_say_that_their_event_is_lost() {
+fn hooks_of_another_user_go_to_the_owner_or_say_that_their_event_is_lost() {
     let Some(place) = shared() else { return };
     by(&place, ADA, &["share", "--with", &AGENT.to_string()]).ok();
     let serving = serve(&place);
-    let event = json!({
-        "hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt_id": "p1", "prompt": "Mend it",
-        "cwd": "/", "transcript_path": "/t", "permission_mode": "default",
-    });
-    fs::write(place.path("tmp/event"), event.to_string()).unwrap();
-    let mut hook = command(&place, AGENT, &["hook", "claude"]);
-    hook.stdin(fs::File::open(place.path("tmp/event")).unwrap());
-    let said = Ran::of(hook.output().unwrap()).fails(0, &["is lost", "not this user's own folder"]);
-    assert_eq!(said.stdout, "", "nothing for the agent");
+    let bell = place.path("ada/log.spool/bell");
+    wait_for(|| bell.exists());
+    let tell = |id: &str| {
+        let event = json!({
+            "hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt_id": id, "prompt": "Mend it",
+            "cwd": "/", "transcript_path": "/t", "permission_mode": "default",
+        });
+        fs::write(place.path("tmp/event"), event.to_string()).unwrap();
+        let mut hook = command(&place, AGENT, &["hook", "claude", "--deadline", "30000"]);
+        hook.stdin(fs::File::open(place.path("tmp/event")).unwrap());
+        Ran::of(hook.output().unwrap())
+    };
+    let ran = tell("p1").ok();
+    assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""));
+    let intents = ["list", "intents", "--json"];
+    assert_eq!(by(&place, ADA, &intents).ok().lines().len(), 1);
     serving.end();
+    let said = tell("p2").fails(0, &["is lost", "not this user's own folder"]);
+    assert_eq!(said.stdout, "", "nothing for the agent");
+    assert_eq!(by(&place, ADA, &intents).ok().lines().len(), 1);
 }

@@ -1,5 +1,5 @@
-//! Processes that stay beside agents: `annals record` and `annals watch` hear of each hook, and a transcript that grows is
-//! not read again.
+//! Processes that stay beside agents: `annals record` and `annals watch` hear of each hook, and a transcript that grows
+//! is not read again.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;

@@ -267,6 +267,22 @@ pub fn fingerprint(directory: &Path) -> Vec<(String, Digest)> {
     files
 }
 
+/// A process that has the log for itself and answers no other one, until its standard input is closed.
+pub fn sole_owner(place: &Place) -> Child {
+    let mut owner = place
+        .command(&["apply", "--exclusive"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It refuses a line when it has the log, and not before.
+    writeln!(owner.stdin.as_mut().unwrap(), "{{}}").unwrap();
+    let mut said = String::new();
+    let mut answers = BufReader::new(owner.stdout.as_mut().unwrap());
+    answers.read_line(&mut said).unwrap();
+    assert!(said.contains(r#""ok":false"#), "{said}");
+    owner
+}
+
 /// A program that runs until it is ended, and prints a JSON value a line.
 pub struct Running {
     pub child: Child,

@@ -3,23 +3,109 @@
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::{Place, human, story};
 use serde_json::json;
 
-/// The program on a terminal of 120 by 24.
+const ROWS: usize = 24;
+const COLUMNS: usize = 120;
+
+/// What a terminal shows after what came: only cells that change are drawn, so what came has no whole words.
+struct Screen {
+    cells: [[char; COLUMNS]; ROWS],
+    row: usize,
+    column: usize,
+    /// What came and is not drawn yet: the beginning of a character or of an escape sequence.
+    rest: Vec<u8>,
+}
+
+impl Screen {
+    fn new() -> Screen {
+        Screen {
+            cells: [[' '; COLUMNS]; ROWS],
+            row: 0,
+            column: 0,
+            rest: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.rest.extend_from_slice(bytes);
+        let text = match std::str::from_utf8(&self.rest) {
+            Ok(text) => text.to_owned(),
+            Err(error) => String::from_utf8_lossy(&self.rest[..error.valid_up_to()]).into_owned(),
+        };
+        let mut left = text.as_str();
+        while let Some(c) = left.chars().next() {
+            let Some(length) = self.step(c, left) else {
+                break;
+            };
+            left = &left[length..];
+        }
+        self.rest.drain(..text.len() - left.len());
+    }
+
+    /// Draws a character, or does what a sequence says; how long it is, if all of it is there.
+    fn step(&mut self, c: char, left: &str) -> Option<usize> {
+        if c != '\u{1b}' {
+            self.put(c);
+            return Some(c.len_utf8());
+        }
+        if left.len() < 2 {
+            return None;
+        }
+        let Some(sequence) = left.strip_prefix("\u{1b}[") else {
+            return Some(2);
+        };
+        let end = sequence.find(|c: char| matches!(c, '@'..='~'))?;
+        let numbers = sequence[..end].split(';').map(|it| it.parse().unwrap_or(1));
+        let numbers: Vec<usize> = numbers.collect();
+        match &sequence[end..=end] {
+            "H" => {
+                self.row = numbers[0].saturating_sub(1);
+                self.column = numbers.get(1).copied().unwrap_or(1).saturating_sub(1);
+            }
+            "J" => self.cells = [[' '; COLUMNS]; ROWS],
+            _ => {}
+        }
+        Some(2 + end + 1)
+    }
+
+    fn put(&mut self, c: char) {
+        match c {
+            '\r' => self.column = 0,
+            '\n' => self.row = (self.row + 1).min(ROWS - 1),
+            c => {
+                let row = self.cells.get_mut(self.row);
+                if let Some(cell) = row.and_then(|row| row.get_mut(self.column)) {
+                    *cell = c;
+                }
+                self.column += 1;
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        let rows = self.cells.iter().map(|row| row.iter().collect::<String>());
+        rows.map(|row| format!("{}\n", row.trim_end())).collect()
+    }
+}
+
+/// The program on a terminal.
 struct Terminal {
     child: Child,
     keys: ChildStdin,
     comes: Receiver<Vec<u8>>,
-    shown: String,
+    screen: Screen,
+    /// All that came.
+    all: String,
 }
 
 impl Terminal {
     fn of(place: &Place, args: &str) -> Terminal {
         let program = env!("CARGO_BIN_EXE_annals");
-        let line = format!("stty rows 24 cols 120; exec {program} tui {args}");
+        let line = format!("stty rows {ROWS} cols {COLUMNS}; exec {program} tui {args}");
         let mut child = Command::new("script")
             .args(["-qec", &line, "/dev/null"])
             .current_dir(place.path(""))
@@ -44,32 +130,48 @@ impl Terminal {
             child,
             keys,
             comes,
-            shown: String::new(),
+            screen: Screen::new(),
+            all: String::new(),
         }
     }
 
     fn press(&mut self, keys: &str) {
-        self.shown.clear();
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Waits until all of these were drawn since the last keys. What does not change is not drawn again.
+    fn take(&mut self, bytes: &[u8]) {
+        self.screen.take(bytes);
+        self.all.push_str(&String::from_utf8_lossy(bytes));
+    }
+
+    /// Waits until the screen has all of these.
     #[track_caller]
     fn shows(&mut self, texts: &[&str]) {
-        while !texts.iter().all(|text| self.shown.contains(text)) {
-            match self.comes.recv_timeout(Duration::from_secs(20)) {
-                Ok(bytes) => self.shown.push_str(&String::from_utf8_lossy(&bytes)),
-                Err(error) => panic!("{error}: {texts:?} is not in {:?}", self.shown),
+        let began = Instant::now();
+        while !texts.iter().all(|text| self.screen.text().contains(text)) {
+            let left = Duration::from_secs(20).saturating_sub(began.elapsed());
+            match self.comes.recv_timeout(left) {
+                Ok(bytes) => self.take(&bytes),
+                Err(error) => panic!("{error}: {texts:?} is not in\n{}", self.screen.text()),
             }
         }
     }
 
+    /// Waits until the program ends: its status, and all that it ever sent.
     fn ends(mut self) -> (i32, String) {
         let status = self.child.wait().unwrap();
         while let Ok(bytes) = self.comes.recv_timeout(Duration::from_secs(5)) {
-            self.shown.push_str(&String::from_utf8_lossy(&bytes));
+            self.take(&bytes);
         }
-        (status.code().unwrap(), self.shown)
+        (status.code().unwrap(), std::mem::take(&mut self.all))
+    }
+}
+
+/// What fails leaves no program behind, which would keep the output of the tests open.
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -81,16 +183,17 @@ fn lists_lead_to_a_run_through_time_and_the_terminal_is_put_back() {
     let place = Place::with_log();
     story(&place);
     let mut terminal = Terminal::of(&place, "");
-    terminal.shows(&[ALTERNATE, "Runs", "Cache it", "completed"]);
+    terminal.shows(&["Runs", "Cache it", "completed"]);
     terminal.press("\r");
     terminal.shows(&["Timeline", "now"]);
     terminal.press("\u{1b}[D");
-    terminal.shows(&["◆"]);
+    terminal.shows(&["◆┄"]);
     terminal.press("4");
     terminal.shows(&["diff --git"]);
     terminal.press("q");
     let (status, rest) = terminal.ends();
     assert_eq!(status, 0, "{rest}");
+    assert!(rest.contains(ALTERNATE), "{rest:?}");
     assert!(rest.contains(BACK), "{rest:?}");
 }
 
@@ -102,9 +205,8 @@ fn an_event_of_another_process_appears() {
     terminal.shows(&["Runs"]);
     terminal.press("3");
     terminal.shows(&["Add a cache"]);
-    terminal.press("");
     place.accept(&[human("create_intent", json!({ "prompt": "Measure it" }))]);
-    terminal.shows(&["Measure it"]);
+    terminal.shows(&["Measure it", "Add a cache"]);
     terminal.press("\u{3}");
     assert_eq!(terminal.ends().0, 0);
 }

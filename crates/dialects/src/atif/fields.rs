@@ -4,8 +4,8 @@ use crate::import::fields::Fate::{Apart, Inferred, Kept};
 use crate::import::fields::Table;
 use crate::transcript::item::COUNTS;
 
-/// The tokens of a step: the prompt with what was cached, cache reads, cache writes, the completion; the part of it that the
-/// model thought with, the part of the cache writes that stays for an hour; and the cost.
+/// The tokens of a step: the prompt with what was cached, cache reads, cache writes, the completion; the part of it
+/// that the model thought with, the part of the cache writes that stays for an hour; and the cost.
 pub(super) const TOKENS: [&str; COUNTS] = [
     "metrics.prompt_tokens",
     "metrics.cached_tokens",

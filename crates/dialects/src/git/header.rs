@@ -1,6 +1,6 @@
-//! What a commit's header says that has no place of its own in a log: parents but the first, time zones, the
-//! committer, signatures. A commit that has any of these has its header as evidence of its run: as git stores it, but as
-//! UTF-8 and without secrets.
+//! What a commit's header says that has no place of its own in a log: parents but the first, time zones, the committer,
+//! signatures. A commit that has any of these has its header as evidence of its run: as git stores it, but as UTF-8 and
+//! without secrets.
 
 use annals_domain::RunId;
 use annals_domain::run::{EvidenceKind, RecordEvidence};

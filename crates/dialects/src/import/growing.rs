@@ -1,10 +1,10 @@
 //! Recordings that grow: what was read of one is not read again.
 //!
-//! An import reads a recording from its beginning, asks the log for all that it has of it, and forgets what it knew. Between two
-//! growths of a recording that is followed, the state that its lines led to stays in memory, as though the import had paused
-//! there: its format's, and what is known of its sessions. So a growth costs what was added. Nothing else depends on it: what
-//! is in the log is what an import of the whole recording makes, and where the state is gone (another process, another
-//! file under the same name, one of too many) the recording is read from its beginning.
+//! An import reads a recording from its beginning, asks the log for all that it has of it, and forgets what it knew.
+//! Between two growths of a recording that is followed, the state that its lines led to stays in memory, as though the
+//! import had paused there: its format's, and what is known of its sessions. So a growth costs what was added. Nothing
+//! else depends on it: what is in the log is what an import of the whole recording makes, and where the state is gone
+//! (another process, another file under the same name, one of too many) the recording is read from its beginning.
 
 use std::fs::File;
 use std::io::{self, BufReader, Seek, SeekFrom};
@@ -90,7 +90,8 @@ impl<'a> GrowingRecordings<'a> {
         })
     }
 
-    /// Imports what came to a recording since it was imported last: of one that is not known the whole. The report is of that.
+    /// Imports what came to a recording since it was imported last: of one that is not known the whole. The report is
+    /// of that.
     ///
     /// A last line that is not whole yet waits until it is. `progress` is called after each line, in bytes.
     ///

@@ -1,5 +1,5 @@
-//! Text without its secrets, as a type: parsers and what is told of sessions that go on take nothing else, and only this module
-//! makes it: by looking for secrets, and of parts of what was looked through.
+//! Text without its secrets, as a type: parsers and what is told of sessions that go on take nothing else, and only
+//! this module makes it: by looking for secrets, and of parts of what was looked through.
 
 mod fields;
 

@@ -228,8 +228,8 @@ impl<'a> Importer<'a> {
         Ok(self.reported())
     }
 
-    /// Pauses where a recording has come to that grows: what is counted up to here is recorded, and all of it is on disk. The
-    /// report is of what was done since the last pause.
+    /// Pauses where a recording has come to that grows: what is counted up to here is recorded, and all of it is on
+    /// disk. The report is of what was done since the last pause.
     pub(crate) async fn pause(&mut self) -> Result<ImportReport, ImportError> {
         self.end_usage().await?;
         self.settle().await?;

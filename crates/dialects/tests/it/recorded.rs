@@ -109,8 +109,8 @@ pub(crate) fn assert_complete(log: &mut Log, name: &str, bytes: impl AsRef<[u8]>
     assert_eq!(log.report.broken, [], "{}", log.report);
 }
 
-/// Followed while it grows to each of some lengths in bytes, which may end within a line, it is the same as at once, and
-/// each line is read once.
+/// Followed while it grows to each of some lengths in bytes, which may end within a line, it is the same as at once,
+/// and each line is read once.
 pub(crate) fn check_followed(
     agent: &str,
     (name, bytes): (&str, &[u8]),
@@ -148,8 +148,8 @@ pub(crate) fn within_lines(bytes: &[u8]) -> Vec<usize> {
     lengths
 }
 
-/// Cut at each line from the first one on at which a file says whose it is, and then whole, and read again, it is the same
-/// as at once. So it is with each line twice.
+/// Cut at each line from the first one on at which a file says whose it is, and then whole, and read again, it is the
+/// same as at once. So it is with each line twice.
 pub(crate) fn check_lines<L: Display>(name: &str, lines: &[L], first: usize) {
     let once = log_of_lines(name, lines);
     for cut in first..=lines.len() {

@@ -200,7 +200,8 @@ fn our_commands_are_known_by_their_program_or_by_how_they_were_installed() {
     }
 }
 
-/// What editors and other programs leave: a byte order mark, line ends of Windows, tabs, commas at the end, nothing at all.
+/// What editors and other programs leave: a byte order mark, line ends of Windows, tabs, commas at the end, nothing at
+/// all.
 #[test]
 fn odd_files_come_back_as_they_were() {
     for text in [

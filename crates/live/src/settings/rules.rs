@@ -168,7 +168,8 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The rule that allows the call. Of a command with several in it each must be allowed; the first one's rule is named.
+    /// The rule that allows the call. Of a command with several in it each must be allowed; the first one's rule is
+    /// named.
     pub(super) fn all(&self, rules: &[(Rule, &Path)]) -> Option<(String, PathBuf)> {
         let named = |(rule, path): &(Rule, &Path)| (rule.text.clone(), path.to_path_buf());
         let whole = rules

@@ -40,9 +40,11 @@ impl Home {
     }
 
     fn read(&self, call: &Call) -> Settings {
-        let mut around = Surroundings::default();
-        around.home = Some(self.path(""));
-        around.workspace = Some(self.path("app"));
+        let around = Surroundings {
+            home: Some(self.path("")),
+            workspace: Some(self.path("app")),
+            ..Surroundings::default()
+        };
         Settings::read(HookAgent::Claude, call, &around, &Secrets::standard()).unwrap()
     }
 

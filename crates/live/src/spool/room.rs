@@ -1,8 +1,10 @@
-//! How much room the spool has, known without a look at each file that waits: a hook costs the same however many there are.
+//! How much room the spool has, known without a look at each file that waits: a hook costs the same however many there
+//! are.
 //!
-//! The file `room` has how many events and bytes there was room for when the files were counted last, less those that were
-//! kept since: 8 bytes of each, the least significant first. What was taken in meanwhile made more room than it says. Only
-//! where it has no more, or cannot be read, the files are counted again. It is no more than that: nothing is lost with it.
+//! The file `room` has how many events and bytes there was room for when the files were counted last, less those that
+//! were kept since: 8 bytes of each, the least significant first. What was taken in meanwhile made more room than it
+//! says. Only where it has no more, or cannot be read, the files are counted again. It is no more than that: nothing is
+//! lost with it.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -12,8 +14,8 @@ use std::time::Duration;
 
 const ROOM: &str = "room";
 
-/// How often, and after how long, it is tried again to be the only one at a file. Whoever has it has it for a moment, unless
-/// it was stopped there.
+/// How often, and after how long, it is tried again to be the only one at a file. Whoever has it has it for a moment,
+/// unless it was stopped there.
 const TRIES: (usize, Duration) = (20, Duration::from_millis(1));
 
 /// Room for so many events and bytes.
@@ -23,8 +25,8 @@ pub(super) struct Room {
     pub(super) bytes: u64,
 }
 
-/// Takes room for an event of so many bytes in a folder that never has more than `most`; `counted` counts what is left of that, or
-/// says why there is none.
+/// Takes room for an event of so many bytes in a folder that never has more than `most`; `counted` counts what is left
+/// of that, or says why there is none.
 pub(super) fn take<E>(
     folder: &Path,
     most: Room,

@@ -8,8 +8,8 @@
 //! "s", run                                       what its provenance states, and the key of its cell
 //! ```
 //!
-//! A quarter of an hour is an i64 of those since 1970 with its first bit flipped, big-endian, so that keys are in the order of
-//! time. The mark is the first half of the SHA-256 of the model and the actor.
+//! A quarter of an hour is an i64 of those since 1970 with its first bit flipped, big-endian, so that keys are in the
+//! order of time. The mark is the first half of the SHA-256 of the model and the actor.
 
 use annals_domain::run::{self, AdoptedTokens, StoredTokens, UsageRecorded};
 use annals_domain::{AnyEvent, Slot, Timestamp, cut};
@@ -175,7 +175,8 @@ impl Used {
     }
 }
 
-/// An amount in USD in millionths, rounded to the nearest, half away from zero. What was adopted may be no amount: then it is 0.
+/// An amount in USD in millionths, rounded to the nearest, half away from zero. What was adopted may be no amount:
+/// then it is 0.
 pub(super) fn micros(usd: f64) -> u128 {
     let micros = (usd * 1e6).round();
     #[allow(
@@ -448,12 +449,12 @@ mod unit {
         assert!(quarters.map(Quarter::bytes).is_sorted());
         for quarter in quarters {
             let run = Uuid::from_u128(7);
-            let key = super::key(&[&[CELL], &quarter.bytes(), run.as_bytes(), &[0xff; MARK]]);
-            assert_eq!(place_in(&key), Some((quarter, run)));
-            let row = super::key(&[&of_run(run), &quarter.bytes(), &[0xff; MARK]]);
-            assert_eq!(cell_of(&row).unwrap_or_default(), key);
-            assert!(quarter.0 == i64::MIN || before(quarter) < key);
-            assert!(quarter.0 == i64::MAX || before(Quarter(quarter.0 + 1)) > key);
+            let cell = key(&[&[CELL], &quarter.bytes(), run.as_bytes(), &[0xff; MARK]]);
+            assert_eq!(place_in(&cell), Some((quarter, run)));
+            let row = key(&[&of_run(run), &quarter.bytes(), &[0xff; MARK]]);
+            assert_eq!(cell_of(&row).unwrap_or_default(), cell);
+            assert!(quarter.0 == i64::MIN || before(quarter) < cell);
+            assert!(quarter.0 == i64::MAX || before(Quarter(quarter.0 + 1)) > cell);
         }
     }
 

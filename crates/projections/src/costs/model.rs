@@ -1,12 +1,14 @@
 //! The read model of costs: its rows kept at the log's heels, and read.
 
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use annals_event_log::{CommitError, Position, Store};
+use async_trait::async_trait;
 use uuid::Uuid;
 
 use super::cell::{self, CELLS, CostCell, CostRows, Quarter};
-use crate::projection::{ProjectionError, ReadModel, Table};
+use crate::projection::{ProjectionError, ReadModel, Table, TableQuery};
 
 /// Rows that are read at once.
 const PAGE: usize = 4_096;
@@ -84,36 +86,31 @@ impl CostModel {
     /// Gives each cell of a range to `each`, in the order of time or, of some runs, of the runs; what that makes of an
     /// empty `A`. It begins again with another one where rows were written meanwhile.
     ///
-    /// The rows are brought up to date first. Where the log is open for reading only, what they lack is folded in memory.
+    /// The rows are brought up to date first. Where the log is open for reading only, what they lack is folded in
+    /// memory.
     ///
     /// # Errors
     /// [`ProjectionError`].
-    pub async fn fold<A: Default>(
+    pub async fn fold<A: Default + Send>(
         &self,
         log: &dyn Store,
         range: &CostRange,
-        each: impl Fn(&mut A, CostCell),
+        each: impl Fn(&mut A, CostCell) + Sync,
     ) -> Result<A, ProjectionError> {
         match self.catch_up(log).await {
             Ok(()) | Err(ProjectionError::Commit(CommitError::ReadOnly)) => {}
             Err(error) => return Err(error),
         }
-        let read = async |table: &Table<'_>| {
-            let mut made = A::default();
-            match &range.runs {
-                None => of_all(table, range, &each, &mut made).await?,
-                Some(runs) => {
-                    for run in runs {
-                        of_run(table, range, *run, &each, &mut made).await?;
-                    }
-                }
-            }
-            Ok(made)
+        let cells = Cells {
+            range,
+            each,
+            made: PhantomData::<fn() -> A>,
         };
-        self.rows.read_through(log, read).await
+        self.rows.read_through(log, &cells).await
     }
 
-    /// Folds a part of what the log has by now, if that is much and no other caller does. Writers call it after an append.
+    /// Folds a part of what the log has by now, if that is much and no other caller does. Writers call it after an
+    /// append.
     ///
     /// # Errors
     /// [`ProjectionError`].
@@ -140,6 +137,31 @@ impl CostModel {
 
     fn note(&self, folded: Position) {
         self.folded.store(folded.0, Ordering::Relaxed);
+    }
+}
+
+/// The cells of a range, and what takes each of them.
+struct Cells<'a, A, F> {
+    range: &'a CostRange,
+    each: F,
+    made: PhantomData<fn() -> A>,
+}
+
+#[async_trait]
+impl<A: Default + Send, F: Fn(&mut A, CostCell) + Sync> TableQuery for Cells<'_, A, F> {
+    type Answer = A;
+
+    async fn answer(&self, table: &Table<'_>) -> Result<A, ProjectionError> {
+        let mut made = A::default();
+        match &self.range.runs {
+            None => of_all(table, self.range, &self.each, &mut made).await?,
+            Some(runs) => {
+                for run in runs {
+                    of_run(table, self.range, *run, &self.each, &mut made).await?;
+                }
+            }
+        }
+        Ok(made)
     }
 }
 

@@ -1,7 +1,8 @@
 //! What tokens cost: a table of prices, each valid from a day on.
 //!
-//! A price is for the names of models that it lists, as recordings have them, and for no others: what a model costs that the
-//! table does not have is not guessed. `prices.toml` next to this file is the table that counts where no other is given.
+//! A price is for the names of models that it lists, as recordings have them, and for no others: what a model costs
+//! that the table does not have is not guessed. `prices.toml` next to this file is the table that counts where no
+//! other is given.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -38,7 +39,8 @@ pub struct Price {
 }
 
 impl Price {
-    /// What tokens cost in millionths of the currency, rounded to the nearest, half up; and how many of them have no price.
+    /// What tokens cost in millionths of the currency, rounded to the nearest, half up; and how many of them have no
+    /// price.
     pub fn cost(&self, tokens: &TokenSums) -> (u128, u128) {
         let for_an_hour = tokens.cache_write_1h_tokens.min(tokens.cache_write_tokens);
         let parts = [

@@ -347,7 +347,7 @@ impl CostGroups {
             .collect();
         if by.first() != Some(&CostAxis::Day) {
             // It is stable: those that cost the same stay in the order of their keys.
-            rows.sort_by(|a, b| weight(&b.sums).cmp(&weight(&a.sums)));
+            rows.sort_by_key(|row| std::cmp::Reverse(weight(&row.sums)));
         }
         rows
     }

@@ -38,8 +38,7 @@ impl CostZone {
         };
         let offset = match self {
             CostZone::Utc => None,
-            // For others the system's tables need not have an answer.
-            CostZone::Local if !(1..10_000).contains(&begins.year()) => None,
+            CostZone::Local if !is_in_tables(begins.date()) => None,
             CostZone::Local => Some(Local.offset_from_utc_datetime(&begins)),
             CostZone::Fixed(offset) => Some(offset),
         };
@@ -51,6 +50,7 @@ impl CostZone {
     pub fn begins(self, day: NaiveDate) -> Option<Timestamp> {
         match self {
             CostZone::Utc => first_of(day, &Utc),
+            CostZone::Local if !is_in_tables(day) => first_of(day, &Utc),
             CostZone::Local => first_of(day, &Local),
             CostZone::Fixed(offset) => first_of(day, &offset),
         }
@@ -60,6 +60,11 @@ impl CostZone {
     pub fn day_at(self, now: Timestamp) -> NaiveDate {
         self.day(Quarter::of(now))
     }
+}
+
+/// Whether the system's tables of time zones are asked about a day: for others they need not have an answer.
+fn is_in_tables(day: NaiveDate) -> bool {
+    (1..10_000).contains(&day.year())
 }
 
 /// The first moment of a day. Where the clocks are put forward at midnight, it is an hour or so later.

@@ -168,7 +168,7 @@ impl FromStr for Condition {
                 Some((field, "exists")) => (field, Test::Exists),
                 Some((field, "absent")) => (field, Test::Absent),
                 Some((_, word)) => {
-                    return Err(invalid(format!("{word:?} is no operator")));
+                    return Err(invalid(format!("unknown operator {word:?}")));
                 }
                 None => (trimmed, Test::Exists),
             },
@@ -183,27 +183,38 @@ impl FromStr for Condition {
     }
 }
 
-/// The field, the operator and the literal. What is in brackets is of the field: `frames[frame_id=7]`.
+/// The field, the operator and the literal. What is in brackets is of the field, and in quotes there:
+/// `frames[frame_id=7]`, `tags["a]=b"]`. In a JSON Pointer a bracket is a letter like others.
 fn split(text: &str) -> Result<Option<(&str, Operator, &str)>, String> {
-    let mut depth = 0_u32;
+    let is_pointer = text.starts_with('/');
+    let (mut depth, mut is_quoted, mut is_escaped) = (0_u32, false, false);
     for (at, letter) in text.char_indices() {
         match letter {
-            '[' => depth += 1,
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' if depth > 0 => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            '[' if !is_pointer => depth += 1,
             ']' => depth = depth.saturating_sub(1),
-            '=' | '!' | '<' | '>' if depth == 0 => {
-                let (field, rest) = text.split_at(at);
-                let found = OPERATORS
-                    .iter()
-                    .find_map(|(word, operator)| Some((*operator, rest.strip_prefix(word)?)));
-                return match found {
-                    Some((operator, literal)) => Ok(Some((field, operator, literal))),
-                    None => Err(format!("{letter} is no operator")),
-                };
-            }
+            '=' | '!' | '<' | '>' if depth == 0 => return operation(text, at).map(Some),
             _ => {}
         }
     }
     Ok(None)
+}
+
+/// The field before an operator, the operator, and the literal behind it.
+fn operation(text: &str, at: usize) -> Result<(&str, Operator, &str), String> {
+    let (field, rest) = text.split_at(at);
+    let mut operators = OPERATORS.iter();
+    let found = operators.find_map(|(word, operator)| Some((*operator, rest.strip_prefix(word)?)));
+    match found {
+        Some((operator, literal)) => Ok((field, operator, literal)),
+        None => Err(format!(
+            "unknown operator {:?}",
+            rest.chars().next().unwrap_or_default()
+        )),
+    }
 }
 
 fn no_literal(literal: &str) -> String {

@@ -58,8 +58,8 @@ impl Classified for InvalidFieldName {
 }
 
 impl FieldName {
-    /// The place that it names in a document: elements of lists by what they are called, where they are called something.
-    /// `None` where the document has no such place.
+    /// The place that it names in a document: elements of lists by what they are called, where they are called
+    /// something. `None` where the document has no such place.
     pub fn place(&self, document: &Value) -> Option<Place> {
         let (mut place, mut value) = (Place::ROOT, document);
         for part in &self.parts {

@@ -24,8 +24,9 @@ pub fn parting<T: PartialEq>(a: &[T], b: &[T]) -> Option<usize> {
     (common < a.len() || common < b.len()).then_some(common)
 }
 
-/// Lays two lists beside each other, so that much that is equal is in one line. The order of both is kept, and each element
-/// is there once. Where they differ for very long, the rest is not aligned: first that of the one, then that of the other.
+/// Lays two lists beside each other, so that much that is equal is in one line. The order of both is kept, and each
+/// element is there once. Where they differ for very long, the rest is not aligned: first that of the one, then that
+/// of the other.
 pub fn align<T: Hash + Eq + Ord>(a: &[T], b: &[T]) -> Vec<Aligned> {
     let begin = parting(a, b).unwrap_or(a.len());
     let both = |a, b| Aligned {

@@ -107,6 +107,7 @@ fn conditions_hold_or_not() {
     let document = json!({
         "status": "failed", "n": 3, "f": 0.5, "big": u64::MAX, "none": null, "list": [1],
         "at": "2026-01-31T12:00:00Z", "frames": [{"frame_id": 7}],
+        "tags": {"a]=b": 1, "q\"]": 2, "[x": 3},
     });
     for (text, holds) in [
         (r#"/status=="failed""#, true),
@@ -135,6 +136,9 @@ fn conditions_hold_or_not() {
         ("frames[frame_id=7] exists", true),
         ("frames[frame_id=8] exists", false),
         ("frames[frame_id=7].frame_id>=7", true),
+        (r#"tags["a]=b"] == 1"#, true),
+        (r#"tags["q\"]"]==2"#, true),
+        ("/tags/[x == 3", true),
     ] {
         let condition: Condition = text.parse().unwrap();
         assert_eq!(condition.holds(&document), holds, "{text}");
@@ -144,7 +148,7 @@ fn conditions_hold_or_not() {
         ("/status==failed", "a text has quotes: \"failed\""),
         ("/status==", "the literal is missing"),
         ("/status=1", "Expected FIELD OP JSON"),
-        ("/status is 1", "is no operator"),
+        ("/status is 1", "unknown operator"),
         ("==1", "invalid field"),
         ("", "invalid field"),
         ("/a<{", "is not JSON"),

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use annals_event_log::{
     CommitError, ModelCheckpoint, Position, Query, ReadError, Record, Row, Store,
 };
+use async_trait::async_trait;
 use futures::lock::Mutex;
 use serde::de::DeserializeOwned;
 
@@ -41,11 +42,22 @@ impl Lag {
     }
 }
 
+/// A question about rows that [`ReadModel::read_through`] asks. It is a trait and no closure, so that its future is
+/// known to be `Send`, whatever it borrows.
+#[async_trait]
+pub trait TableQuery: Sync {
+    /// What comes out.
+    type Answer: Send;
+
+    /// Answers from a table; with no other effect, as it may be asked again.
+    async fn answer(&self, table: &Table<'_>) -> Result<Self::Answer, ProjectionError>;
+}
+
 /// A projection's rows, which are stored with the log.
 ///
 /// Any number of processes may have one of the same name: whoever calls [`ReadModel::catch_up`] folds what the rows
-/// lack, and where two do so at once, one commit is refused and that process goes on from the other's. A redaction drops
-/// the rows, as they may have what was removed; the next call folds them again.
+/// lack, and where two do so at once, one commit is refused and that process goes on from the other's. A redaction
+/// drops the rows, as they may have what was removed; the next call folds them again.
 #[derive(Debug)]
 pub struct ReadModel<P> {
     projection: P,
@@ -175,7 +187,7 @@ impl<P: Projection> ReadModel<P> {
         log: &dyn Store,
         key: &[u8],
     ) -> Result<Option<T>, ProjectionError> {
-        let row = self.ask(log, async |model| log.get(model, key).await);
+        let row = self.ask(log, |model| async move { log.get(&model, key).await });
         let (model, row) = row.await?;
         row.map(|row| value(&model, key, &row)).transpose()
     }
@@ -192,29 +204,29 @@ impl<P: Projection> ReadModel<P> {
         after: Option<&[u8]>,
         limit: usize,
     ) -> Result<Vec<Row>, ProjectionError> {
-        let rows = self.ask(log, async |model| {
-            log.scan(model, prefix, after, limit).await
+        let rows = self.ask(log, |model| async move {
+            log.scan(&model, prefix, after, limit).await
         });
         Ok(rows.await?.1)
     }
 
-    /// What `read` answers from the rows with all that they lack laid over them, which is folded in memory and written
-    /// nowhere: up to date also where the log is open for reading only. It is asked again where the rows were written
-    /// meanwhile, so it must have no effect but its answer. [`ReadModel::catch_up`] by whoever writes keeps short what
-    /// is folded here.
+    /// What `question` is answered from the rows with all that they lack laid over them, which is folded in memory and
+    /// written nowhere: up to date also where the log is open for reading only. It is asked again where the rows were
+    /// written meanwhile, so it must have no effect but its answer. [`ReadModel::catch_up`] by whoever writes keeps
+    /// short what is folded here.
     ///
     /// # Errors
     /// [`ProjectionError`].
-    pub async fn read_through<T>(
+    pub async fn read_through<Q: TableQuery>(
         &self,
         log: &dyn Store,
-        read: impl AsyncFn(&Table<'_>) -> Result<T, ProjectionError>,
-    ) -> Result<T, ProjectionError> {
+        question: &Q,
+    ) -> Result<Q::Answer, ProjectionError> {
         for _ in 0..ATTEMPTS {
             let (generation, start) = self.begin(log).await?;
             let model = self.generations().model(generation);
             let mut table = Table::new(log, &model);
-            let answer = self.read_ahead(log, &mut table, start.position, &read);
+            let answer = self.read_ahead(log, &mut table, start.position, question);
             let answer = answer.await;
             // Also where a blob was missing because it was removed meanwhile.
             if self.begin(log).await? == (generation, start) {
@@ -224,23 +236,23 @@ impl<P: Projection> ReadModel<P> {
         Err(self.moving())
     }
 
-    async fn read_ahead<T>(
+    async fn read_ahead<Q: TableQuery>(
         &self,
         log: &dyn Store,
         table: &mut Table<'_>,
         start: Position,
-        read: &impl AsyncFn(&Table<'_>) -> Result<T, ProjectionError>,
-    ) -> Result<T, ProjectionError> {
+        question: &Q,
+    ) -> Result<Q::Answer, ProjectionError> {
         let mut position = start;
         while let Some(end) = self.fold_into(log, table, position).await? {
             position = end;
         }
-        read(table).await
+        question.answer(table).await
     }
 
-    /// Folds some of what the rows lack, at most `pages` pages, where that is `behind` events or more, and unless another
-    /// call folds; for a process that writes anyway, now and then. The position up to which the rows are then, if it is
-    /// known.
+    /// Folds some of what the rows lack, at most `pages` pages, where that is `behind` events or more, and unless
+    /// another call folds; for a process that writes anyway, now and then. The position up to which the rows are
+    /// then, if it is known.
     ///
     /// # Errors
     /// [`ProjectionError`]. What was folded before stays.
@@ -277,16 +289,16 @@ impl<P: Projection> ReadModel<P> {
         dropped.map_err(|error| ProjectionError::of(&self.pointer, error))
     }
 
-    /// What `read` answers from the current rows, and the model that has them: it is asked again where they were replaced
-    /// meanwhile.
-    async fn ask<T>(
+    /// What `read` answers from the current rows, and the model that has them: it is asked again where they were
+    /// replaced meanwhile.
+    async fn ask<T, F: Future<Output = Result<T, ReadError>>>(
         &self,
         log: &dyn Store,
-        read: impl AsyncFn(&str) -> Result<T, ReadError>,
+        read: impl Fn(String) -> F,
     ) -> Result<(String, T), ProjectionError> {
         for _ in 0..ATTEMPTS {
             let (generation, model) = self.current(log).await?;
-            let answer = read(&model).await?;
+            let answer = read(model.clone()).await?;
             if self.current(log).await?.0 == generation {
                 return Ok((model, answer));
             }

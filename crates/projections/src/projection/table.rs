@@ -62,8 +62,8 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Rows whose keys begin with `prefix`, in the order of their keys, from the one behind `after`: at most about `limit`
-    /// of them, and the key to go on behind, unless there are no more.
+    /// Rows whose keys begin with `prefix`, in the order of their keys, from the one behind `after`: at most about
+    /// `limit` of them, and the key to go on behind, unless there are no more.
     ///
     /// # Errors
     /// [`ProjectionError::Read`].

@@ -63,11 +63,11 @@ fn ended(story: &mut Story, number: u8, status: ToolStatus, result: &str) {
     });
 }
 
-fn denied(story: &mut Story, number: u8) {
+fn decided(story: &mut Story, number: u8, verdict: ToolVerdict) {
     push(story, |_| ToolDecided {
         tool_invocation: call(number),
         tool_name: None,
-        verdict: ToolVerdict::Deny,
+        verdict,
         by: ToolDecider::Person,
         by_name: None,
         source: None,
@@ -145,7 +145,7 @@ fn calls_are_counted_once_and_those_that_failed_are_told() {
     requested(&mut story, 11, &json!({ "command": "ls" }));
     ended(&mut story, 11, ToolStatus::Ok, "");
     requested(&mut story, 12, &json!({ "command": "rm -rf /" }));
-    denied(&mut story, 12);
+    decided(&mut story, 12, ToolVerdict::Deny);
     invoked(&mut story, 13, ToolStatus::Ok);
     invoked(&mut story, 14, ToolStatus::Error);
     // What is told of a call as a whole later is the same call.
@@ -160,6 +160,21 @@ fn calls_are_counted_once_and_those_that_failed_are_told() {
         ]
     );
     assert_eq!(report.failed_calls[0].position.0, 3);
+}
+
+#[test]
+fn a_call_is_counted_as_its_view_says_it_ended() {
+    let mut story = begun();
+    // Two sources disagree: the last one counts.
+    ended(&mut story, 2, ToolStatus::Error, "Exit code 1");
+    invoked(&mut story, 2, ToolStatus::Ok);
+    decided(&mut story, 3, ToolVerdict::Deny);
+    decided(&mut story, 3, ToolVerdict::Allow);
+    ended(&mut story, 4, ToolStatus::Ok, "done");
+    decided(&mut story, 4, ToolVerdict::Deny);
+    let report = report(&story);
+    assert_eq!((report.calls, report.failed, report.denied), (3, 0, 0));
+    assert!(report.failed_calls.is_empty());
 }
 
 #[test]
@@ -295,7 +310,7 @@ fn there_is_no_report_before_the_run() {
 fn events_of_a_call_say_what_was_called() {
     let mut story = begun();
     requested(&mut story, 10, &json!({ "command": "make" }));
-    denied(&mut story, 10);
+    decided(&mut story, 10, ToolVerdict::Deny);
     ended(&mut story, 10, ToolStatus::Error, "Exit code 2");
     ended(&mut story, 11, ToolStatus::Error, "Exit code 2");
     let entries = story.entries();

@@ -70,6 +70,17 @@ fn each_text_is_found_where_it_belongs() {
 }
 
 #[test]
+fn a_beginning_is_no_pattern() {
+    let home = Home::new();
+    let search = home.search();
+    // Folded, these are (1)a and 1.a, and not the same.
+    let in_brackets = home.submit("⑴apple");
+    let with_point = home.submit("⒈apple");
+    assert_eq!(found(&search, "⑴ap*"), [in_brackets]);
+    assert_eq!(found(&search, "⒈ap*"), [with_point]);
+}
+
+#[test]
 fn filters_and_orders() {
     let home = Home::new();
     let search = home.search();

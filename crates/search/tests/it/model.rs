@@ -1,5 +1,5 @@
-//! A simple model of what words are and what a question finds, from docs/search.md alone: slow, and with nothing in common
-//! with the program.
+//! A simple model of what words are and what a question finds, from docs/search.md alone: slow, and with nothing in
+//! common with the program.
 
 /// A text taken apart: runs of letters and digits, each with its parts.
 fn runs(text: &str) -> Vec<Vec<String>> {

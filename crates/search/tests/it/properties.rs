@@ -1,5 +1,5 @@
-//! Searching finds every event with the words and no other, by the index and without, whatever was appended, removed and
-//! interrupted before: compared with the log read from one end to the other, and with the model.
+//! Searching finds every event with the words and no other, by the index and without, whatever was appended, removed
+//! and interrupted before: compared with the log read from one end to the other, and with the model.
 
 use std::collections::BTreeMap;
 

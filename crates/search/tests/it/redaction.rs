@@ -13,7 +13,8 @@ use crate::support::{Home, NOTHING, ask, files, found, positions};
 
 const SECRET: &str = "correcthorsebatterystaple";
 
-/// Whether any file of the index has the secret, forwards or backwards, as dictionaries keep words, or a dictionary says so.
+/// Whether any file of the index has the secret, forwards or backwards, as dictionaries keep words, or a dictionary
+/// says so.
 fn has_secret(home: &Home) -> bool {
     let backwards: Vec<u8> = SECRET.bytes().rev().collect();
     let has = |bytes: &[u8], word: &[u8]| bytes.windows(word.len()).any(|window| window == word);

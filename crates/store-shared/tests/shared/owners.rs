@@ -85,7 +85,8 @@ fn the_next_guest_that_writes_becomes_the_owner() {
     let took = began.elapsed();
     assert_eq!(appended.last, Position(2));
     assert!(guest.is_owner());
-    assert!(took < Duration::from_secs(1), "it took {took:?}");
+    // Where it waited for what does not come, it would be 30 s.
+    assert!(took < Duration::from_secs(10), "it took {took:?}");
     // What one as a guest waited for, one still sees.
     assert_eq!(
         block_on(guest.wait_above(Position(1))).unwrap(),
@@ -425,7 +426,7 @@ fn a_message_that_comes_slowly_keeps_no_small_one_waiting() {
     let _slow = [begun(1), begun(1), begun(1)];
     let began = Instant::now();
     block_on(guest.append(append(Uuid::new_v4()))).unwrap();
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(began.elapsed() < Duration::from_secs(30));
 }
 
 #[test]

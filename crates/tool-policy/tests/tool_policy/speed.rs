@@ -1,9 +1,10 @@
 //! Recorded calls are judged again in seconds, and policies are there before an agent would notice:
 //! with all the policies of `policies/` together.
 //!
-//! What counts is the time of the processor, which only Linux says for a thread.
-//!
-//! `cargo test -p annals-tool-policy speed -- --nocapture` prints the times.
+//! What counts is the time of the processor, which only Linux says for a thread. Where two threads share a core it is
+//! longer, too, so that a test among others cannot promise one: it judges fewer calls, and fails where they take about
+//! ten times as long as they should. `make judging` judges 100,000 on a machine that does nothing else, prints how long
+//! it takes, and fails where it is longer than docs/tool-policy.md says.
 
 #![cfg(target_os = "linux")]
 
@@ -14,7 +15,17 @@ use serde_json::json;
 
 use crate::ready_made;
 
-const CALLS: usize = 100_000;
+/// How many calls are judged among other tests, and how long both processors together may work at it.
+const FEW: usize = 20_000;
+const FEW_TAKE: Duration = Duration::from_secs(8);
+/// How long each of two processors may work at 100,000 calls.
+const MANY_TAKE: Duration = Duration::from_secs(5);
+
+/// How many calls `make judging` asks for.
+fn asked_for() -> Option<usize> {
+    let calls = std::env::var("ANNALS_CALLS").ok()?;
+    Some(calls.parse().expect("ANNALS_CALLS is a number"))
+}
 
 /// A call as agents make them, and unlike all others.
 fn call(n: usize) -> Call {
@@ -81,9 +92,11 @@ fn worked() -> Duration {
 }
 
 #[test]
-fn a_hundred_thousand_calls_that_all_differ_are_judged_in_five_seconds() {
+fn calls_that_all_differ_are_judged_in_seconds() {
     let policies = ready_made::all();
-    let calls: Vec<Call> = (0..CALLS).map(call).collect();
+    let asked_for = asked_for();
+    let count = asked_for.unwrap_or(FEW);
+    let calls: Vec<Call> = (0..count).map(call).collect();
     let judge = |calls: &[Call]| {
         let begun = worked();
         let mut found = [0_usize; 3];
@@ -97,7 +110,7 @@ fn a_hundred_thousand_calls_that_all_differ_are_judged_in_five_seconds() {
     let judge = &judge;
     // Two processors, as `annals replay --tools` uses all that there are.
     let found: Vec<([usize; 3], Duration)> = std::thread::scope(|scope| {
-        let shares = calls.chunks(CALLS / 2);
+        let shares = calls.chunks(count.div_ceil(2));
         let begun: Vec<_> = shares
             .map(|share| scope.spawn(move || judge(share)))
             .collect();
@@ -106,14 +119,24 @@ fn a_hundred_thousand_calls_that_all_differ_are_judged_in_five_seconds() {
             .map(|it| it.join().expect("it does not panic"))
             .collect()
     });
-    let took = found.iter().map(|it| it.1).max().expect("there are some");
-    println!("{CALLS} calls on 2 processors: {took:?}");
     let judged: [usize; 3] = found.iter().fold([0; 3], |all, it| {
         std::array::from_fn(|at| all[at] + it.0[at])
     });
-    assert_eq!(judged.iter().sum::<usize>(), CALLS);
-    assert!(judged.iter().all(|it| *it > 1_000), "{judged:?}");
-    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert_eq!(judged.iter().sum::<usize>(), count);
+    assert!(judged.iter().all(|it| *it > count / 100), "{judged:?}");
+    let worked = found.iter().map(|it| it.1);
+    let longest = worked.clone().max().expect("there are two");
+    println!("{count} calls on 2 processors: {longest:?}");
+    match asked_for {
+        None => {
+            let took: Duration = worked.sum();
+            assert!(took < FEW_TAKE, "{took:?}");
+        }
+        Some(_) => {
+            let at_most = MANY_TAKE.mul_f64(count as f64 / 100_000.0);
+            assert!(longest < at_most, "{longest:?}, and not {at_most:?}");
+        }
+    }
 }
 
 #[test]
@@ -126,5 +149,6 @@ fn policies_are_parsed_and_checked_in_milliseconds() {
     };
     let took = (0..5).map(load).min().expect("it was loaded");
     println!("{} policy files: {took:?}", texts.len());
-    assert!(took < Duration::from_millis(20), "{took:?}");
+    let longest = Duration::from_millis(if asked_for().is_some() { 20 } else { 200 });
+    assert!(took < longest, "{took:?}");
 }

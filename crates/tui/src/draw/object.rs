@@ -7,7 +7,8 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
-use super::{Pen, field_rows, window};
+use super::pen::{Pen, field_rows, nothing};
+use super::window;
 use crate::object::{Object, Page};
 use crate::text::{grouped, safe, since, when};
 
@@ -129,11 +130,6 @@ fn diff_style(line: &str, pen: &Pen<'_>) -> Style {
         line if line.starts_with('-') => pen.palette.in_colour(Color::Red),
         _ => Style::new(),
     }
-}
-
-pub(super) fn nothing(frame: &mut Frame<'_>, area: Rect, reason: &str, pen: &Pen<'_>) {
-    let line = Line::styled(format!("  {}", safe(reason)), pen.palette.dim());
-    frame.render_widget(line, area);
 }
 
 /// Where the object is shown in time: a line from its first event to the present.

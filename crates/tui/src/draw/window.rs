@@ -7,8 +7,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
-use super::Pen;
-use super::object::nothing;
+use super::pen::{Pen, nothing};
 use crate::object::Object;
 use crate::text::{grouped, safe};
 

@@ -145,7 +145,9 @@
   document.addEventListener('visibilitychange', () => { if (!document.hidden && document.body.dataset.live) soon(); });
 
   // --- Keyboard ----------------------------------------------------------------------------------
-  const rows = () => $$('main tbody a:first-of-type, main .tree a, main .card h2 a').filter((link) => link.offsetParent);
+  // Of each row its first link.
+  const rows = () => [...$$('main tbody tr').map((row) => $('a', row)), ...$$('main .tree a, main .card h2 a')]
+    .filter((link) => link?.offsetParent);
   const move = (by) => {
     const links = rows();
     if (!links.length) return;
@@ -157,6 +159,11 @@
     const help = $('#keys');
     const does = {
       'j': () => move(1), 'k': () => move(-1), '[': () => step(-1), ']': () => step(1),
+      '/': () => {
+        const words = $('form.search input[type=search]');
+        if (words) words.focus();
+        else location.href = new URL($$('.top nav a').find((link) => new URL(link.href).pathname === '/search').href);
+      },
       'n': () => { const back = $('.moment .back a'); if (back) back.click(); },
       '?': () => help.open ? help.close() : help.showModal(),
     }[event.key];
@@ -169,6 +176,8 @@
     if (button?.matches('[data-close]')) $('#keys').close();
   });
 
+  // On a phone the entries of the navigation do not fit.
+  $('.top nav a[aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' });
   dress();
   follow();
 })();

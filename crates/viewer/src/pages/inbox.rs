@@ -1,7 +1,6 @@
 //! The inbox: what waits for a person, why, and the commands that resolve it.
 
 use annals::InboxDetails;
-use annals::event_log::Position;
 use annals::projections::{InboxEntry, InboxQuery, InboxReason};
 use axum::response::Response;
 use maud::{Markup, html};
@@ -79,12 +78,7 @@ pub(crate) async fn inbox(asked: Asked) -> Result<Response, Problem> {
         return Err(Problem::invalid(detail));
     }
     let query = InboxQuery::default()
-        .with_after(
-            asked
-                .params
-                .position("after")?
-                .map(|Position(after)| Position(after)),
-        )
+        .with_after(asked.params.position("after")?)
         .with_limit(asked.params.limit()?.min(SHOWN));
     let found = asked.annals().inbox().entries(&query).await?;
     let mut entries = Vec::with_capacity(found.entries.len());

@@ -224,6 +224,10 @@ pub(crate) fn tabs(kind: Kind, id: Uuid, shown: &str, moment: Moment) -> Markup 
     html! {
         nav.tabs aria-label="Of this object" { @for (name, path) in pages(kind) {
             a href=(moment.link(&format!("{}{path}", place(id)))) aria-current=[(name == shown).then_some("page")] { (name) }
+        }
+        @if matches!(kind, Kind::Run | Kind::Task | Kind::Intent | Kind::Session) {
+            a href=(format!("/costs?by=model&of={id}")) { "Costs" }
+            a href=(moment.link(&format!("/compare?a={id}"))) { "Compare…" }
         } }
     }
 }

@@ -1,8 +1,9 @@
 //! The overview: what is running, what failed, what waits for a person, and what came last.
 
-use annals::domain::Kind;
+use annals::domain::{Kind, Timestamp};
 use annals::projections::{InboxQuery, ListQuery, Status};
 use axum::response::Response;
+use chrono::DateTime;
 use maud::{Markup, html};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,6 +12,7 @@ use crate::answer::{Asked, Live, Page, Slider};
 use crate::html::{events, grouped, nothing, rows};
 use crate::model::{EventRow, Row};
 use crate::moment::Moment;
+use crate::pages::costs::{DayCosts, chart, last_days};
 use crate::pages::inbox::Waiting;
 use crate::pages::list::markdown;
 use crate::problem::Problem;
@@ -34,6 +36,8 @@ pub(crate) struct Overview {
     waiting: Vec<Waiting>,
     /// Sessions that wait for an approval.
     sessions_waiting: Vec<Row>,
+    /// What the last days cost now. Null where another moment is shown.
+    costs: Option<DayCosts>,
     /// The newest intents.
     intents: Vec<Row>,
     /// The newest sessions.
@@ -82,22 +86,38 @@ async fn read(asked: &Asked) -> Result<Overview, Problem> {
         }
         false => None,
     };
+    let waiting_total = inbox.as_ref().map(|inbox| inbox.total);
     let entries = inbox.iter().flat_map(|inbox| &inbox.entries);
+    let waiting = entries.map(Waiting::of).collect();
     let mut failed = newest(&mut reading, Kind::Run, FAILED).await?;
     failed.extend(newest(&mut reading, Kind::Task, FAILED).await?);
     failed.sort_by_key(|row| std::cmp::Reverse(row.last_position));
     failed.truncate(SHOWN);
+    let events = reading.log(None, true, SHOWN).await?.rows;
+    let costs = match is_now {
+        true => Some(last_days(asked.annals(), newest_time(&events)).await?),
+        false => None,
+    };
     Ok(Overview {
         running: newest(&mut reading, Kind::Run, RUNNING).await?,
         failed,
-        waiting_total: inbox.as_ref().map(|inbox| inbox.total),
-        waiting: entries.map(Waiting::of).collect(),
+        waiting_total,
+        waiting,
         sessions_waiting: newest(&mut reading, Kind::Session, WAITING).await?,
         intents: newest(&mut reading, Kind::Intent, &[]).await?,
         sessions: newest(&mut reading, Kind::Session, &[]).await?,
         runs: newest(&mut reading, Kind::Run, &[]).await?,
-        events: reading.log(None, true, SHOWN).await?.rows,
+        events,
+        costs,
     })
+}
+
+/// When the last of these happened; what is imported may be old.
+fn newest_time(events: &[EventRow]) -> Timestamp {
+    let times = events.iter().map(|event| event.occurred_at.as_str());
+    let times = times.filter_map(|time| DateTime::parse_from_rfc3339(time).ok());
+    let newest = times.map(|time| time.to_utc()).max();
+    newest.map_or(Timestamp::EPOCH, Timestamp::from)
 }
 
 /// The newest objects of a kind that are in one of these statuses at the moment, or in any.
@@ -158,6 +178,9 @@ fn draw(overview: &Overview, moment: Moment) -> Markup {
                 @if !overview.sessions_waiting.is_empty() { (rows(&overview.sessions_waiting, moment, true)) }
             }
         }
+        @if let Some(costs) = overview.costs.as_ref().filter(|costs| costs.is_worth_drawing()) {
+            section { div.head { h2 { "Costs by day" } a href="/costs" { "All" } } (chart(costs)) }
+        }
         (list("Newest intents", &overview.intents, "/intents", "There are no intents.", moment))
         (list("Newest runs", &overview.runs, "/runs", "There are no runs.", moment))
         @if !overview.sessions.is_empty() {
@@ -187,6 +210,7 @@ fn tiles(overview: &Overview, moment: Moment) -> Markup {
         (grouped(moment.position.0), "events", "/log"),
     ];
     html! {
+        h1.unseen { "Overview" }
         div.tiles { @for (number, word, path) in tiles {
             a.tile href=(address(path, moment)) { b { (number) } span { (word) } }
         } }

@@ -2,24 +2,28 @@
 //!
 //! A page draws two hundred marks. A run with more has a strip of bars above, each of as many marks, which lead to theirs.
 
+mod critical;
 mod draw;
 mod marks;
 mod model;
 mod scale;
 
+use annals::CostQuery;
 use annals::domain::run::Event;
 use annals::domain::{AnyEvent, Kind};
 use annals::event_log::Position;
-use annals::projections::{CallLine, JsonText};
+use annals::projections::{CallLine, JsonText, amount_of_money};
 use axum::extract::Path;
 use axum::response::Response;
 use maud::html;
+use uuid::Uuid;
 
 pub(crate) use self::draw::still;
 use self::marks::Lane;
 pub(crate) use self::model::Timeline;
 use self::model::{Shown, timeline_of};
 use crate::answer::{Asked, Page};
+use crate::costing;
 use crate::html::duration;
 use crate::model::Row;
 use crate::pages::list::plain;
@@ -39,7 +43,10 @@ pub(crate) async fn timeline(
     let from = asked.params.number("from")?.unwrap_or(0);
     let mut reading = asked.reading();
     let from = usize::try_from(from).unwrap_or(usize::MAX);
-    let timeline = read(&mut reading, &found, from).await?;
+    let mut timeline = read(&mut reading, &found, from).await?;
+    if !asked.moment.is_chosen {
+        timeline.cost = cost(&asked, found.id).await?;
+    }
     let row = reading.row(&found.row).await?;
     let row = row.unwrap_or_else(|| Row::of(&found.row));
     let page = Page {
@@ -60,6 +67,18 @@ pub(crate) async fn timeline(
         }
     };
     asked.answer(page, draw).await
+}
+
+/// What a run cost until now.
+async fn cost(asked: &Asked, run: Uuid) -> Result<Option<String>, Problem> {
+    let query = CostQuery::default().with_of(run);
+    let report = costing::report(asked.annals(), query).await?;
+    let (sums, currency) = (&report.total, &report.currency);
+    Ok(match (sums.computed_micros, sums.recorded_micros()) {
+        (0, None) => None,
+        (0, Some(recorded)) => Some(amount_of_money(recorded, "USD")),
+        (computed, _) => Some(amount_of_money(computed, currency)),
+    })
 }
 
 /// Reads a run's timeline, from a mark on.

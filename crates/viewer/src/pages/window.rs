@@ -1,8 +1,10 @@
 //! The context window as a picture: each frame as a block as wide as its tokens, what is protected, what was used, and
 //! what went, by whom.
 
+mod beside;
 mod draw;
 mod model;
+mod tape;
 
 use std::collections::BTreeSet;
 
@@ -46,7 +48,11 @@ pub(crate) async fn window(
     let consumed = consumed(&asked, plan, then).await?;
     let from = asked.params.number("from")?.unwrap_or(0);
     let from = usize::try_from(from).unwrap_or(usize::MAX);
-    let window = window_of(&view.seen(), own, &consumed, from);
+    let seen = view.seen();
+    let mut window = window_of(&seen, own, &consumed, from);
+    if let Some(policy) = beside::asked_for(&asked.params)? {
+        window.beside = Some(beside::beside(asked.annals(), &seen, policy, then).await?);
+    }
     let row = asked.reading().row(&found.row).await?;
     let row = row.unwrap_or_else(|| Row::of(&found.row));
     let page = Page {

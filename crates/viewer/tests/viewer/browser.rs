@@ -1,5 +1,6 @@
 //! The pages in a real browser: headless Chromium, where it is installed (`make setup` does so on Debian and Ubuntu).
 
+mod axe;
 mod driver;
 
 use std::path::PathBuf;
@@ -118,6 +119,7 @@ fn pages_work_in_a_browser() {
         pages_load_without_errors_and_run_no_script(&browser, &viewing).await;
         the_slider_shows_what_at_shows(&browser, &viewing).await;
         the_keyboard_reaches_everything(&browser, &viewing).await;
+        nobody_is_kept_out(&browser, &viewing).await;
         phones_scroll_in_one_direction(&browser, &viewing).await;
         a_new_event_appears(&browser, &viewing, &place).await;
         browser.driver.quit().await.unwrap();
@@ -205,9 +207,10 @@ async fn the_keyboard_reaches_everything(browser: &Browser, viewing: &Viewing) {
         "/".to_owned(),
         format!("/objects/{}/timeline", uuid(RUN)),
         "/inbox".to_owned(),
+        "/search?q=cache".to_owned(),
     ] {
         browser.goto(viewing, &address).await;
-        let all = "return [...document.querySelectorAll('a[href], button, input, summary')].filter(it => it.checkVisibility() && it.type !== 'hidden').length";
+        let all = "return [...document.querySelectorAll('a[href], button, input, select, summary')].filter(it => it.checkVisibility() && it.type !== 'hidden').length";
         let all = browser.run(all).await.as_u64().unwrap();
         browser
             .run("document.activeElement.blur(); window.reached = new Set();")
@@ -217,7 +220,7 @@ async fn the_keyboard_reaches_everything(browser: &Browser, viewing: &Viewing) {
             let note = "const it = document.activeElement; if (it && it !== document.body) window.reached.add(it); return window.reached.size >= arguments.length";
             browser.run(note).await;
         }
-        let missed = "return [...document.querySelectorAll('a[href], button, input, summary')].filter(it => it.checkVisibility() && it.type !== 'hidden' && !window.reached.has(it)).map(it => it.outerHTML.slice(0, 120))";
+        let missed = "return [...document.querySelectorAll('a[href], button, input, select, summary')].filter(it => it.checkVisibility() && it.type !== 'hidden' && !window.reached.has(it)).map(it => it.outerHTML.slice(0, 120))";
         assert_eq!(browser.run(missed).await, json!([]), "{address}");
     }
     browser.goto(viewing, "/log").await;
@@ -227,6 +230,15 @@ async fn the_keyboard_reaches_everything(browser: &Browser, viewing: &Viewing) {
         .run("return document.activeElement.closest('tr')?.rowIndex")
         .await;
     assert_eq!(row, json!(2), "j leads to the next row");
+    browser.press("/").await;
+    browser
+        .until("return location.pathname === '/search' && document.readyState === 'complete'")
+        .await;
+    browser.press("/").await;
+    browser
+        .until("return document.activeElement.name === 'q'")
+        .await;
+    browser.goto(viewing, "/log").await;
     browser.press("?").await;
     browser
         .until("return document.querySelector('#keys').open")
@@ -235,6 +247,23 @@ async fn the_keyboard_reaches_everything(browser: &Browser, viewing: &Viewing) {
     browser
         .until("return !document.querySelector('#keys').open")
         .await;
+}
+
+/// What people need who see, hear or type in other ways, as far as axe-core knows it.
+async fn nobody_is_kept_out(browser: &Browser, viewing: &Viewing) {
+    let Some(axe) = axe::script() else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    for address in addresses() {
+        browser.goto(viewing, &address).await;
+        browser.run(&axe).await;
+        let found = browser.driver.execute_async(axe::RUN, Vec::new()).await;
+        let found = found.unwrap().json().clone();
+        let found: Vec<String> = serde_json::from_value(found).unwrap();
+        wrong.extend(found.into_iter().map(|one| format!("{address}: {one}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 async fn phones_scroll_in_one_direction(browser: &Browser, viewing: &Viewing) {

@@ -54,7 +54,7 @@ fn fill(place: &Place, events: usize) {
         let calls = if number == 0 { MANY.min(events) } else { CALLS };
         for calls in (0..calls).collect::<Vec<usize>>().chunks(100) {
             let call = |n: &usize| {
-                let status = if n % 50 == 0 {
+                let status = if n.is_multiple_of(50) {
                     ToolStatus::Error
                 } else {
                     ToolStatus::Ok
@@ -99,6 +99,8 @@ fn a_page_costs_what_it_shows() {
         (format!("/log?at={past}"), quick),
         (format!("/events/{past}"), quick),
         ("/inbox".to_owned(), Duration::from_millis(200)),
+        ("/search?q=case_7".to_owned(), Duration::from_millis(100)),
+        ("/costs".to_owned(), quick),
         (format!("/objects/{intent}"), quick),
         (format!("/objects/{intent}/tree"), quick),
         (format!("/objects/{run}"), quick),

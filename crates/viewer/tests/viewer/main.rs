@@ -5,15 +5,20 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
     clippy::too_many_lines
 )]
 
 mod browser;
+mod compare;
+mod costs;
 mod export;
 mod hostile;
 mod large;
 mod live;
 mod moments;
 mod pages;
+mod search;
 mod support;
 mod token;

@@ -28,6 +28,9 @@ pub fn addresses() -> Vec<String> {
         "/observations",
         "/inbox",
         "/decisions",
+        "/costs",
+        "/costs?by=model&since=7d",
+        "/search?q=cache",
         "/log",
         "/log?order=oldest",
         "/events/1",
@@ -52,6 +55,11 @@ pub fn addresses() -> Vec<String> {
     ] {
         all.push(format!("/objects/{}/{page}", uuid(object)));
     }
+    all.push(format!(
+        "/objects/{}/window?beside=max_frames&keep=1",
+        uuid(PIPELINE)
+    ));
+    all.push(format!("/compare?a={}&b={}", uuid(RUN), uuid(TASK)));
     all
 }
 
@@ -159,7 +167,7 @@ fn the_overview_says_what_goes_on() {
         rows.map(|row| row["id"].as_str().unwrap().to_owned())
             .collect()
     };
-    assert_eq!(ids("running"), [run.clone()]);
+    assert_eq!(ids("running"), [run.as_str()]);
     assert!(ids("failed").contains(&broken), "{overview}");
     assert_eq!(overview["waiting_total"], 1);
     assert_eq!(overview["waiting"][0]["reasons"], json!(["approval"]));
@@ -327,6 +335,14 @@ fn a_run_is_a_timeline() {
         (&call["duration_ms"], &call["status"]),
         (&json!(7_200), &json!("error"))
     );
+    // The check and the decision waited for the call that ended last.
+    assert_eq!(call["is_critical"], true, "{timeline}");
+    let on_it = timeline["marks"].as_array().unwrap().iter();
+    let on_it: u64 = on_it
+        .filter(|mark| mark["is_critical"] == true)
+        .map(|mark| mark["duration_ms"].as_u64().unwrap())
+        .sum();
+    assert_eq!(timeline["critical_ms"], on_it);
 }
 
 #[test]
@@ -353,6 +369,73 @@ fn the_window_says_what_is_in_and_what_went() {
     assert_eq!(entered, [&json!(false), &json!(false), &json!(true)]);
     let gone = window["gone"].as_array().unwrap();
     assert_eq!((gone.len(), &gone[0]["dropped"]), (2, &json!(false)));
+}
+
+#[test]
+fn another_policy_stands_beside_the_window() {
+    let place = Place::new();
+    story(&place);
+    let viewing = Viewing::of(&place);
+    let address = format!("/objects/{}/window", uuid(PIPELINE));
+    assert_eq!(viewing.data(&address)["beside"], Value::Null);
+    let frames = |query: &str| -> Vec<(u64, bool)> {
+        let window = viewing.data(&format!("{address}?{query}"));
+        let tape = window["beside"]["tape"].as_array().unwrap().iter();
+        tape.map(|frame| {
+            (
+                frame["frame"].as_u64().unwrap(),
+                frame["only_here"].as_bool().unwrap(),
+            )
+        })
+        .collect()
+    };
+    // Five frames were pushed, of which the recorded policy kept three.
+    let all = frames("beside=unlimited");
+    let gone = all.iter().filter(|(_, only_here)| *only_here).count();
+    assert_eq!((all.len(), gone), (5, 2), "{all:?}");
+    let one = frames("beside=max_frames&keep=1");
+    assert_eq!(one, [(all[4].0, false)]);
+    let window = viewing.data(&format!("{address}?beside=max_frames&keep=1"));
+    let beside = &window["beside"];
+    assert_eq!(beside["only_recorded"], 2);
+    assert_eq!(
+        (
+            &beside["recorded"]["evictions"],
+            &beside["other"]["evictions"]
+        ),
+        (&json!(2), &json!(4))
+    );
+    // As of a moment it is the history until then.
+    let earlier = frames("beside=unlimited&at=7");
+    assert!(earlier.len() < all.len(), "{earlier:?}");
+    for (policy, keep) in [
+        ("token_budget", 210),
+        ("rolling_summary", 210),
+        ("least_recently_used", 2),
+        ("kind_quotas", 2),
+    ] {
+        let kept = frames(&format!("beside={policy}&keep={keep}"));
+        assert!(kept.len() <= 2, "{policy}: {kept:?}");
+        let page = viewing.get(&format!("{address}?beside={policy}&keep={keep}"));
+        assert_eq!(page.status, 200, "{policy}");
+    }
+}
+
+#[test]
+fn a_run_is_called_by_its_task() {
+    let place = Place::new();
+    story(&place);
+    let viewing = Viewing::of(&place);
+    let run = format!("/objects/{}", uuid(RUN));
+    assert_eq!(viewing.data(&run)["row"]["title"], "Cache it");
+    for page in ["", "/timeline", "/history", "/window"] {
+        let page = viewing.get(&format!("{run}{page}")).body;
+        assert!(page.contains("<h1>Cache it</h1>"), "{page}");
+    }
+    // So it is where others name it.
+    let call = viewing.data(&format!("/objects/{}", uuid(CALL)));
+    let rows = call["names"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows[0]["title"], "Cache it", "{call}");
 }
 
 #[test]

@@ -138,7 +138,9 @@ pub struct Viewing {
 
 impl Viewing {
     pub fn of(place: &Place) -> Viewing {
-        Viewing::with(place, ViewerOptions::new(([127, 0, 0, 1], 0).into()))
+        let mut options = ViewerOptions::new(([127, 0, 0, 1], 0).into());
+        options.folder = Some(place.log().into());
+        Viewing::with(place, options)
     }
 
     pub fn with(place: &Place, options: ViewerOptions) -> Viewing {

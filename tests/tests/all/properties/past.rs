@@ -62,6 +62,11 @@ fn all_documents(entries: &[Entry]) -> BTreeMap<Uuid, (Kind, Documents)> {
     streams.into_iter().map(documents).collect()
 }
 
+fn is_text(value: &Value, text: &str) -> bool {
+    let json = value.to_string();
+    json == text
+}
+
 /// The value at a place, looked up by hand.
 fn at<'a>(document: &'a Value, place: &Place) -> Option<&'a Value> {
     let mut value = document;
@@ -72,8 +77,8 @@ fn at<'a>(document: &'a Value, place: &Place) -> Option<&'a Value> {
             Step::Item { key, id } => value
                 .as_array()?
                 .iter()
-                .find(|element| element.get(key).is_some_and(|it| it.to_string() == *id))?,
-            Step::Element(id) => value.as_array()?.iter().find(|it| it.to_string() == *id)?,
+                .find(|element| element.get(key).is_some_and(|it| is_text(it, id)))?,
+            Step::Element(id) => value.as_array()?.iter().find(|it| is_text(it, id))?,
         };
     }
     // Of the whole document it counts whether it is there.

@@ -160,7 +160,7 @@ fn files(report: &RunReport) -> Vec<String> {
     lines
 }
 
-/// The patch set whose diff is worth a look: the last one.
+/// A patch set whose diff is worth a look: the last one of the last file.
 fn first_diff(report: &RunReport, first: &ReportedFile) -> String {
     short(report.files.last().unwrap_or(first).last.0)
 }

@@ -18,7 +18,10 @@ use crate::small_text;
 const THREADS: usize = 4;
 
 pub(super) async fn run(args: &Serve, context: &mut Context) -> Result<(), CliError> {
-    let options = options(args)?;
+    let mut options = options(args)?;
+    if let Ok(LogUrl::Rocks(folder)) = context.log.parse() {
+        options.folder = Some(folder);
+    }
     let mut signals = Signals::new()?;
     let annals = match args.own {
         true => {

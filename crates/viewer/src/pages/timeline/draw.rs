@@ -69,9 +69,11 @@ fn facts(timeline: &Timeline) -> Markup {
             grouped(failed as u64)
         ),
     };
+    let cost = timeline.cost.clone();
     let facts = [
         ("from first to last", duration(timeline.duration_ms)),
         ("tools at work", duration(timeline.busy_ms)),
+        ("critical path", duration(timeline.critical_ms)),
         ("prompts", grouped(totals.prompts as u64)),
         ("calls", failed(totals.calls, totals.failed_calls)),
         ("sub-agents", grouped(totals.agents as u64)),
@@ -79,7 +81,7 @@ fn facts(timeline: &Timeline) -> Markup {
         ("checks", failed(totals.checks, totals.failed_checks)),
     ];
     html! {
-        dl.facts { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
+        dl.facts { @for (name, value) in facts.into_iter().chain(cost.map(|cost| ("cost", cost))) { div { dt { (name) } dd { (value) } } } }
     }
 }
 
@@ -230,9 +232,10 @@ fn block(block: &Block<'_>, y: usize, scale: &Scale, moment: Moment) -> Markup {
             svg x=(percent(start)) y=(y) width=(percent(width)) height=(BLOCK) {
                 rect class=(format!("block {}{}", mark.lane.class(), if mark.has_failed() { " bad" } else { "" }))
                     width="100%" height="100%" rx="2" {}
+                @if shown.is_critical { rect.critical width="100%" height="3" y=(BLOCK - 3) {} }
                 @if is_wide { text.name x="5" y="12.5" { @if mark.has_failed() { "✕ " } (name) } }
                 title { (shown.lane) ": " (name) @if let Some(status) = shown.status { ", " (status) }
-                    @if shown.duration_ms > 0 { ", " (duration(shown.duration_ms)) } ", event " (shown.position) }
+                    @if shown.duration_ms > 0 { ", " (duration(shown.duration_ms)) } @if shown.is_critical { ", on the critical path" } ", event " (shown.position) }
             }
         }
     }
@@ -242,7 +245,8 @@ fn legend() -> Markup {
     html! {
         ul.legend { @for lane in Lane::ALL {
             li { svg width="12" height="12" aria-hidden="true" { rect class=(format!("block {}", lane.class())) width="12" height="12" rx="2" {} } " " (lane.word()) }
-        } li { svg width="12" height="12" aria-hidden="true" { rect.block.call.bad width="12" height="12" rx="2" {} } " failed" }
+        } li { svg width="12" height="12" aria-hidden="true" { rect.critical width="12" height="3" y="9" {} } " critical path" }
+        li { svg width="12" height="12" aria-hidden="true" { rect.block.call.bad width="12" height="12" rx="2" {} } " failed" }
         li { svg width="12" height="12" aria-hidden="true" { rect.pause width="12" height="12" {} } " a pause, drawn shorter" } }
     }
 }
@@ -252,7 +256,7 @@ fn table(timeline: &Timeline, moment: Moment) -> Markup {
     let longest = longest.unwrap_or(1).max(1);
     html! {
         div.scroll { table.rows.events {
-            thead { tr { th.right { "Event" } th { "Began" } th.wide.right { "After" } th { "Lane" } th { "What" } th { "Status" } th.right { "Took" } th.wide { "" } } }
+            thead { tr { th.right { "Event" } th { "Began" } th.wide.right { "After" } th { "Lane" } th { "What" } th { "Status" } th.right { "Took" } th.wide { span.unseen { "Bar" } } } }
             tbody { @for mark in &timeline.marks { tr data-position=(mark.position) {
                 td.right { (crate::html::event(mark.position, moment)) }
                 td { (time(&mark.started_at)) }
@@ -260,7 +264,8 @@ fn table(timeline: &Timeline, moment: Moment) -> Markup {
                 td.kind { (mark.lane) }
                 td.what { @let name = mark.name.as_deref().unwrap_or("(no name)");
                     @match mark.object { Some(id) => { a href=(moment.link(&place(id))) { (name) } } None => { (name) } } }
-                td { @if let Some(word) = mark.status { (status(word)) } }
+                td.nowrap { @if let Some(word) = mark.status { (status(word)) }
+                    @if mark.is_critical { " " span.second title="on the critical path" { "critical" } } }
                 td.right.num.nowrap { @if mark.duration_ms > 0 { (duration(mark.duration_ms)) } }
                 td.wide { @if mark.duration_ms > 0 { svg.spark width="80" height="8" aria-hidden="true" {
                     rect.block.call width=(format!("{:.1}", (ratio(mark.duration_ms) / ratio(longest) * 80.0).max(1.0))) height="8" rx="2" {} } } }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::critical::CriticalPath;
 use super::marks::{Lane, Mark};
 
 /// Marks of a page.
@@ -22,6 +23,12 @@ pub(crate) struct Timeline {
     pub(super) duration_ms: u64,
     /// For how long tools were at work, in milliseconds: calls that overlap count once.
     pub(super) busy_ms: u64,
+    /// How long what is on the critical path took, in milliseconds: what the run's end waited for, one behind the other.
+    pub(super) critical_ms: u64,
+    /// How many marks are on it.
+    pub(super) critical_marks: usize,
+    /// What the run cost until now, in words; null where nothing is known, and where another moment than now is shown.
+    pub(super) cost: Option<String>,
     /// How many there are.
     pub(super) totals: Totals,
     /// Of a run with more marks than are shown, all of it in bars of as many marks each; otherwise empty.
@@ -75,6 +82,8 @@ pub(super) struct Shown {
     pub(super) offset_ms: u64,
     /// How long it took, in milliseconds; 0 where only a moment is known.
     pub(super) duration_ms: u64,
+    /// Whether it is on the critical path.
+    pub(super) is_critical: bool,
     /// The event that says it first.
     pub(super) position: u64,
     #[serde(skip)]
@@ -86,17 +95,21 @@ pub(super) fn timeline_of(marks: &[Mark], from: usize) -> Timeline {
     let ended = marks.iter().map(|mark| mark.end).max();
     let span = began.zip(ended).map_or(0, |(began, ended)| ended - began);
     let from = from.min(marks.len());
-    let shown = marks.iter().skip(from).take(SHOWN);
+    let shown = marks.iter().enumerate().skip(from).take(SHOWN);
     let next = from + shown.len();
+    let path = CriticalPath::of(marks);
     Timeline {
         began_at: began.map(rfc3339),
         ended_at: ended.map(rfc3339),
         duration_ms: u64::try_from(span).unwrap_or(0),
         busy_ms: busy(marks),
+        critical_ms: path.took_ms,
+        critical_marks: path.marks.len(),
+        cost: None,
         totals: totals(marks),
         strip: strip(marks),
         marks: shown
-            .map(|mark| Shown::of(mark, began.unwrap_or(0)))
+            .map(|(number, mark)| Shown::of(mark, began.unwrap_or(0), path.has(number)))
             .collect(),
         from,
         next: Some(next).filter(|next| *next < marks.len()),
@@ -104,7 +117,7 @@ pub(super) fn timeline_of(marks: &[Mark], from: usize) -> Timeline {
 }
 
 impl Shown {
-    fn of(mark: &Mark, began: i64) -> Shown {
+    fn of(mark: &Mark, began: i64, is_critical: bool) -> Shown {
         Shown {
             lane: mark.lane.word(),
             name: mark.name.clone(),
@@ -113,6 +126,7 @@ impl Shown {
             started_at: rfc3339(mark.start),
             offset_ms: u64::try_from(mark.start - began).unwrap_or(0),
             duration_ms: mark.took(),
+            is_critical,
             position: mark.position.0,
             mark: Some(mark.clone()),
         }

@@ -1,31 +1,30 @@
-//! Draws a context window: a tape of blocks as wide as their tokens, and the same as tables.
-
-use std::collections::BTreeMap;
+//! Draws a context window: as a tape, as tables, and another policy beside it.
 
 use maud::{Markup, html};
 
+use super::beside::{OtherFrame, OtherPolicy, POLICIES, PolicyCounts};
 use super::model::{Frame, Gone, Window};
+use super::tape::{Block, Scale, share, tape};
 use crate::answer::Asked;
 use crate::html::{event, grouped, more, nothing, number, object};
 use crate::moment::Moment;
 
-/// The height of a row of the tape, and of the blocks in it.
-const ROW: usize = 30;
-const BLOCK: usize = 25;
-/// Frames for which there is a row.
-const PER_ROW: usize = 40;
-/// Rows of a tape, at most.
-const ROWS: usize = 8;
-/// Colours that kinds are shown in.
-const COLOURS: usize = 8;
-
 pub(super) fn draw(window: &Window, asked: &Asked) -> Markup {
     let moment = asked.moment;
+    let own = own(window);
+    let beside = window.beside.as_ref();
+    let others = beside.map_or_else(Vec::new, |beside| blocks(&beside.tape));
+    let scale = Scale::of(&own).with(&others);
     html! {
         section { (facts(window, moment)) }
         section {
             div.head { h2 { "In the window" } span.count { "as wide as their tokens, the oldest first" } }
-            @if window.total == 0 { (nothing("Nothing is in the window.")) } @else { (tape(window)) }
+            @if window.total == 0 { (nothing("Nothing is in the window.")) } @else { (tape(&own, &scale, "protected")) }
+        }
+        section {
+            h2 { "Another policy beside it" }
+            (form(window, asked))
+            @if let Some(beside) = beside { (other(beside, &others, &scale, moment)) }
         }
         @if !window.frames.is_empty() { section {
             h2 { "Frames" }
@@ -53,73 +52,84 @@ fn facts(window: &Window, moment: Moment) -> Markup {
     }
 }
 
-/// The kinds of the frames, each with the number of its colour, the most frequent first.
-fn kinds(window: &Window) -> Vec<(&str, usize, u64)> {
-    let mut tokens: BTreeMap<&str, u64> = BTreeMap::new();
-    for (kind, of, _) in &window.tape {
-        *tokens.entry(kind).or_default() += of;
-    }
-    let mut kinds: Vec<(&str, u64)> = tokens.into_iter().collect();
-    kinds.sort_by_key(|(kind, tokens)| (std::cmp::Reverse(*tokens), *kind));
-    let numbered = kinds.into_iter().enumerate();
-    numbered
-        .map(|(number, (kind, tokens))| (kind, number.min(COLOURS - 1), tokens))
+/// The frames of the window as it was recorded.
+fn own(window: &Window) -> Vec<Block<'_>> {
+    let frames = window.tape.iter();
+    frames
+        .map(|(kind, tokens, is_protected)| Block {
+            kind,
+            tokens: *tokens,
+            is_marked: *is_protected,
+        })
         .collect()
 }
 
-#[allow(clippy::cast_precision_loss, reason = "places on a screen")]
-fn share(part: u64, whole: u64) -> f64 {
-    part as f64 / whole.max(1) as f64 * 100.0
+/// The frames of the window that another policy would have.
+fn blocks(frames: &[OtherFrame]) -> Vec<Block<'_>> {
+    let frames = frames.iter();
+    frames
+        .map(|frame| Block {
+            kind: &frame.kind,
+            tokens: frame.tokens,
+            is_marked: frame.only_here,
+        })
+        .collect()
 }
 
-/// All frames one behind the other, in rows of as many tokens. A frame goes on in the next row where its row ends.
-fn tape(window: &Window) -> Markup {
-    let kinds = kinds(window);
-    let colour = |kind: &str| {
-        kinds
-            .iter()
-            .find(|(known, ..)| *known == kind)
-            .map_or(0, |(_, colour, _)| *colour)
+/// Which policy is tried, and how much it keeps.
+fn form(window: &Window, asked: &Asked) -> Markup {
+    let params = &asked.params;
+    let chosen = params.get("beside").unwrap_or("token_budget");
+    let keep = match params.get("keep") {
+        Some(keep) => keep.to_owned(),
+        // Half of what there is: small enough to differ.
+        None => (window.tokens / 2).max(1).to_string(),
     };
-    // One that is not counted is shown as the least there is.
-    let sizes = window.tape.iter().map(|(_, tokens, _)| (*tokens).max(1));
-    let whole: u64 = sizes.clone().sum();
-    let rows = window.tape.len().div_ceil(PER_ROW).clamp(1, ROWS);
-    let per_row = whole.div_ceil(rows as u64).max(1);
-    let mut at = 0;
-    let mut pieces = Vec::new();
-    for ((kind, tokens, protected), size) in window.tape.iter().zip(sizes) {
-        let end = at + size;
-        let mut from = at;
-        while from < end {
-            let row = from / per_row;
-            let until = end.min((row + 1) * per_row);
-            pieces.push((
-                row,
-                from % per_row,
-                until - from,
-                kind.as_str(),
-                *tokens,
-                *protected,
-            ));
-            from = until;
-        }
-        at = end;
-    }
     html! {
-        svg.tape width="100%" height=(rows * ROW) role="img" aria-label=(format!("{} frames", window.total)) {
-            @for (row, x, width, kind, tokens, protected) in &pieces {
-                rect class=(format!("frame k{}{}", colour(kind), if *protected { " protected" } else { "" }))
-                    x=(format!("{:.3}%", share(*x, per_row))) width=(format!("{:.3}%", share(*width, per_row)))
-                    y=(usize::try_from(*row).unwrap_or(0) * ROW) height=(BLOCK) {
-                    title { (kind) ", " (grouped(*tokens)) " tokens" @if *protected { ", protected" } }
-                }
-            }
+        form.search method="get" action=(asked.path) {
+            @if asked.moment.is_chosen { input type="hidden" name="at" value=(asked.moment.position); }
+            select name="beside" aria-label="Policy" { @for (name, number) in POLICIES {
+                option value=(name) selected[chosen == name] { (name.replace('_', " ")) ": " (number) }
+            } }
+            input type="text" name="keep" value=(keep) inputmode="numeric" autocomplete="off" maxlength="20" aria-label="How much it keeps";
+            button type="submit" { "Try" }
         }
-        ul.legend { @for (kind, colour, tokens) in &kinds {
-            li { svg width="12" height="12" aria-hidden="true" { rect class=(format!("frame k{colour}")) width="12" height="12" {} } " " (kind.replace('_', " ")) " " span.second { (number(*tokens)) } }
-        } li { svg width="12" height="12" aria-hidden="true" { rect.frame.k7.protected width="12" height="12" {} } " protected" } }
     }
+}
+
+/// Another policy: how it would have done, its window, and what steps would have missed.
+fn other(beside: &OtherPolicy, frames: &[Block<'_>], scale: &Scale<'_>, moment: Moment) -> Markup {
+    html! {
+        div.scroll { table.rows {
+            thead { tr { th { "Policy" } th.right.wide { "Most frames" } th.right.wide { "Most tokens" } th.right { "Tokens now" } th.right { "Evicted" } th.right { "Missed" } } }
+            tbody { (counts("as recorded", &beside.recorded)) (counts(&beside.policy, &beside.other)) }
+        } }
+        @if frames.is_empty() { (nothing("It would have nothing in the window.")) } @else { (tape(frames, scale, "gone in the recorded one")) }
+        p.second { (grouped(beside.only_recorded as u64)) " frames of the recorded window would not be in this one." }
+        @if beside.other.uses == 0 { p.second { "No step of a plan used a frame, so that nothing could be missed." } }
+        @if !beside.misses.is_empty() {
+            div.scroll { table.rows {
+                thead { tr { th.right { "Event" } th.right { "Step" } th.right { "Missed" } th { "Frames" } } }
+                tbody { @for missed in &beside.misses { tr {
+                    td.right { (event(missed.position, moment)) }
+                    td.right.num { @if let Some(step) = missed.step { (step) } }
+                    td.right.num { (grouped(missed.total as u64)) }
+                    td.what.num { @for (index, frame) in missed.frames.iter().enumerate() { @if index > 0 { ", " } (frame) } @if missed.total > missed.frames.len() { ", …" } }
+                } } }
+            } }
+        }
+    }
+}
+
+fn counts(name: &str, counts: &PolicyCounts) -> Markup {
+    html! { tr {
+        td { (name) }
+        td.right.wide.num { (grouped(counts.peak_frames)) }
+        td.right.wide { (number(counts.peak_tokens)) }
+        td.right { (number(counts.end_tokens)) }
+        td.right.num { (grouped(counts.evictions)) }
+        td.right.num { (grouped(counts.misses)) @if counts.uses > 0 { " of " (grouped(counts.uses)) } }
+    } }
 }
 
 fn frames(window: &Window, moment: Moment) -> Markup {
@@ -144,7 +154,7 @@ fn frames(window: &Window, moment: Moment) -> Markup {
     };
     html! {
         div.scroll { table.rows {
-            thead { tr { th.right { "Frame" } th { "Kind" } th.right { "Tokens" } th.wide {} th.right { "Event" } th { "Summary" } th.wide { "Why it is in" } th { "Marks" } } }
+            thead { tr { th.right { "Frame" } th { "Kind" } th.right { "Tokens" } th.wide { span.unseen { "Bar" } } th.right { "Event" } th { "Summary" } th.wide { "Why it is in" } th { "Marks" } } }
             tbody { @for frame in &window.frames { tr data-position=(frame.position) {
                 td.right.num { (frame.frame) }
                 td.kind.nowrap { (frame.kind.replace('_', " ")) }

@@ -8,6 +8,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::beside::OtherPolicy;
+
 /// Frames of a page's table.
 const SHOWN: usize = 200;
 /// Times at which frames went that are shown, the newest.
@@ -42,6 +44,8 @@ pub(crate) struct Window {
     pub(super) gone_tokens: u64,
     /// When frames went, the newest first.
     pub(super) gone: Vec<Gone>,
+    /// Another policy beside the recorded one, where the address asks for it.
+    pub(super) beside: Option<OtherPolicy>,
 }
 
 /// A frame in the window.
@@ -124,6 +128,7 @@ pub(super) fn window_of(
         gone_total: seen.evicted.len(),
         gone_tokens,
         gone: gone(&seen.evicted),
+        beside: None,
     }
 }
 

@@ -1,0 +1,168 @@
+//! Draws costs: what they are by, the days as bars, and a table with a bar a row.
+
+use annals::projections::{CostAxis, amount_of_money};
+use maud::{Markup, html};
+
+use super::chart::{DayCosts, chart};
+use super::model::{CostLine, CostNumbers, CostOf, Costs};
+use crate::answer::Asked;
+use crate::html::{grouped, more, nothing, number, object, place};
+
+/// The width of the longest bar.
+const BAR: f64 = 140.0;
+/// Levels of sub-agents that are drawn apart.
+const DEEPEST: usize = 12;
+
+pub(super) fn draw(costs: &Costs, days: &DayCosts, asked: &Asked) -> Markup {
+    html! {
+        section {
+            div.head { h1 { "Costs" } span.count { "by " (costs.by.join(", ")) } }
+            (axes(costs, asked))
+            (times(asked))
+            @if let Some(of) = costs.of { p.second { "Only what belongs to " (object(of, asked.moment)) ". "
+                a href=(asked.with(&[("of", ""), ("from", "")])) { "All" } } }
+        }
+        @if costs.rows_total == 0 { section { (nothing("Nothing was used, as far as it was recorded.")) } }
+        @else {
+            section { (facts(costs)) }
+            @if days.is_worth_drawing() { section { h2 { "By day" } (chart(days)) } }
+            section {
+                (table(costs, asked))
+                @if let Some(next) = costs.next { (more(&asked.with(&[("from", &next.to_string())]), "Further on")) }
+            }
+            section { (remarks(costs)) }
+        }
+    }
+}
+
+/// What the rows can be by.
+fn axes(costs: &Costs, asked: &Asked) -> Markup {
+    let chosen = costs.by.join(",");
+    html! {
+        div.filters role="group" aria-label="By" {
+            @for axis in CostAxis::ALL {
+                a href=(asked.with(&[("by", axis.as_str()), ("from", "")]))
+                    aria-current=[(chosen == axis.as_str()).then_some("true")] { (axis.as_str()) }
+            }
+        }
+    }
+}
+
+/// The times that are asked for most.
+fn times(asked: &Asked) -> Markup {
+    let chosen = asked.params.get("since");
+    html! {
+        div.filters role="group" aria-label="Time" {
+            @for (since, words) in [("", "all time"), ("90d", "90 days"), ("30d", "30 days"), ("7d", "7 days"), ("1d", "today")] {
+                a href=(asked.with(&[("since", since), ("until", ""), ("from", "")]))
+                    aria-current=[(chosen.unwrap_or_default() == since).then_some("true")] { (words) }
+            }
+        }
+    }
+}
+
+fn facts(costs: &Costs) -> Markup {
+    let total = &costs.total;
+    let recorded = total.recorded_usd_micros;
+    html! {
+        dl.facts {
+            div { dt { "cost" } dd { (total.cost(&costs.currency)) } }
+            @if let Some(recorded) = recorded { div { dt { "recorded" } dd { (amount_of_money(recorded.into(), "USD")) } } }
+            div { dt { "tokens" } dd { (number(total.total_tokens)) } }
+            div { dt { "input" } dd { (number(total.uncached_input_tokens)) } }
+            div { dt { "cache read" } dd { (number(total.cache_read_tokens)) } }
+            div { dt { "cache write" } dd { (number(total.cache_write_tokens)) } }
+            div { dt { "output" } dd { (number(total.output_tokens)) } }
+            @if total.reasoning_tokens > 0 { div { dt { "of it thoughts" } dd { (number(total.reasoning_tokens)) } } }
+        }
+    }
+}
+
+fn table(costs: &Costs, asked: &Asked) -> Markup {
+    let is_tree = costs.by == [CostAxis::SubAgent.as_str()];
+    html! {
+        div.scroll { table.rows {
+            thead { tr {
+                @for axis in &costs.by { th { (title(axis)) } }
+                th.right.wide { "Input" } th.right.wide { "Cache read" } th.right.wide { "Cache write" } th.right.wide { "Output" }
+                th.right { "Cost" }
+                @if is_tree { th.right { "With sub-agents" } }
+                th.wide { span.unseen { "Share" } }
+            } }
+            tbody { @for row in &costs.rows { tr {
+                @for key in &row.by { td.what { (name(key, row.depth, asked)) } }
+                (sums(&row.sums, &costs.currency))
+                @if is_tree { td.right.num.nowrap { @if let Some(with) = &row.with_sub_agents { (with.cost(&costs.currency)) } } }
+                td.wide { (bar(row)) }
+            } } }
+            tfoot { tr {
+                @for (index, _) in costs.by.iter().enumerate() { td { @if index == 0 { "Total" } } }
+                (sums(&costs.total, &costs.currency))
+                @if is_tree { td {} }
+                td.wide {}
+            } }
+        } }
+    }
+}
+
+fn sums(sums: &CostNumbers, currency: &str) -> Markup {
+    html! {
+        td.right.wide { (number(sums.uncached_input_tokens)) }
+        td.right.wide { (number(sums.cache_read_tokens)) }
+        td.right.wide { (number(sums.cache_write_tokens)) }
+        td.right.wide { (number(sums.output_tokens)) }
+        td.right.num.nowrap { (sums.cost(currency)) }
+    }
+}
+
+fn bar(row: &CostLine) -> Markup {
+    let width = match row.share {
+        share if share > 0.0 => (share * BAR).max(1.0),
+        _ => 0.0,
+    };
+    html! {
+        svg.spark width=(BAR) height="9" aria-hidden="true" {
+            rect.bar.shown width=(format!("{width:.1}")) height="9" rx="2" {}
+        }
+    }
+}
+
+/// What a row is of; it leads to the object, or to what the day or the model was spent on.
+fn name(key: &CostOf, depth: usize, asked: &Asked) -> Markup {
+    let name = key.name();
+    let day = (key.axis == CostAxis::Day.as_str()).then(|| name.clone());
+    html! {
+        @if depth > 0 { span.indent aria-hidden="true" { ("  ".repeat(depth.min(DEEPEST) - 1)) "└ " } }
+        @match (key.object, day) {
+            (Some(id), _) => { a href=(asked.moment.link(&place(id))) { (name) } }
+            (None, Some(day)) => { a href=(asked.with(&[("by", "session"), ("since", &day), ("until", &day), ("from", "")])) { (day) } }
+            (None, None) => { (name) }
+        }
+    }
+}
+
+fn title(axis: &str) -> &'static str {
+    match axis {
+        "day" => "Day",
+        "model" => "Model",
+        "actor" => "Actor",
+        "run" => "Run",
+        "intent" => "Intent",
+        "session" => "Session",
+        _ => "Task",
+    }
+}
+
+/// What the table cannot say.
+fn remarks(costs: &Costs) -> Markup {
+    html! {
+        p.second {
+            "Computed by prices as of " (costs.prices_as_of) ", in " (costs.currency) "; days are " (costs.time_zone) "."
+            @if costs.total.recorded_usd_micros.is_some() { " Recorded is what the agents' programs said themselves." }
+        }
+        @if !costs.unpriced.is_empty() { ul.list { @for unpriced in &costs.unpriced {
+            li { "Without a price, and not in the cost: " (grouped(unpriced.tokens)) " tokens of "
+                (unpriced.model.as_deref().unwrap_or("an unknown model")) }
+        } } }
+    }
+}
