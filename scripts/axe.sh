@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts axe-core's script into a folder: the viewer's pages are checked with it for people who see, hear or type in other
-# ways. It is under MPL-2.0, is used by a test alone, and is not copied into the tree. npm fetches it where it is here, and
-# Python where it is not; either way it must have the digest below.
+# ways. It is under MPL-2.0, is used by a test alone, and is not copied into the tree. npm fetches it where it is here,
+# and Python where it is not; either way it must have the digest below.
 #   axe.sh FOLDER
 set -euo pipefail
 

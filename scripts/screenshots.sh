@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Pictures of the viewer's pages, for README.md and docs/viewer.md: of the recordings that recordings.py makes, imported into a
-# log that goes at the end. Needs chromium. A picture above 150 kB is an error.
+# Pictures of the viewer's pages, for README.md and docs/viewer.md: of the recordings that recordings.py makes, imported
+# into a log that goes at the end. Needs chromium. A picture above 150 kB is an error.
 #   screenshots.sh PROGRAM FOLDER
 set -euo pipefail
 
@@ -39,7 +39,7 @@ END
 {
     committed "$paginated" 04 11 8d0f3c2b7a914e65d2c1b0a9f8e7d6c5b4a39281
     committed "${run[4]}" 03 09 19b7d04c6e2f8a3510cc9e77d3b2a46f5e8d1c09
-    printf '{"command":"fail_run",%s,"run":"%s","error":"another way was taken","at":"2026-11-04T11:20:00Z"}\n' "$agent" "$other"
+    printf '{"command":"fail_run",%s,"run":"%s","error":"another way was taken","at":"2026-11-03T15:20:00Z"}\n' "$agent" "$other"
 } | "$program" apply >/dev/null
 # Something that waits for a person.
 "$program" submit "Raise the lockout to ten attempts for the support team" --risk high >/dev/null
@@ -69,7 +69,7 @@ picture() {
 picture overview /
 picture timeline "/objects/$paginated/timeline" 1120,700
 picture timeline-dark "/objects/$paginated/timeline" 1120,700 --blink-settings=preferredColorScheme=0
-picture window "/objects/$paginated/window?beside=token_budget&keep=400" 1120,760
+picture window "/objects/$paginated/window?beside=max_frames&keep=17" 1120,680
 picture costs /costs 1120,700
-picture compare "/compare?a=$paginated&b=$other" 1120,900
+picture compare "/compare?a=$paginated&b=$other" 1120,1200
 picture phone "/objects/$paginated/timeline" 400,760

@@ -67,6 +67,13 @@ fn two_runs_stand_side_by_side_at_every_moment() {
     );
     assert_eq!(now["b"]["title"], format!("Cache it again {SCRIPT}"));
     assert_eq!(now["files"][0]["b"], Value::Null);
+    // Also when it has failed it is called by its task, not by its error.
+    place.agent("fail_run", json!({ "run": other, "error": "no disk" }));
+    let viewing = Viewing::of(&place);
+    let failed = viewing.data(&format!("/compare?a={}&b={other}", uuid(RUN)));
+    assert_eq!(failed["compared"]["b"]["status"], "failed");
+    let title = format!("Cache it again {SCRIPT}");
+    assert_eq!(failed["compared"]["b"]["title"], title);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! A page costs what it shows, however long the log is. `ANNALS_VIEWER_EVENTS` says how long.
+//! A page costs what it shows, however long the log is. `ANNALS_VIEWER_EVENTS` says how long; the times are promised where it
+//! is set. Among other tests, on a busy machine, ten times as much still tells a page that reads the whole log.
 
 use std::time::{Duration, Instant};
 
@@ -79,6 +80,7 @@ fn a_page_costs_what_it_shows() {
     let events = std::env::var("ANNALS_VIEWER_EVENTS")
         .ok()
         .and_then(|text| text.parse().ok());
+    let slack = if events.is_some() { 1 } else { 10 };
     let events = events.unwrap_or(30_000);
     let place = Place::new();
     fill(&place, events);
@@ -136,7 +138,7 @@ fn a_page_costs_what_it_shows() {
                 .collect();
             times.sort();
             println!("{:>8.1} ms  {address}", times[4].as_secs_f64() * 1_000.0);
-            if times[0] > most {
+            if times[0] > most * slack {
                 slow.push(format!("{address}: {:?}", times[0]));
             }
         }
