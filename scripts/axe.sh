@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts axe-core's script into a folder: the viewer's pages are checked with it for people who see, hear or type in other
-# ways. It is under MPL-2.0, is used by a test alone, and is not copied into the tree. npm fetches it where it is here,
-# and Python where it is not; either way it must have the digest below.
+# ways. It is under MPL-2.0, is used by a test alone, and is not copied into the tree. npm fetches it; it must have the
+# digest below.
 #   axe.sh FOLDER
 set -euo pipefail
 
@@ -13,12 +13,7 @@ folder=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 archive=$work/axe-core-$version.tgz
-if command -v npm >/dev/null; then
-    (cd "$work" && npm pack --silent "axe-core@$version" >/dev/null)
-else
-    python3 -c 'import sys, urllib.request; urllib.request.urlretrieve(*sys.argv[1:])' \
-        "${AXE_URL:-https://registry.npmjs.org/axe-core/-/axe-core-$version.tgz}" "$archive"
-fi
+(cd "$work" && npm pack --silent "axe-core@$version" >/dev/null)
 found=$(python3 -c 'import hashlib, sys; print(hashlib.sha512(open(sys.argv[1], "rb").read()).hexdigest())' "$archive")
 [ "$found" = "$digest" ] || {
     echo "axe: axe-core $version has the digest $found, expected $digest" >&2

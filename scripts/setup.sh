@@ -124,6 +124,10 @@ have_valgrind() { ! on_debian || command -v valgrind >/dev/null; }
 # Wanted where it can be installed. Elsewhere the viewer's test in a browser says that it did not run.
 have_browser() { ! on_debian || { command -v chromium && command -v chromedriver; } >/dev/null; }
 
+# Fetches axe-core, where it was not fetched before. Wanted like the browser.
+axe=${XDG_CACHE_HOME:-${HOME:-}/.cache}/annals/axe
+have_npm() { ! on_debian || compgen -G "$axe/axe-*.js" >/dev/null || command -v npm >/dev/null; }
+
 # Installing -----------------------------------------------------------------
 
 on_debian() { command -v apt-get >/dev/null && [ -e /etc/debian_version ]; }
@@ -159,6 +163,10 @@ find_missing() {
     have_browser || {
         reasons+=("chromium and its driver: the viewer's pages are tried in a browser")
         packages+=(chromium chromium-driver)
+    }
+    have_npm || {
+        reasons+=("npm: fetches axe-core, with which the viewer's pages are checked for people who see or type in other ways")
+        packages+=(npm)
     }
 }
 
@@ -210,6 +218,5 @@ check_cpp20 ||
     fail "${CXX:-c++} does not compile C++20, which RocksDB is written in: $("${CXX:-c++}" --version | head -n 1)" \
         "Install a newer one (g++ 11 or clang 14 and up), name it in CXX, and try again."
 # Without it the viewer's test in a browser says that it did not check for people who see or type in other ways.
-axe=${XDG_CACHE_HOME:-${HOME:-}/.cache}/annals/axe
 "$root/scripts/axe.sh" "$axe" || say "axe-core was not fetched into $axe; the viewer's pages are not checked with it." >&2
 say "all there: Rust $rust_version, ${CXX:-c++}, $libclang"

@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use annals_fuzzing::{Mutator, TARGETS, Target};
 
-/// How long changed seeds are tried, of each target.
+/// How long changed seeds are tried, of each target, and how many at least, however long that takes.
 const TIME: Duration = Duration::from_secs(2);
+const LEAST: u64 = 20;
 /// Changed seeds that are tried, at most.
 const MOST: u64 = 20_000;
 
@@ -56,7 +57,7 @@ fn try_out(name: &str) {
     let mut mutator = Mutator::new(seed());
     let began = Instant::now();
     let mut tried = 0;
-    while tried < MOST && began.elapsed() < TIME {
+    while tried < LEAST || (tried < MOST && began.elapsed() < TIME) {
         run(&target, &mutator.changed(&inputs));
         tried += 1;
     }
@@ -65,7 +66,6 @@ fn try_out(name: &str) {
         inputs.len(),
         seed()
     );
-    assert!(tried > 10, "only {tried} in {TIME:?}");
 }
 
 macro_rules! targets {

@@ -108,7 +108,12 @@ impl Past<'_> {
             }
             kind => return Err(ViewError::NoRuns { kind }.into()),
         };
-        let title = row.task_title.or(row.title).map(|title| title.to_string());
+        // A run's own is the error that it failed with.
+        let title = match object.kind {
+            Kind::Run => row.task_title,
+            _ => row.title,
+        };
+        let title = title.map(|title| title.to_string());
         let mut side = CompareSide {
             object_id: object.id,
             object_type: object.kind,

@@ -3,7 +3,7 @@
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 /// Lines of both texts of an edit together, beyond which they are not compared, so that a line is made at once.
-const COMPARED: usize = 20_000;
+const COMPARED: usize = 4_000;
 
 /// Lines that are added and deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -8,7 +8,6 @@ use maud::html;
 
 use self::model::Compared;
 use crate::answer::{Asked, Live, Page, Slider};
-use crate::model::Row;
 use crate::pages::list::plain;
 use crate::problem::Problem;
 
@@ -63,8 +62,8 @@ pub(crate) async fn compare(asked: Asked) -> Result<Response, Problem> {
 async fn read(asked: &Asked, a: &str, b: &str) -> Result<Compared, Problem> {
     let reading = asked.reading();
     // What was not there yet by the moment is not compared.
-    let (of_a, of_b) = (reading.find(a).await?, reading.find(b).await?);
-    let (a, b) = (of_a.reference(), of_b.reference());
+    let (a, b) = (reading.find(a).await?, reading.find(b).await?);
+    let (a, b) = (a.reference(), b.reference());
     let past = asked.annals().past();
     let found = match asked.moment.is_chosen {
         true => past.compare_at(a, b, asked.moment.at()).await?,
@@ -72,11 +71,7 @@ async fn read(asked: &Asked, a: &str, b: &str) -> Result<Compared, Problem> {
     };
     let from = asked.params.number("from")?.unwrap_or(0);
     let from = usize::try_from(from).unwrap_or(usize::MAX);
-    let mut compared = Compared::of(&found, from, asked.params.limit()?);
-    // As it is called on its own page: a run by its task, also one that failed.
-    compared.a.title = Row::of(&of_a.row).title;
-    compared.b.title = Row::of(&of_b.row).title;
-    Ok(compared)
+    Ok(Compared::of(&found, from, asked.params.limit()?))
 }
 
 fn markdown(compared: &Compared) -> String {
