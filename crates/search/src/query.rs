@@ -88,7 +88,7 @@ impl Query {
     ///
     /// ```
     /// use annals_search::Query;
-    /// assert!(Query::parse("panic \"index out of bounds\" -vendor main.g*").is_ok());
+    /// assert!(Query::parse("panic \"index out of bounds\" -vendor pagin*").is_ok());
     /// let error = Query::parse("\"index out").unwrap_err();
     /// assert!(error.to_string().contains("not closed"));
     /// ```

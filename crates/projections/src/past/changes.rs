@@ -60,8 +60,8 @@ impl Change {
 /// use annals_projections::past::changes;
 /// use serde_json::json;
 ///
-/// let old = json!({ "status": "created", "items": [{ "id": 1, "n": 1 }, { "id": 2, "n": 2 }] });
-/// let new = json!({ "status": "failed", "items": [{ "id": 2, "n": 3 }] });
+/// let old = json!({ "items": [{ "id": 1, "n": 1 }, { "id": 2, "n": 2 }], "status": "created" });
+/// let new = json!({ "items": [{ "id": 2, "n": 3 }], "status": "failed" });
 /// let changes = changes(&old, &new);
 /// let said: Vec<String> = changes.iter().map(|it| format!("{:?} {} {}", it.op, it.path, it.place)).collect();
 /// assert_eq!(said, [
