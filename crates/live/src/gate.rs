@@ -20,7 +20,7 @@ const REASON: usize = 2_000;
 const FAIL_CLOSED: &str = "annals hook --fail-closed";
 
 /// A policy file, as it was when a call was judged. What is read of one that was kept has yet to be looked through
-/// ([`Ruling::redacted`]): its texts are others.
+/// (`Ruling::redacted`): its texts are others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PolicyFile<T = RedactedText> {

@@ -31,7 +31,7 @@ pub(crate) use self::rules::{Asked, Place, Rule};
 const LARGEST: u64 = 1024 * 1024;
 
 /// What the settings of an agent say of a call, by its files as they are now. What is read of some that were kept has
-/// yet to be looked through ([`Settings::redacted`]): its texts are others.
+/// yet to be looked through (`Settings::redacted`): its texts are others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Settings<T = RedactedText> {
