@@ -124,6 +124,15 @@ have_valgrind() { ! on_debian || command -v valgrind >/dev/null; }
 # Wanted where it can be installed. Elsewhere the viewer's test in a browser says that it did not run.
 have_browser() { ! on_debian || { command -v chromium && command -v chromedriver; } >/dev/null; }
 
+# What the store on PostgreSQL is tried on -------------------------------------
+
+# Wanted where it can be installed. Elsewhere those tests say that they did not run. Nothing but the programs is used: the
+# tests start a server of their own, in a temporary folder.
+have_postgres() {
+    local found=(/usr/lib/postgresql/*/bin/initdb)
+    ! on_debian || ((${#found[@]} > 0))
+}
+
 # Installing -----------------------------------------------------------------
 
 on_debian() { command -v apt-get >/dev/null && [ -e /etc/debian_version ]; }
@@ -159,6 +168,10 @@ find_missing() {
     have_browser || {
         reasons+=("chromium and its driver: the viewer's pages are tried in a browser")
         packages+=(chromium chromium-driver)
+    }
+    have_postgres || {
+        reasons+=("the PostgreSQL server: the store on it is tried on one that the tests start")
+        packages+=(postgresql)
     }
 }
 
