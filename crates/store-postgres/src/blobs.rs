@@ -20,7 +20,19 @@ pub(crate) async fn read(
     let Some(row) = rows.first() else {
         return Ok(None);
     };
-    let content = Bytes::copy_from_slice(row.try_get(0)?);
+    let (content, object): (Option<&[u8]>, Option<&str>) = (row.try_get(0)?, row.try_get(1)?);
+    let content = match (content, object, &shared.objects) {
+        (Some(content), ..) => Bytes::copy_from_slice(content),
+        (None, Some(object), Some(objects)) => return Ok(Some(objects.get(object, digest).await?)),
+        (None, Some(_), None) => {
+            let detail =
+                format!("the blob {digest} is in one, and the URL names none (blobs=FOLDER)");
+            return Err(Failure::Objects { detail }.into());
+        }
+        (None, None, _) => {
+            return Err(Failure::damaged(format!("the blob {digest} has no content")).into());
+        }
+    };
     match Digest::of(&content) == digest {
         true => Ok(Some(content)),
         false => Err(Failure::damaged(format!(

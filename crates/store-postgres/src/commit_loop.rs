@@ -16,6 +16,7 @@ use crate::outcome::{AppendFailure, Failed};
 use crate::queue::{Caller, Job, Queued, Removal, Work};
 use crate::redaction;
 use crate::shared::Shared;
+use crate::uploads::{self, Names};
 
 /// Appends in one transaction, at most.
 const MOST: usize = 4_096;
@@ -61,9 +62,9 @@ pub(crate) async fn run(shared: Arc<Shared>, mut queued: UnboundedReceiver<Queue
 async fn grouped(shared: &Shared, jobs: Vec<(Work, Caller<AppendError>)>, chains: &mut Chains) {
     let (mut works, callers): (Vec<Work>, Vec<_>) = jobs.into_iter().unzip();
     let mut back_off = shared.appends.back_off();
-    let mut is_unknown = false;
+    let (mut names, mut is_unknown) = (Names::new(), false);
     let failed = loop {
-        match attempt(shared, &mut works, chains, is_unknown).await {
+        match attempt(shared, &mut works, chains, &mut names, is_unknown).await {
             Ok(done) => {
                 done.links.iter().for_each(|link| chains.advance(*link));
                 // First the watermark: a caller that is answered may look at once.
@@ -72,6 +73,10 @@ async fn grouped(shared: &Shared, jobs: Vec<(Work, Caller<AppendError>)>, chains
                 for (caller, answer) in callers.into_iter().zip(done.answers) {
                     // A caller that is gone has dropped its future; that is allowed.
                     let _ = caller.send(answer);
+                }
+                // Unless an earlier attempt has named it.
+                if !is_unknown {
+                    uploads::discard(shared, names, &done.blobs).await;
                 }
                 return;
             }
@@ -103,11 +108,12 @@ async fn attempt(
     shared: &Shared,
     works: &mut [Work],
     chains: &Chains,
+    names: &mut Names,
     is_again: bool,
 ) -> Result<Done, Failed> {
     let session = shared.appends.session().await?;
     let limit = shared.appends.limit();
-    let commit = group::commit(shared, &session, works, chains, is_again);
+    let commit = group::commit(shared, &session, works, chains, names, is_again);
     let done = tokio::time::timeout(limit, commit).await;
     session.end(matches!(done, Ok(Ok(_))));
     done.unwrap_or_else(|_| Err(no_answer(limit)))
@@ -165,7 +171,13 @@ async fn redact_once(
     removal: &mut Removal,
 ) -> Result<Result<annals_event_log::Appended, annals_event_log::RedactError>, Failed> {
     let session = shared.appends.session().await?;
-    let done = redaction::commit(shared, &session, removal).await;
+    let mut done = redaction::commit(shared, &session, removal).await;
+    if let Ok(Ok(_)) = &done {
+        // Also those that a repeat finds left.
+        if let Err(failed) = uploads::sweep(shared, &session).await {
+            done = Err(failed);
+        }
+    }
     session.end(done.is_ok());
     done
 }

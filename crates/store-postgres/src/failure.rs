@@ -124,6 +124,14 @@ pub enum Failure {
         /// What the server said.
         detail: String,
     },
+    /// The object store that has the blobs could not be used.
+    #[error(
+        "the object store of the blobs failed: {detail}. The same call may succeed when it works again"
+    )]
+    Objects {
+        /// What failed.
+        detail: String,
+    },
     /// The server found its files damaged, or rows contradict each other.
     #[error("what is stored is damaged: {detail}. Restore it from a backup or a standby")]
     Damaged {
@@ -151,6 +159,7 @@ impl Failure {
                 | Failure::Stopping { .. }
                 | Failure::TimedOut { .. }
                 | Failure::Contended { .. }
+                | Failure::Objects { .. }
         )
     }
 
@@ -186,6 +195,7 @@ impl Classified for Failure {
             Failure::Contended { .. } => Contended.code("contended"),
             Failure::NoPermission { .. } => Failed.code("no_permission"),
             Failure::NoSchema { .. } => NotFound.code("no_schema"),
+            Failure::Objects { .. } => Unavailable.code("object_store_failed"),
             Failure::Damaged { .. } => Classification::CORRUPT,
             Failure::Other { .. } => Failed.code("server_refused"),
         }
@@ -239,6 +249,7 @@ mod tests {
             Failure::Contended { detail: detail() },
             Failure::NoPermission { detail: detail() },
             Failure::NoSchema { detail: detail() },
+            Failure::Objects { detail: detail() },
         ];
         for failure in all {
             let text = failure.to_string();

@@ -15,7 +15,7 @@ const WRITER: &str = "
     GRANT INSERT ON {s}.logs TO {role};
     GRANT INSERT, UPDATE ON {s}.heads, {s}.epochs, {s}.records, {s}.streams, {s}.batches TO {role};
     GRANT INSERT ON {s}.tree TO {role};
-    GRANT INSERT, DELETE ON {s}.blobs TO {role};
+    GRANT INSERT, DELETE ON {s}.blobs, {s}.removed_objects TO {role};
     GRANT INSERT, UPDATE, DELETE ON {s}.models, {s}.model_rows TO {role}";
 
 /// Of a writer, from the second step on.

@@ -1,8 +1,10 @@
 //! One transaction over appends that wait together: all of them are decided on the locked head, written, and
 //! committed; or, where the server fails, none.
 
+use std::collections::HashSet;
+
 use annals_event_log::store_support::Chains;
-use annals_event_log::{AppendError, Appended, Link, Position, Record};
+use annals_event_log::{AppendError, Appended, Digest, Link, Position, Record};
 use futures::try_join;
 
 use crate::failure::Failure;
@@ -14,6 +16,7 @@ use crate::rows::Writing;
 use crate::sessions::Session;
 use crate::shared::Shared;
 use crate::staging::Staging;
+use crate::uploads::{self, Names};
 
 /// What became of a group.
 pub(crate) struct Done {
@@ -22,6 +25,8 @@ pub(crate) struct Done {
     /// Where the log ends.
     pub(crate) position: Position,
     pub(crate) links: Vec<Link>,
+    /// The content that rows name now.
+    pub(crate) blobs: HashSet<Digest>,
 }
 
 /// Makes all appends of a group that are not refused. `is_again` says that an attempt before this one may have been
@@ -31,13 +36,15 @@ pub(crate) async fn commit(
     session: &Session,
     works: &mut [Work],
     chains: &Chains,
+    names: &mut Names,
     is_again: bool,
 ) -> Result<Done, Failed> {
+    uploads::upload(shared, session, works, names).await?;
     let mut asked = Asked::default();
     works.iter().for_each(|work| asked.add(work));
     let writing = Writing::prepare(session, &shared.sql).await?;
     let known = known::begin(session, &shared.sql, shared.log, &asked).await?;
-    let mut staging = Staging::new(known, chains);
+    let mut staging = Staging::new(known, chains, names);
     let mut answers = Vec::with_capacity(works.len());
     for work in works {
         let answer = match work {
@@ -73,6 +80,12 @@ pub(crate) async fn commit(
         answers,
         position,
         links: staged.links,
+        blobs: staged
+            .rows
+            .blobs
+            .iter()
+            .map(|(blob, _)| blob.digest())
+            .collect(),
     })
 }
 

@@ -33,6 +33,7 @@ mod log;
 mod lookup;
 mod migrate;
 mod models;
+mod objects;
 mod opening;
 mod outcome;
 mod pages;
@@ -49,6 +50,7 @@ mod staging;
 mod statements;
 mod tail;
 mod tls;
+mod uploads;
 mod url;
 
 pub use durability::Durability;

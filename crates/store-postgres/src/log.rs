@@ -20,6 +20,7 @@ use crate::queue::Queue;
 use crate::settings::{Access, Settings};
 use crate::shared::Shared;
 use crate::tail;
+use crate::uploads;
 
 /// A log in a PostgreSQL database.
 ///
@@ -169,6 +170,9 @@ fn run(settings: Settings, mode: Mode, answer: &mpsc::Sender<Result<Opened, Open
         let (queue, queued) = Queue::new(shared.settings.queue_bytes);
         let (alive, ended) = watch::channel(());
         tokio::spawn(tail::poll(Arc::clone(&shared)));
+        if shared.settings.access == Access::ReadWrite && shared.objects.is_some() {
+            tokio::spawn(sweep(Arc::clone(&shared)));
+        }
         if shared.settings.notify {
             tokio::spawn(listen::hear(Arc::clone(&shared), connector));
             if shared.settings.access == Access::ReadWrite {
@@ -188,4 +192,16 @@ fn run(settings: Settings, mode: Mode, answer: &mpsc::Sender<Result<Opened, Open
         shared.sessions.close();
         drop(alive);
     });
+}
+
+/// Removes objects that a redaction of a process that died has left.
+async fn sweep(shared: Arc<Shared>) {
+    let of_call = Arc::clone(&shared);
+    let swept = shared.sessions.run(move |session| {
+        let shared = Arc::clone(&of_call);
+        Box::pin(async move { uploads::sweep(&shared, session).await })
+    });
+    if let Err(failure) = swept.await {
+        tracing::warn!(error = %failure, "removed content is left in the object store");
+    }
 }

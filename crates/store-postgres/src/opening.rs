@@ -11,6 +11,7 @@ use crate::error::OpenError;
 use crate::failure::Failure;
 use crate::head::unsigned;
 use crate::migrate;
+use crate::objects::Objects;
 use crate::sessions::Sessions;
 use crate::settings::{Access, Settings};
 use crate::shared::Shared;
@@ -49,7 +50,9 @@ pub(crate) async fn open(settings: Settings, mode: Mode) -> Result<(Shared, Conn
     session.end(found.is_ok());
     let (log, log_id, position) = found?;
     let watermark = Watermark::new(annals_event_log::Position(position));
+    let store = settings.objects.clone();
     let shared = Shared {
+        objects: store.map(|store| Objects::new(store, log_id)),
         settings,
         sql,
         log,

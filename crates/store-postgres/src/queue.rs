@@ -21,6 +21,14 @@ pub(crate) enum Work {
 }
 
 impl Work {
+    /// The content that comes with it.
+    pub(crate) fn blobs(&self) -> &[Blob] {
+        match self {
+            Work::Append { prepared, .. } => &prepared.blobs,
+            Work::Copy { blobs, .. } => blobs,
+        }
+    }
+
     fn bytes(&self) -> usize {
         let of_blobs = |blobs: &[Blob]| blobs.iter().map(|blob| blob.bytes().len()).sum::<usize>();
         match self {

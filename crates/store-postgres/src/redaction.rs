@@ -21,6 +21,7 @@ use crate::rows::Writing;
 use crate::sessions::Session;
 use crate::shared::Shared;
 use crate::staging::{Staged, Staging};
+use crate::uploads::Names;
 
 /// Records that are looked at or rewritten in one go, at most.
 const STEP: usize = 200;
@@ -76,8 +77,9 @@ async fn made(shared: &Shared, session: &Session, removal: &mut Removal) -> Resu
     let asked = Asked::of(prepared);
     let writing = Writing::prepare(session, &shared.sql).await?;
     let known = known::begin(session, &shared.sql, shared.log, &asked).await?;
-    let chains = Chains::default();
-    let mut staging = Staging::new(known, &chains);
+    // What comes with a redaction is small, and stays in the database.
+    let (chains, names) = (Chains::default(), Names::new());
+    let mut staging = Staging::new(known, &chains, &names);
     let end = staging.position();
     // A repeat is answered; what it removed is gone.
     let is_repeat = staging.batch(prepared.batch).is_some();
@@ -236,10 +238,14 @@ async fn forget(
     session
         .execute(&rows, &[&shared.log, &SUBSCRIPTIONS])
         .await?;
+    let mut objects: Vec<String> = Vec::new();
     let digests: Vec<&[u8]> = redaction.blobs.iter().map(|digest| &digest.0[..]).collect();
     for gone in session.query(&remove, &[&shared.log, &digests]).await? {
         staged.head.blobs -= 1;
         staged.head.blob_bytes -= gone.try_get::<_, i64>(0)?;
+        objects.extend(gone.try_get::<_, Option<String>>(1)?);
     }
+    let list = session.prepare_cached(&sql.remove_objects).await?;
+    session.execute(&list, &[&shared.log, &objects]).await?;
     Ok(())
 }

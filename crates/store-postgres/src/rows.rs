@@ -33,7 +33,8 @@ pub(crate) struct Rows {
     pub(crate) hashes: Vec<Kept>,
     pub(crate) versions: HashMap<StreamName, Version>,
     pub(crate) batches: HashMap<BatchId, BatchRow>,
-    pub(crate) blobs: Vec<Blob>,
+    /// Content, and the object that has it where it is not kept in the database.
+    pub(crate) blobs: Vec<(Blob, Option<String>)>,
 }
 
 /// The statements that write them, known to a connection before the first of them is sent.
@@ -184,15 +185,26 @@ impl Rows {
         if self.blobs.is_empty() {
             return Ok(());
         }
-        let digests: Vec<Digest> = self.blobs.iter().map(Blob::digest).collect();
+        let digests: Vec<Digest> = self.blobs.iter().map(|(blob, _)| blob.digest()).collect();
         let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest.0[..]).collect();
-        let contents: Vec<&[u8]> = self.blobs.iter().map(|blob| &blob.bytes()[..]).collect();
-        let sizes: Vec<i64> = contents
+        let sizes = self
+            .blobs
             .iter()
-            .map(|content| signed(content.len() as u64))
+            .map(|(blob, _)| signed(blob.bytes().len() as u64));
+        let sizes: Vec<i64> = sizes.collect();
+        let content = |(blob, object): &'_ (Blob, Option<String>)| match object {
+            None => Some(blob.bytes().clone()),
+            Some(_) => None,
+        };
+        let contents: Vec<Option<Bytes>> = self.blobs.iter().map(content).collect();
+        let contents: Vec<Option<&[u8]>> = contents.iter().map(Option::as_deref).collect();
+        let objects: Vec<Option<&str>> = self
+            .blobs
+            .iter()
+            .map(|(_, object)| object.as_deref())
             .collect();
         session
-            .execute(statement, &[&log, &digests, &sizes, &contents])
+            .execute(statement, &[&log, &digests, &sizes, &contents, &objects])
             .await?;
         Ok(())
     }

@@ -1,9 +1,11 @@
 //! What can be chosen when a log is opened.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use derive_setters::Setters;
+use object_store::ObjectStore;
 use tokio_postgres::Config;
 use uuid::Uuid;
 
@@ -85,6 +87,11 @@ pub struct Settings {
     pub queue_bytes: usize,
     /// Bytes of appends that go into one transaction, about.
     pub group_bytes: usize,
+    /// Where content of more than 4 KiB is kept; in the database where it is `None`. All processes of a log name
+    /// the same place. What is there stays where it is when this is changed, and is found as long as the place
+    /// is named.
+    #[setters(into)]
+    pub objects: Option<Arc<dyn ObjectStore>>,
     /// The id of a log that is created; a new one (version 7) where it is `None`.
     #[setters(into)]
     pub log_id: Option<Uuid>,
@@ -118,6 +125,7 @@ impl Settings {
             poll_most: Duration::from_millis(250),
             queue_bytes: 128 * 1024 * 1024,
             group_bytes: 16 * 1024 * 1024,
+            objects: None,
             log_id: None,
             writer_role: "annals_writer".to_owned(),
             reader_role: "annals_reader".to_owned(),

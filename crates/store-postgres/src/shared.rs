@@ -3,6 +3,7 @@
 use annals_event_log::{Position, Watermark};
 use uuid::Uuid;
 
+use crate::objects::Objects;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
 use crate::signals::Signals;
@@ -19,6 +20,8 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     /// The connection for appends: readers do not keep it from them.
     pub(crate) appends: Sessions,
+    /// Where content is kept, if not in the database.
+    pub(crate) objects: Option<Objects>,
     pub(crate) watermark: Watermark,
     pub(crate) signals: Signals,
 }

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::head::{Head, signed};
 use crate::known::Known;
 use crate::rows::{NewRecord, Rows};
+use crate::uploads::Names;
 
 /// A group while it is put together.
 pub(crate) struct Staging<'a> {
@@ -26,6 +27,8 @@ pub(crate) struct Staging<'a> {
     recorded_at: DateTime<Utc>,
     /// How far chains were before the group.
     chains: &'a Chains,
+    /// What of the group's content is in the object store.
+    objects: &'a Names,
     /// How far this group brings them.
     ends: HashMap<Uuid, u64>,
     links: Vec<Link>,
@@ -43,13 +46,14 @@ pub(crate) struct Staged {
 
 impl<'a> Staging<'a> {
     /// A group on what is known.
-    pub(crate) fn new(known: Known, chains: &'a Chains) -> Staging<'a> {
+    pub(crate) fn new(known: Known, chains: &'a Chains, objects: &'a Names) -> Staging<'a> {
         // A clock that was set back, or another server's after a fail-over, must not turn the order of times around.
         let recorded_at = known.now.max(known.head.recorded_at);
         Staging {
             known,
             recorded_at,
             chains,
+            objects,
             ends: HashMap::new(),
             links: Vec::new(),
             rows: Rows::default(),
@@ -190,7 +194,9 @@ impl<'a> Staging<'a> {
             self.known.blobs.insert(digest, size);
             self.known.head.blobs += 1;
             self.known.head.blob_bytes += signed(size);
-            self.rows.blobs.push(blob.clone());
+            // What the log had when content was uploaded, and was removed since, is kept in the database.
+            let object = self.objects.get(&digest).cloned();
+            self.rows.blobs.push((blob.clone(), object));
         }
     }
 

@@ -76,11 +76,14 @@ statements! {
         ON CONFLICT (log, batch) DO UPDATE SET last = excluded.last",
     forget_requests: "UPDATE {s}.batches SET salt = NULL, digest = NULL WHERE log = $1 AND batch = ANY($2)",
 
-    blob: "SELECT content FROM {s}.blobs WHERE log = $1 AND digest = $2",
+    blob: "SELECT content, object FROM {s}.blobs WHERE log = $1 AND digest = $2",
     blob_sizes: "SELECT digest, size FROM {s}.blobs WHERE log = $1 AND digest = ANY($2)",
-    add_blobs: "INSERT INTO {s}.blobs (log, digest, size, content)
-        SELECT $1, * FROM unnest($2::bytea[], $3::bigint[], $4::bytea[])",
-    remove_blobs: "DELETE FROM {s}.blobs WHERE log = $1 AND digest = ANY($2) RETURNING size",
+    add_blobs: "INSERT INTO {s}.blobs (log, digest, size, content, object)
+        SELECT $1, * FROM unnest($2::bytea[], $3::bigint[], $4::bytea[], $5::text[])",
+    remove_blobs: "DELETE FROM {s}.blobs WHERE log = $1 AND digest = ANY($2) RETURNING size, object",
+    remove_objects: "INSERT INTO {s}.removed_objects (log, object) SELECT $1, unnest($2::text[])",
+    removed_objects: "SELECT object FROM {s}.removed_objects WHERE log = $1",
+    forget_objects: "DELETE FROM {s}.removed_objects WHERE log = $1 AND object = ANY($2)",
 
     add_records: "INSERT INTO {s}.records (log, position, stream, version, event_type, leaf, record)
         SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bytea[], $7::bytea[])",

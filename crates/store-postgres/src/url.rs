@@ -1,6 +1,6 @@
 //! The URL of a log: what PostgreSQL's own URLs say, and what is ours.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
 use crate::error::OpenError;
+use crate::objects;
 use crate::settings::{Access, Settings, Tls};
 
 fn invalid(reason: impl Into<String>) -> OpenError {
@@ -65,6 +66,7 @@ fn parse(url: &str) -> Result<Settings, OpenError> {
     for (name, value) in ours {
         match name {
             "sslmode" => mode = Some(value),
+            "blobs" => settings.objects = Some(objects::folder(Path::new(&decoded(value)?))?),
             "sslrootcert" => roots = Some(PathBuf::from(decoded(value)?)),
             _ => take(&mut settings, name, value)?,
         }
@@ -84,6 +86,7 @@ fn is_ours(name: &str) -> bool {
         "log"
             | "schema"
             | "access"
+            | "blobs"
             | "sslmode"
             | "sslrootcert"
             | "require_synchronous"

@@ -69,12 +69,22 @@ CREATE TABLE IF NOT EXISTS {s}.tree (
     PRIMARY KEY (log, level, number)
 );
 
+-- The content is here, or in the object store under a name.
 CREATE TABLE IF NOT EXISTS {s}.blobs (
     log bigint NOT NULL,
     digest bytea NOT NULL,
     size bigint NOT NULL,
-    content bytea NOT NULL,
-    PRIMARY KEY (log, digest)
+    content bytea,
+    object text,
+    PRIMARY KEY (log, digest),
+    CHECK ((content IS NULL) <> (object IS NULL))
+);
+
+-- Objects that a redaction took the rows of, until they are removed themselves.
+CREATE TABLE IF NOT EXISTS {s}.removed_objects (
+    log bigint NOT NULL,
+    object text COLLATE "C" NOT NULL,
+    PRIMARY KEY (log, object)
 );
 
 CREATE TABLE IF NOT EXISTS {s}.models (

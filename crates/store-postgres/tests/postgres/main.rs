@@ -9,6 +9,7 @@ mod many;
 mod migrations;
 mod model;
 mod notifications;
+mod objects;
 mod parked;
 mod roles;
 mod support;

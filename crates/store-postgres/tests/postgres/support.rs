@@ -1,6 +1,7 @@
 //! The server of these tests, logs on it, and what is appended to them.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use annals_event_log::conformance::{Harness, MemoryHarness};
@@ -43,19 +44,26 @@ pub(crate) fn settings(server: &Server, database: &str, more: &str) -> Settings 
 
 /// Logs on the server, found again by their ids; in memory where there is no server, which was said.
 pub(crate) struct Postgres {
-    more: &'static str,
+    more: String,
     logs: Mutex<HashMap<Uuid, Settings>>,
     without: MemoryHarness,
 }
 
 impl Postgres {
     /// Logs whose URL has these parameters, too.
-    pub(crate) fn new(more: &'static str) -> Postgres {
+    pub(crate) fn new(more: &str) -> Postgres {
         Postgres {
-            more,
+            more: more.to_owned(),
             logs: Mutex::default(),
             without: MemoryHarness::default(),
         }
+    }
+}
+
+impl Postgres {
+    /// Logs whose content is in a folder.
+    pub(crate) fn with_blobs_in(folder: &Path) -> Postgres {
+        Postgres::new(&format!("&blobs={}", folder.display()))
     }
 }
 
@@ -64,7 +72,7 @@ impl Harness for Postgres {
         let Some(server) = server() else {
             return self.without.open();
         };
-        let settings = settings(server, DATABASE, self.more);
+        let settings = settings(server, DATABASE, &self.more);
         let log = PostgresLog::create(&settings).unwrap();
         self.logs.lock().unwrap().insert(log.log_id(), settings);
         Arc::new(log)
