@@ -44,11 +44,8 @@ pub(crate) async fn open(settings: Settings, mode: Mode) -> Result<(Shared, Conn
         ))
     };
     let (appends, others) = (sessions(1)?, sessions(settings.connections)?);
-    let session = reach(&others).await?;
     let sql = Statements::new(&settings.schema);
-    let found = find(&session, &settings, &sql, mode).await;
-    session.end(found.is_ok());
-    let (log, log_id, position) = found?;
+    let (log, log_id, position) = reach(&others, &settings, &sql, mode).await?;
     let watermark = Watermark::new(annals_event_log::Position(position));
     let store = settings.objects.clone();
     let shared = Shared {
@@ -65,55 +62,71 @@ pub(crate) async fn open(settings: Settings, mode: Mode) -> Result<(Shared, Conn
     Ok((shared, connector))
 }
 
-/// A connection, for which a server that is just starting is waited for, as long as an append would.
-async fn reach(sessions: &Sessions) -> Result<crate::sessions::Session, Failure> {
+/// Finds or makes the log; a server that is just starting is waited for, and one that ends the connection asked again, for as
+/// long as an append would.
+async fn reach(
+    sessions: &Sessions,
+    settings: &Settings,
+    sql: &Statements,
+    mode: Mode,
+) -> Result<(i64, Uuid, u64), OpenError> {
+    let own = settings.log_id.unwrap_or_else(Uuid::now_v7);
     let mut back_off = sessions.back_off();
     loop {
-        let failure = match sessions.session().await {
-            Ok(session) => return Ok(session),
-            Err(failure) => failure,
+        let is_again = back_off.attempts() > 1;
+        let error = match find_once(sessions, settings, sql, (mode, own, is_again)).await {
+            Ok(found) => return Ok(found),
+            Err(error) => error,
         };
-        if !sessions.helps_again(&failure) || !back_off.again().await {
-            return Err(failure);
+        let helps = matches!(&error, OpenError::Server(failure) if sessions.helps_again(failure));
+        if !helps || !back_off.again().await {
+            return Err(error);
         }
         let attempt = back_off.attempts();
-        tracing::warn!(error = %failure, attempt, "connecting again");
+        tracing::warn!(%error, attempt, "opening again");
     }
 }
+
+async fn find_once(
+    sessions: &Sessions,
+    settings: &Settings,
+    sql: &Statements,
+    asked: Asked,
+) -> Result<(i64, Uuid, u64), OpenError> {
+    let session = sessions.session().await?;
+    let found = find(&session, settings, sql, asked).await;
+    session.end(found.is_ok());
+    found
+}
+
+/// What to do, the id of a log that is made, and whether an attempt before this one may have made it.
+type Asked = (Mode, Uuid, bool);
 
 async fn find(
     session: &ClientWrapper,
     settings: &Settings,
     sql: &Statements,
-    mode: Mode,
+    (mode, own, is_again): Asked,
 ) -> Result<(i64, Uuid, u64), OpenError> {
     look_at_server(session, settings).await?;
     migrate::ensure(session, settings).await?;
     let mut found = find_log(session, settings, sql).await?;
-    if found.is_some() && mode == Mode::Create {
-        return Err(OpenError::AlreadyExists {
-            log: settings.log.clone(),
-            schema: settings.schema.clone(),
-        });
-    }
-    let is_made = found.is_none() && mode != Mode::Open && settings.access == Access::ReadWrite;
-    if is_made {
-        let is_ours = create(session, settings, sql).await?;
+    let mut is_made = matches!(found, Some((_, log_id)) if is_again && log_id == own);
+    if found.is_none() && mode != Mode::Open && settings.access == Access::ReadWrite {
+        is_made = create(session, settings, sql, own).await?;
         found = find_log(session, settings, sql).await?;
-        if !is_ours && mode == Mode::Create {
-            return Err(OpenError::AlreadyExists {
-                log: settings.log.clone(),
-                schema: settings.schema.clone(),
-            });
+    }
+    let (log, schema) = (settings.log.clone(), settings.schema.clone());
+    match found {
+        None => Err(OpenError::NotFound { log, schema }),
+        Some(_) if mode == Mode::Create && !is_made => {
+            Err(OpenError::AlreadyExists { log, schema })
+        }
+        Some((log, log_id)) => {
+            let head = session.query_one(&sql.head_position, &[&log]).await?;
+            Ok((log, log_id, unsigned(head.try_get(0)?)?))
         }
     }
-    let (log, log_id) = found.ok_or_else(|| OpenError::NotFound {
-        log: settings.log.clone(),
-        schema: settings.schema.clone(),
-    })?;
-    let head = session.query_one(&sql.head_position, &[&log]).await?;
-    let position = unsigned(head.try_get(0)?)?;
-    Ok((log, log_id, position))
 }
 
 /// Refuses a server that a log cannot be on, and warns of one that may lose what it acknowledges.
@@ -164,11 +177,11 @@ async fn create(
     session: &ClientWrapper,
     settings: &Settings,
     sql: &Statements,
+    log_id: Uuid,
 ) -> Result<bool, Failure> {
     session
         .batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         .await?;
-    let log_id = settings.log_id.unwrap_or_else(Uuid::now_v7);
     let made = session
         .query_opt(&sql.add_log, &[&settings.log, &log_id])
         .await?;

@@ -190,7 +190,7 @@ fn a_full_disk_at_the_server_loses_nothing_and_is_said() {
         for (n, event) in append.events.iter_mut().enumerate() {
             // What does not compress.
             let bytes: Vec<u8> = (0..40_000_u64)
-                .map(|i| (i * i * (n as u64 + 7) >> 5) as u8)
+                .map(|i| ((i * i * (n as u64 + 7)) >> 5) as u8)
                 .collect();
             event.structure = bytes.into();
         }

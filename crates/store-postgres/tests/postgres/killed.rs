@@ -16,9 +16,29 @@ use crate::support::{DATABASE, all, batch, server, settings};
 
 const LASTS: Duration = Duration::from_secs(6);
 
+/// Tells the one who kills that the writers are done, also by a panic: a failed test must end.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Opens the log, also where the connection for that is killed.
+fn open(settings: &Settings) -> PostgresLog {
+    for _ in 0..100 {
+        match PostgresLog::open(settings) {
+            Ok(log) => return log,
+            Err(error) => assert!(error.is_retryable(), "{error}"),
+        }
+    }
+    panic!("the log cannot be opened");
+}
+
 /// Appends until time is over, each batch until it is acknowledged; how often it had to be repeated.
 fn write(settings: &Settings, stream: &str, answers: &Mutex<HashMap<Uuid, Appended>>) -> u64 {
-    let log = PostgresLog::open(settings).unwrap();
+    let log = open(settings);
     let (ends, mut repeats) = (Instant::now() + LASTS, 0);
     while Instant::now() < ends {
         let append = batch(stream, 3);
@@ -71,11 +91,12 @@ fn batches_are_there_once_whatever_becomes_of_their_connections() {
             }
             killed
         });
+        let done = Done(&done);
         let repeats = writers
             .into_iter()
             .map(|writer| writer.join().unwrap())
             .sum();
-        done.store(true, Ordering::Release);
+        drop(done);
         killed = killer.join().unwrap();
         repeats
     });

@@ -19,20 +19,8 @@ fn of(server: &Server, user: &str) -> Settings {
     Settings::from_url(&url).unwrap()
 }
 
-#[test]
-fn a_writer_writes_and_a_reader_changes_nothing() {
-    let Some(server) = Server::or_say_not_run(&Setup::default()) else {
-        return;
-    };
-    let roles = "CREATE ROLE annals_writer NOLOGIN; CREATE ROLE annals_reader NOLOGIN;
-        CREATE USER service PASSWORD 'secret' IN ROLE annals_writer;
-        CREATE USER auditor PASSWORD 'secret' IN ROLE annals_reader;
-        CREATE USER stranger PASSWORD 'secret'";
-    server.sql("postgres", roles).unwrap();
-    // Who owns the schema makes it, and the roles are granted what they need.
-    let owner = PostgresLog::create(&Settings::from_url(&server.url("postgres")).unwrap()).unwrap();
-
-    let writer = PostgresLog::open(&of(&server, "service")).unwrap();
+/// Appends, commits rows and removes both again.
+fn do_all(writer: &PostgresLog) {
     let blob = Blob::new(vec![7; 5_000]);
     let mut told = batch("a-1", 2);
     told.events[0].content = vec![
@@ -61,6 +49,23 @@ fn a_writer_writes_and_a_reader_changes_nothing() {
     };
     block_on(writer.redact(redaction)).unwrap();
     block_on(writer.drop_model("model")).unwrap();
+}
+
+#[test]
+fn a_writer_writes_and_a_reader_changes_nothing() {
+    let Some(server) = Server::or_say_not_run(&Setup::default()) else {
+        return;
+    };
+    let roles = "CREATE ROLE annals_writer NOLOGIN; CREATE ROLE annals_reader NOLOGIN;
+        CREATE USER service PASSWORD 'secret' IN ROLE annals_writer;
+        CREATE USER auditor PASSWORD 'secret' IN ROLE annals_reader;
+        CREATE USER stranger PASSWORD 'secret'";
+    server.sql("postgres", roles).unwrap();
+    // Who owns the schema makes it, and the roles are granted what they need.
+    let owner = PostgresLog::create(&Settings::from_url(&server.url("postgres")).unwrap()).unwrap();
+
+    let writer = PostgresLog::open(&of(&server, "service")).unwrap();
+    do_all(&writer);
     let named = of(&server, "service").with_log("another");
     block_on(PostgresLog::create(&named).unwrap().append(batch("a-1", 1))).unwrap();
 
