@@ -25,9 +25,8 @@ pub(crate) async fn read(
         (Some(content), ..) => Bytes::copy_from_slice(content),
         (None, Some(object), Some(objects)) => return Ok(Some(objects.get(object, digest).await?)),
         (None, Some(_), None) => {
-            let detail =
-                format!("the blob {digest} is in one, and the URL names none (blobs=FOLDER)");
-            return Err(Failure::Objects { detail }.into());
+            let detail = format!("the blob {digest}");
+            return Err(Failure::NoObjectStore { detail }.into());
         }
         (None, None, _) => {
             return Err(Failure::damaged(format!("the blob {digest} has no content")).into());

@@ -132,6 +132,14 @@ pub enum Failure {
         /// What failed.
         detail: String,
     },
+    /// Content is in an object store, and none is named.
+    #[error(
+        "{detail} is in an object store, and the URL names none. Put blobs=FOLDER into it; to try again does not help"
+    )]
+    NoObjectStore {
+        /// Which content.
+        detail: String,
+    },
     /// The server found its files damaged, or rows contradict each other.
     #[error("what is stored is damaged: {detail}. Restore it from a backup or a standby")]
     Damaged {
@@ -196,6 +204,7 @@ impl Classified for Failure {
             Failure::NoPermission { .. } => Failed.code("no_permission"),
             Failure::NoSchema { .. } => NotFound.code("no_schema"),
             Failure::Objects { .. } => Unavailable.code("object_store_failed"),
+            Failure::NoObjectStore { .. } => Failed.code("no_object_store"),
             Failure::Damaged { .. } => Classification::CORRUPT,
             Failure::Other { .. } => Failed.code("server_refused"),
         }
@@ -250,6 +259,7 @@ mod tests {
             Failure::NoPermission { detail: detail() },
             Failure::NoSchema { detail: detail() },
             Failure::Objects { detail: detail() },
+            Failure::NoObjectStore { detail: detail() },
         ];
         for failure in all {
             let text = failure.to_string();

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::thread;
+use std::time::Duration;
 
 use annals_event_log::{Appended, EventLog, Position, Query, Record, Store};
 use annals_store_postgres::{PostgresLog, Settings};
 use annals_testkit::invariants;
 use futures::executor::block_on;
+use tokio::runtime::Builder;
 use uuid::Uuid;
 
 use crate::support::{DATABASE, all, batch, server, settings};
@@ -16,6 +18,7 @@ const PROCESSES: usize = 16;
 const WRITERS: usize = 4;
 const BATCHES: usize = 12;
 const TAILS: usize = 8;
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How many events the batch of a writer has.
 fn size(writer: usize, n: usize) -> usize {
@@ -46,6 +49,7 @@ fn write(settings: &Settings, process: usize, answers: &Mutex<HashMap<Uuid, (App
 /// Reads to the watermark and waits, until so many were seen.
 fn tail(settings: &Settings, total: u64) -> Vec<u64> {
     let log = PostgresLog::open(settings).unwrap();
+    let clock = Builder::new_current_thread().enable_time().build().unwrap();
     let mut seen = Vec::new();
     let mut last = Position::START;
     while last.0 < total {
@@ -53,7 +57,9 @@ fn tail(settings: &Settings, total: u64) -> Vec<u64> {
         seen.extend(page.records.iter().map(|record| record.position().0));
         last = page.records.last().map_or(last, Record::position);
         if page.next.is_none() && last.0 < total {
-            block_on(log.wait_above(last)).unwrap();
+            // Where writers fail there is nothing to wait for: the test must end.
+            let waited = async { tokio::time::timeout(PATIENCE, log.wait_above(last)).await };
+            clock.block_on(waited).expect("more events").unwrap();
         }
     }
     seen
