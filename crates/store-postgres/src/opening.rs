@@ -62,8 +62,8 @@ pub(crate) async fn open(settings: Settings, mode: Mode) -> Result<(Shared, Conn
     Ok((shared, connector))
 }
 
-/// Finds or makes the log; a server that is just starting is waited for, and one that ends the connection asked again, for as
-/// long as an append would.
+/// Finds or makes the log; a server that is just starting is waited for, and one that ends the connection asked again,
+/// for as long as an append would.
 async fn reach(
     sessions: &Sessions,
     settings: &Settings,

@@ -14,3 +14,4 @@ mod parked;
 mod roles;
 mod support;
 mod tls;
+mod unknown;
