@@ -116,8 +116,8 @@ have_strace() { ! on_linux || command -v strace >/dev/null; }
 
 # What the store on PostgreSQL is tried on -------------------------------------
 
-# Wanted where it can be installed. Elsewhere those tests say that they did not run. Nothing but the programs is used: the
-# tests start a server of their own, in a temporary folder.
+# Wanted where it can be installed. Elsewhere those tests say that they did not run. Nothing but the programs is used:
+# the tests start a server of their own, in a temporary folder.
 have_postgres() {
     local found=(/usr/lib/postgresql/*/bin/initdb)
     ! on_debian || ((${#found[@]} > 0))

@@ -132,6 +132,15 @@ pub enum Failure {
         /// What failed.
         detail: String,
     },
+    /// The server has no room for it by its own limits, such as that of an index for a key.
+    #[error(
+        "it is too large for the server: {detail}. A key of a read model's row has at most some 2,600 bytes; to try \
+         again does not help"
+    )]
+    TooLarge {
+        /// What the server said.
+        detail: String,
+    },
     /// Content is in an object store, and none is named.
     #[error(
         "{detail} is in an object store, and the URL names none. Put blobs=FOLDER into it; to try again does not help"
@@ -186,7 +195,7 @@ impl Failure {
 
 impl Classified for Failure {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Contended, Failed, NotFound, Unavailable};
+        use ErrorClass::{Contended, Failed, Invalid, NotFound, Unavailable};
         match self {
             Failure::AccessDenied { .. } => Failed.code("access_denied"),
             Failure::NoDatabase { .. } => NotFound.code("no_database"),
@@ -204,6 +213,7 @@ impl Classified for Failure {
             Failure::NoPermission { .. } => Failed.code("no_permission"),
             Failure::NoSchema { .. } => NotFound.code("no_schema"),
             Failure::Objects { .. } => Unavailable.code("object_store_failed"),
+            Failure::TooLarge { .. } => Invalid.code("too_large"),
             Failure::NoObjectStore { .. } => Failed.code("no_object_store"),
             Failure::Damaged { .. } => Classification::CORRUPT,
             Failure::Other { .. } => Failed.code("server_refused"),
@@ -259,6 +269,7 @@ mod tests {
             Failure::NoPermission { detail: detail() },
             Failure::NoSchema { detail: detail() },
             Failure::Objects { detail: detail() },
+            Failure::TooLarge { detail: detail() },
             Failure::NoObjectStore { detail: detail() },
         ];
         for failure in all {

@@ -40,6 +40,7 @@ fn of_server(error: &DbError) -> Failure {
         "40001" | "40P01" | "40003" => Failure::Contended { detail },
         "42501" => Failure::NoPermission { detail },
         "42P01" | "3F000" | "42703" => Failure::NoSchema { detail },
+        "54000" => Failure::TooLarge { detail },
         "XX001" | "XX002" => Failure::Damaged { detail },
         code if code.starts_with("08") => Failure::Lost { detail },
         code => Failure::Other {

@@ -3,7 +3,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annals_event_log::{AppendError, Classified, ErrorClass, EventLog, Position, Query};
+use annals_event_log::{
+    AppendError, Classified, ErrorClass, EventLog, ModelCheckpoint, Position, Query, ReadModels,
+};
 use annals_store_postgres::{AppendFailure, Failure, OpenError, PostgresLog, Settings};
 use annals_testkit::postgres::{Server, Setup};
 use futures::executor::block_on;
@@ -288,6 +290,32 @@ fn a_schema_whose_tables_are_gone_is_said() {
         matches!(failed.failure, Failure::NoSchema { .. }),
         "{failed}"
     );
+}
+
+/// An index of the server has its limit, which the ports do not know.
+#[test]
+fn a_key_that_no_index_takes_is_said() {
+    let Some(server) = server() else { return };
+    let log = PostgresLog::create(&settings(server, DATABASE, "")).unwrap();
+    block_on(log.append(batch("a-1", 1))).unwrap();
+    let key = |length: usize| {
+        let mut key = Vec::new();
+        // What does not compress.
+        while key.len() < length {
+            key.extend_from_slice(&annals_event_log::Digest::of(&key).0);
+        }
+        key.truncate(length);
+        (key.into(), Some("value".into()))
+    };
+    let start = ModelCheckpoint::default();
+    let error = block_on(log.commit("model", start, vec![key(9_000)], Position(1)))
+        .expect_err("it is too long");
+    assert!(
+        error.to_string().contains("too large for the server"),
+        "{error}"
+    );
+    assert_eq!(block_on(log.checkpoint("model")).unwrap(), start);
+    block_on(log.commit("model", start, vec![key(2_600)], Position(1))).unwrap();
 }
 
 /// Damage in rows is found when they are read, and nothing is appended behind it.
