@@ -84,7 +84,7 @@
 //! | --- | --- |
 //! | [`domain`] | ids, events, and every [`Command`](domain::Command) with its fields |
 //! | [`projections`] | the views, queries and rows that are answered |
-//! | [`event_log`] | records and positions, and the ports behind which a store is; [`store_rocks`] is the embedded one, and [`store_shared`] the same for many processes |
+//! | [`event_log`] | records and positions, and the ports behind which a store is; [`store_rocks`] is the embedded one, and [`store_shared`] the same for many processes; the feature `postgres` has another, `store_postgres` |
 //! | [`wire`] | events to bytes and back |
 //! | [`blocking`] | all of this for programs without `async` |
 //!
@@ -223,6 +223,13 @@
 //! Any number of processes have one log open: the first to open it for writing owns it, and writes for the others
 //! too ([`OpenOptions::exclusive`] keeps it for one process). [`OpenOptions::read_only`] opens it without writing.
 //!
+//! # On PostgreSQL
+//!
+//! With the feature `postgres` a log may be in a database, for processes on many machines:
+//! `Annals::open("postgres://annals@db/annals?log=team")`. All else stays the same. `docs/postgres.md` has what a URL can
+//! say and what an operator sets up; a log with settings that no URL has is opened by `store_postgres::PostgresLog`,
+//! and given to [`Annals::over`].
+//!
 //! # Testing
 //!
 //! `Annals::open("memory:")` is a log in memory, with the same rules and the same errors as one on disk. Ids and times are
@@ -254,6 +261,7 @@ mod open;
 mod own_key;
 mod past;
 mod pipelines;
+mod postgres_url;
 mod prepared;
 pub mod proof;
 mod proofs;
@@ -290,6 +298,8 @@ pub use annals_domain as domain;
 pub use annals_event_log as event_log;
 pub use annals_event_log::{Classification, Classified, ErrorClass};
 pub use annals_projections as projections;
+#[cfg(feature = "postgres")]
+pub use annals_store_postgres as store_postgres;
 pub use annals_store_rocks as store_rocks;
 pub use annals_store_shared as store_shared;
 pub use annals_wire as wire;
@@ -312,6 +322,7 @@ pub use past::{
     PastError, Probe, Probed, SideCheck, TestAnswer,
 };
 pub use pipelines::Pipelines;
+pub use postgres_url::PostgresUrl;
 pub use proofs::Proofs;
 pub use read::{At, InvalidAt, ObjectRef, ViewError};
 pub use recorded::RecordedEvent;

@@ -1,6 +1,7 @@
 //! Why a log could not be opened or created.
 
 use annals_event_log::{Classification, Classified, ErrorClass};
+use uuid::Uuid;
 
 use crate::failure::Failure;
 
@@ -30,6 +31,17 @@ pub enum OpenError {
         /// The log's name.
         log: String,
         /// The schema that it is in.
+        schema: String,
+    },
+    /// Another log of the schema has the id that this one was to get.
+    #[error(
+        "the schema {schema:?} has a log with the id {log_id} already, under another name; a log and its copy are in \
+         schemas of their own: put schema=NAME into the URL"
+    )]
+    IdTaken {
+        /// The id.
+        log_id: Uuid,
+        /// The schema.
         schema: String,
     },
     /// The tables were made by a newer version of this program.
@@ -105,6 +117,7 @@ impl Classified for OpenError {
             OpenError::InvalidUrl { .. } => Usage.code("invalid_url"),
             OpenError::NotFound { .. } => NotFound.code("no_log"),
             OpenError::AlreadyExists { .. } => Refused.code("log_exists"),
+            OpenError::IdTaken { .. } => Refused.code("id_taken"),
             OpenError::NewerSchema { .. } => Unsupported.code("newer_format"),
             OpenError::OlderSchema { .. } => Unsupported.code("older_format"),
             OpenError::Migrating { .. } => Contended.code("migrating"),

@@ -3,6 +3,7 @@
 use annals_event_log::tree::Frontier;
 use annals_event_log::{IdSecret, Watermark};
 use deadpool_postgres::ClientWrapper;
+use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
 use crate::connect::Connector;
@@ -178,13 +179,21 @@ async fn create(
     settings: &Settings,
     sql: &Statements,
     log_id: Uuid,
-) -> Result<bool, Failure> {
+) -> Result<bool, OpenError> {
     session
         .batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         .await?;
     let made = session
         .query_opt(&sql.add_log, &[&settings.log, &log_id])
-        .await?;
+        .await;
+    let made = made.map_err(|error| match error.code() {
+        // Its name is not taken: that would be no error.
+        Some(&SqlState::UNIQUE_VIOLATION) => OpenError::IdTaken {
+            log_id,
+            schema: settings.schema.clone(),
+        },
+        _ => error.into(),
+    })?;
     let Some(row) = made else {
         session.batch_execute("ROLLBACK").await?;
         return Ok(false);

@@ -1,9 +1,10 @@
 //! Waiting for more: the log's head is looked at while somebody waits, often when it has just moved and seldom when
-//! nothing happens. A notification only makes the next look come sooner, so that nothing rests on it.
+//! nothing happens, and now and then where nobody does. A notification only makes the next look come sooner, so that
+//! nothing rests on it.
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use annals_event_log::{Position, ReadError};
 use futures::future::{Either, select};
@@ -11,6 +12,10 @@ use futures::future::{Either, select};
 use crate::lookup;
 use crate::shared::Shared;
 use crate::signals::Waiting;
+
+/// The time between two looks while nobody waits: what a process reads is then no older than this, also where others
+/// write.
+const IDLE: Duration = Duration::from_secs(1);
 
 /// Waits until the log is above a position. Dropping the future is safe.
 pub(crate) async fn wait_above(shared: &Shared, seen: Position) -> Result<Position, ReadError> {
@@ -22,16 +27,18 @@ pub(crate) async fn wait_above(shared: &Shared, seen: Position) -> Result<Positi
     }
 }
 
-/// Looks at the head for as long as somebody waits.
+/// Looks at the head: often while somebody waits, and else now and then.
 pub(crate) async fn poll(shared: Arc<Shared>) {
     let (least, most) = (shared.settings.poll_least, shared.settings.poll_most);
     let mut wait = least;
     let mut failing_since: Option<Instant> = None;
     loop {
         if !shared.signals.has_waiting() {
-            shared.signals.is_rung().await;
             wait = least;
-            continue;
+            tokio::select! {
+                () = shared.signals.is_rung() => continue,
+                () = tokio::time::sleep(IDLE) => {}
+            }
         }
         let before = shared.watermark.get();
         match shared.sessions.once(&lookup::position_of(&shared)).await {
@@ -45,7 +52,12 @@ pub(crate) async fn poll(shared: Arc<Shared>) {
             }
             Err(failed) => {
                 let since = *failing_since.get_or_insert_with(Instant::now);
-                tracing::warn!(error = %failed.failure, "the log's head cannot be looked at");
+                let (error, what) = (&failed.failure, "the log's head cannot be looked at");
+                match shared.signals.has_waiting() {
+                    true => tracing::warn!(%error, "{what}"),
+                    // What a call needs of the server, it says itself.
+                    false => tracing::debug!(%error, "{what}"),
+                }
                 if since.elapsed() >= shared.settings.patience {
                     shared.signals.lose(failed.failure);
                     failing_since = None;

@@ -54,7 +54,10 @@ pub(super) async fn own(
     match served? {
         End::Asked => report(context, "ended", &annals),
         End::Failed => {
-            let message = format!("the store of {} has failed, and was closed", context.log);
+            let message = format!(
+                "the store of {} has failed, and was closed",
+                context.shown_log()
+            );
             let error = CliError::new(ErrorClass::Unavailable, "store_failed", message);
             Err(error.hint("look for a full disk or a folder that was moved, and start it again"))
         }
