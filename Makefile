@@ -48,7 +48,7 @@ DIST ?= $(cache)/dist
 # What `make package` gives to cargo, such as --offline
 PACKAGE_FLAGS ?=
 
-.PHONY: help setup build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging compare fmt lint doc deny events
+.PHONY: help setup build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging browse compare fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -152,6 +152,10 @@ bench: setup ## benchmarks against raw RocksDB, and their ratios
 
 growth: build ## a log of GROWTH=10000000 events, and what it takes at each power of ten
 	ANNALS_EVENTS='$(GROWTH)' cargo bench --profile dev --workspace $(CARGO_FLAGS) --bench growth
+
+browse: build ## the viewer's pages of LOG=DIR in a browser: what is wrong with them, and how long they take
+	@test -n '$(LOG)' || { echo 'browse: name a log: make browse LOG=DIR' >&2; exit 1; }
+	ANNALS_VIEWER_LOG='$(abspath $(LOG))' cargo test --workspace $(CARGO_FLAGS) --test viewer a_given_log -- --nocapture
 
 judging: build ## 100,000 calls judged by all policies, in seconds; on an idle machine
 	ANNALS_CALLS=100000 cargo test --workspace $(CARGO_FLAGS) --test tool_policy speed -- --nocapture --test-threads 1

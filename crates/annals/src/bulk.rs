@@ -205,6 +205,12 @@ impl BulkWriter<'_> {
         Ok(Some(KnownKey::InLog { first, last }))
     }
 
+    /// Whether a batch on its way makes or changes an object. Where none does, what is read of it is all that there is
+    /// without a [`BulkWriter::flush`].
+    pub fn writes_to(&self, object: impl Into<Uuid>) -> bool {
+        !self.again.is_empty() || self.ahead.has(object.into())
+    }
+
     fn is_on_its_way(&self, key: Uuid) -> bool {
         let mut again = self.again.iter();
         self.line.has(key) || again.any(|given| given.batch.key() == Some(key))

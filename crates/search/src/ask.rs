@@ -5,7 +5,9 @@ use std::collections::BinaryHeap;
 
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::columnar::Column;
-use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query as IndexQuery, RegexQuery, TermQuery};
+use tantivy::query::{
+    BooleanQuery, BoostQuery, Occur, PhraseQuery, Query as IndexQuery, RegexQuery, TermQuery,
+};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader, Term as IndexTerm};
 
@@ -70,10 +72,7 @@ fn of_index(fields: &Fields, query: &Query, filter: &Filter) -> Result<BooleanQu
                 IndexTerm::from_field_text(field, value),
                 IndexRecordOption::Basic,
             );
-            clauses.push((
-                Occur::Must,
-                Box::new(BoostQuery::new(Box::new(is_one), 0.0)),
-            ));
+            clauses.push(unscored(Box::new(is_one)));
         }
     }
     Ok(BooleanQuery::new(clauses))
@@ -93,7 +92,31 @@ fn in_field(field: Field, term: &Term) -> Result<Box<dyn IndexQuery>, Fault> {
         let is_open = term.is_prefix && number == term.runs.len();
         all.push((Occur::Must, of_run(field, run, is_open)?));
     }
+    for (number, pair) in (2..).zip(term.runs.windows(2)) {
+        let is_open = term.is_prefix && number == term.runs.len();
+        if let [run, next] = pair
+            && !is_open
+        {
+            let pairs = run.ends().flat_map(|end| {
+                let begins = next.begins();
+                begins.map(move |begin| (Occur::Should, next_to_each_other(field, end, begin)))
+            });
+            all.push(unscored(Box::new(BooleanQuery::new(pairs.collect()))));
+        }
+    }
     Ok(Box::new(BooleanQuery::new(all)))
+}
+
+/// What must be there, and makes no answer better.
+fn unscored(query: Box<dyn IndexQuery>) -> (Occur, Box<dyn IndexQuery>) {
+    (Occur::Must, Box::new(BoostQuery::new(query, 0.0)))
+}
+
+/// Two words of which one may follow the other. All words of a phrase at once would miss some: a run of the text of several
+/// parts has its words at the places of the first and the last one alone.
+fn next_to_each_other(field: Field, word: &str, next: &str) -> Box<dyn IndexQuery> {
+    let words = [word, next].map(|word| IndexTerm::from_field_text(field, word));
+    Box::new(PhraseQuery::new(words.into()))
 }
 
 fn of_run(field: Field, run: &Wanted, is_open: bool) -> Result<Box<dyn IndexQuery>, Fault> {
@@ -105,6 +128,13 @@ fn of_run(field: Field, run: &Wanted, is_open: bool) -> Result<Box<dyn IndexQuer
     for (number, part) in (1..).zip(&run.parts) {
         let is_open = is_open && number == run.parts.len();
         parts.push((Occur::Must, of_word(field, part, is_open)?));
+    }
+    for (number, pair) in (2..).zip(run.parts.windows(2)) {
+        if let [part, next] = pair
+            && !(is_open && number == run.parts.len())
+        {
+            parts.push(unscored(next_to_each_other(field, part, next)));
+        }
     }
     let parts: Box<dyn IndexQuery> = Box::new(BooleanQuery::new(parts));
     Ok(Box::new(BooleanQuery::new(vec![

@@ -147,6 +147,27 @@ impl LogSearch {
         *open = kept.map(|kept| (epoch, kept));
     }
 
+    /// For a process that stays: closes the index that it keeps open if that was removed meanwhile, with what was redacted, so that
+    /// the disk has nothing of it any more.
+    ///
+    /// # Errors
+    /// [`SearchError`].
+    pub async fn let_go(&self) -> Result<(), SearchError> {
+        let Some((place, held)) = self.place.as_ref().zip(self.held()) else {
+            return Ok(());
+        };
+        if self.epoch().await? != held || !place.has(held).unwrap_or(false) {
+            self.remember(held, None);
+        }
+        Ok(())
+    }
+
+    /// The epoch of the index that is open.
+    fn held(&self) -> Option<Epoch> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.as_ref().map(|(epoch, _)| *epoch)
+    }
+
     /// Whether an index was made of this log's history, and of the content of this epoch.
     pub(crate) async fn is_ours(&self, kept: &Kept, epoch: Epoch) -> Result<bool, SearchError> {
         let mark = kept.mark;
@@ -177,6 +198,7 @@ impl LogSearch {
         let mut answer = Answer {
             hits: Vec::new(),
             count: Count::Exactly(0),
+            passed_over: 0,
             searched: Position(kept.mark.position),
             end: self.annals.position(),
             is_of_index: true,
@@ -190,6 +212,11 @@ impl LogSearch {
             };
             let is_all = found.best.len() < window;
             for candidate in found.best.iter().skip(seen) {
+                if refused >= request.most_refused {
+                    answer.passed_over = found.count.saturating_sub(seen as u64);
+                    answer.count = Count::AtLeast(answer.hits.len() as u64);
+                    return Ok(Ok(answer));
+                }
                 seen += 1;
                 match self.hit(*candidate, &request.query, filter).await? {
                     Some(hit) => answer.hits.push(hit),
@@ -294,6 +321,7 @@ impl LogSearch {
                 false => Count::AtLeast(found),
             },
             hits,
+            passed_over: 0,
             searched: end,
             end,
             is_of_index: false,

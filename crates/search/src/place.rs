@@ -11,7 +11,7 @@
 //! still this one, and the redaction that moves it finds the folder, or it is another one already.
 
 use std::fs::{self, DirBuilder};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -46,6 +46,8 @@ impl Keeping {
 
 /// The file that says which: one word.
 const KEEPING: &str = "KEEPING";
+/// Bytes of it that are read.
+const LONGEST_WORD: u64 = 64;
 /// The folder's name in the log's.
 const NAME: &str = "search";
 /// What the name of a folder ends with that is being removed.
@@ -81,7 +83,7 @@ impl Place {
     /// Whether an index is kept. What says nothing that is known is taken for nothing.
     pub(crate) fn keeping(&self) -> Keeping {
         let said = match is_folder(&self.folder()) {
-            Ok(true) => fs::read_to_string(self.folder().join(KEEPING)).unwrap_or_default(),
+            Ok(true) => said_in(&self.folder().join(KEEPING)).unwrap_or_default(),
             Ok(false) | Err(_) => String::new(),
         };
         let known = Keeping::ALL
@@ -163,6 +165,15 @@ impl Place {
         gone(fs::rename(&found, &going))?;
         gone(fs::remove_dir_all(&going))
     }
+}
+
+/// The word in a file. Whoever may write to the folder can put anything there, a pipe too.
+fn said_in(file: &Path) -> io::Result<String> {
+    let mut said = String::new();
+    annals_files::open(file)?
+        .take(LONGEST_WORD)
+        .read_to_string(&mut said)?;
+    Ok(said)
 }
 
 /// What another process removed first is removed, too.

@@ -12,6 +12,8 @@ use crate::words::{Run, Runs, Word, fold_into, words};
 const LONGEST: usize = 4 * 1024;
 /// Terms of a question, at most.
 const MOST: usize = 64;
+/// Words of its terms, at most.
+const MOST_WORDS: usize = 256;
 /// Characters before a `*`, at least: fewer would be the beginning of almost every word.
 const PREFIX: usize = 2;
 
@@ -48,7 +50,9 @@ pub enum QueryError {
         word: String,
     },
     /// It is too long.
-    #[error("the question is too long: at most {MOST} words and phrases, and {LONGEST} bytes")]
+    #[error(
+        "the question is too long: at most {MOST} words and phrases, of {MOST_WORDS} words together, and {LONGEST} bytes"
+    )]
     TooLong,
 }
 
@@ -81,6 +85,22 @@ pub(crate) struct Wanted {
     pub(crate) whole: String,
     /// Two or more, or none.
     pub(crate) parts: Vec<String>,
+}
+
+impl Wanted {
+    /// The words that it can begin with.
+    pub(crate) fn begins(&self) -> impl Iterator<Item = &str> + '_ {
+        std::iter::once(&self.whole)
+            .chain(self.parts.first())
+            .map(String::as_str)
+    }
+
+    /// The words that it can end with.
+    pub(crate) fn ends(&self) -> impl Iterator<Item = &str> + '_ {
+        std::iter::once(&self.whole)
+            .chain(self.parts.last())
+            .map(String::as_str)
+    }
 }
 
 impl Query {
@@ -135,7 +155,9 @@ impl Query {
 
     fn checked(self, question: &str) -> Result<Query, QueryError> {
         let question = || question.to_owned();
-        if self.wanted.len() + self.excluded.len() > MOST {
+        let terms = || self.wanted.iter().chain(&self.excluded);
+        let words: usize = terms().map(|term| term.runs.len()).sum();
+        if terms().count() > MOST || words > MOST_WORDS {
             return Err(QueryError::TooLong);
         }
         match (self.wanted.is_empty(), self.excluded.is_empty()) {
@@ -374,6 +396,9 @@ mod tests {
             assert!(error.contains(expected), "{question}: {error}");
         }
         assert_eq!(Query::parse(&"a ".repeat(65)), Err(QueryError::TooLong));
+        let phrase = |words| format!("\"{}\"", "a ".repeat(words));
+        assert!(Query::parse(&phrase(256)).is_ok());
+        assert_eq!(Query::parse(&phrase(257)), Err(QueryError::TooLong));
         assert_eq!(Query::parse(&"a".repeat(5_000)), Err(QueryError::TooLong));
     }
 

@@ -52,6 +52,12 @@ pub struct SearchRequest {
     #[new(value = "20")]
     #[setters(into = false)]
     pub limit: usize,
+    /// Where so many events that the index proposed were no answers, nobody looks further ([`Answer::passed_over`]). Of two words
+    /// the index knows whether one follows the other. Of more of them it does not know all, and of what is excluded
+    /// nothing but single words, so there are questions of which it proposes very many.
+    #[new(value = "10_000")]
+    #[setters(into = false)]
+    pub most_refused: u64,
 }
 
 /// Which events count, with positions and seconds.
@@ -153,6 +159,8 @@ pub struct Answer {
     pub hits: Vec<Hit>,
     /// How many there are.
     pub count: Count,
+    /// Events that may be answers and that nobody looked at, since so many before were none ([`SearchRequest::most_refused`]).
+    pub passed_over: u64,
     /// Up to where the log was searched.
     pub searched: Position,
     /// Where the log ends.

@@ -12,7 +12,9 @@ use crate::facet::Facet;
 use crate::words::WordStream;
 
 /// The number of this form, and of what words are. An index of another one is made again.
-pub(crate) const FORMAT: u32 = 1;
+///
+/// In the second, words have their places.
+pub(crate) const FORMAT: u32 = 2;
 
 /// What the index knows our words by.
 const WORDS: &str = "annals";
@@ -45,7 +47,7 @@ impl Fields {
                 .set_fieldnorms(norms);
             TextOptions::default().set_indexing_options(indexing)
         };
-        let words = indexing(WORDS, IndexRecordOption::WithFreqs, true);
+        let words = indexing(WORDS, IndexRecordOption::WithFreqsAndPositions, true);
         let raw = indexing(RAW, IndexRecordOption::Basic, false);
         let facets = Facet::ALL.map(|facet| builder.add_text_field(facet.as_str(), words.clone()));
         let fields = Fields {
@@ -104,7 +106,8 @@ pub(crate) fn prepare(index: &Index) -> Result<Fields, TantivyError> {
     Ok(fields)
 }
 
-/// Gives the index the words of a text.
+/// Gives the index the words of a text, each at the place where it ends. A run of several parts is also at the place of its
+/// first one, so that whatever stands before it and behind it is next to it.
 #[derive(Debug, Clone, Copy)]
 struct WordTokenizer;
 
@@ -112,6 +115,8 @@ struct WordTokenizer;
 struct WordTokens<'t> {
     words: WordStream<'t>,
     token: Token,
+    /// Whether the run whose first part came last comes next, as a whole.
+    is_whole_next: bool,
 }
 
 impl Tokenizer for WordTokenizer {
@@ -121,13 +126,19 @@ impl Tokenizer for WordTokenizer {
         WordTokens {
             words: WordStream::of(text),
             token: Token::default(),
+            is_whole_next: false,
         }
     }
 }
 
 impl TokenStream for WordTokens<'_> {
     fn advance(&mut self) -> bool {
+        if std::mem::take(&mut self.is_whole_next) {
+            self.words.fold_run_into(&mut self.token.text);
+            return true;
+        }
         let is_there = self.words.advance();
+        self.is_whole_next = is_there && self.words.is_first_of_several();
         let word = &mut self.words.word;
         std::mem::swap(&mut self.token.text, &mut word.text);
         self.token.position = usize::try_from(word.end).unwrap_or(usize::MAX);

@@ -83,7 +83,7 @@ impl LogSearch {
                     tracing::warn!(failure, "the search index is not up to date");
                 }
                 said = failure;
-            } else if self.epoch().await.is_err() {
+            } else if self.epoch().await.is_err() || self.let_go().await.is_err() {
                 return;
             }
             std::thread::sleep(pause);

@@ -232,6 +232,17 @@ impl<'t> WordStream<'t> {
         (self.word.bytes, self.word.first, self.word.end) = (bytes, first, end);
         true
     }
+
+    /// Whether the last word that came is the first part of a run that has more.
+    pub(crate) fn is_first_of_several(&self) -> bool {
+        self.out == 1 && self.run.ends.len() > 1
+    }
+
+    /// Folds all of the run of the last word that came.
+    pub(crate) fn fold_run_into(&self, folded: &mut String) {
+        let run = self.text.get(self.run.bytes.clone());
+        fold_into(run.unwrap_or_default(), folded);
+    }
 }
 
 /// Calls `each` with every word of a text, in the order of the places where they end.

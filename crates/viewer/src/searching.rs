@@ -39,6 +39,16 @@ impl Searching {
         }
     }
 
+    /// Closes an index that was removed meanwhile.
+    pub(crate) fn let_go(&self) {
+        let search = Arc::clone(&self.search);
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = search.let_go().wait() {
+                tracing::debug!(%error, "whether the search index is there still was not found out");
+            }
+        });
+    }
+
     pub(crate) async fn ask(&self, request: SearchRequest) -> Result<Answer, Problem> {
         let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() else {
             return Err(Problem::busy("too many searches are under way already"));

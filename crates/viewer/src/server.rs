@@ -41,6 +41,8 @@ const HEADERS: usize = 64;
 const ENDING: Duration = Duration::from_secs(2);
 /// How often it is looked for idle ones.
 const LOOK: Duration = Duration::from_secs(1);
+/// How often it looks whether the search index that it has open was removed.
+const LOOK_AT_INDEX: Duration = Duration::from_secs(5);
 
 /// Why there is no viewer.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +82,7 @@ pub struct Viewer {
     listener: TcpListener,
     address: SocketAddr,
     router: Router,
+    shared: Arc<Shared>,
     most: usize,
     go_on: watch::Sender<bool>,
 }
@@ -109,10 +112,12 @@ impl Viewer {
             followers: Semaphore::new(FOLLOWERS),
             goes_on,
         };
+        let shared = Arc::new(shared);
         Ok(Viewer {
             listener,
             address,
-            router: router(Arc::new(shared)),
+            router: router(Arc::clone(&shared)),
+            shared,
             most: options.connections.max(1),
             go_on,
         })
@@ -129,10 +134,12 @@ impl Viewer {
         let mut connections = JoinSet::new();
         let mut end = std::pin::pin!(end);
         let mut looks = tokio::time::interval(LOOK);
+        let mut looks_at_index = tokio::time::interval(LOOK_AT_INDEX);
         loop {
             tokio::select! {
                 () = &mut end => break,
                 _ = looks.tick() => open.close_idle(),
+                _ = looks_at_index.tick() => self.shared.searching.let_go(),
                 Some(_) = connections.join_next() => {}
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, _)) => {

@@ -112,6 +112,14 @@ impl Ahead {
         Supplied::Yes
     }
 
+    /// Whether a batch on its way makes or changes an object.
+    pub(super) fn has(&self, object: Uuid) -> bool {
+        let mut streams = self.states.keys();
+        self.places.contains_key(&object)
+            || self.calls.contains_key(&ToolInvocationId(object))
+            || streams.any(|stream| stream.id == object)
+    }
+
     /// Adds the objects on their way that name one in a field to those of the log.
     pub(crate) fn add_naming(&self, field: Naming, target: Uuid, naming: &mut Vec<Uuid>) {
         for (_, source) in self.naming.get(&(field, target)).into_iter().flatten() {

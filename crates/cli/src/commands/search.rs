@@ -201,6 +201,10 @@ fn say(answer: &Answer, output: &Output) {
     let shown = answer.hits.len() as u64;
     match answer.count {
         Count::Exactly(0) => output.note("nothing found"),
+        Count::AtLeast(_) if answer.passed_over > 0 => output.warn(&format!(
+            "{shown} found, and {} more may have it: too many that were looked at had not. Name a rarer word, or say more with --in, --kind, --actor or --since",
+            counted(answer.passed_over, "event", "events"),
+        )),
         Count::Exactly(all) if all > shown => {
             output.note(&format!(
                 "{shown} of {}; --limit has more",
@@ -297,6 +301,7 @@ fn print_json(answer: &Answer, output: &mut Output) -> Result<(), CliError> {
         "hits": hits.collect::<Vec<_>>(),
         "count": count,
         "is_exact": is_exact,
+        "passed_over": answer.passed_over,
         "searched": answer.searched.0,
         "end": answer.end.0,
         "by_index": answer.is_of_index,

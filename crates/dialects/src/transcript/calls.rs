@@ -105,7 +105,7 @@ impl Importer<'_> {
         if self.is_known(ids.batch).await? {
             return Ok(None);
         }
-        self.settle().await?;
+        self.settle_for(ids.invocation).await?;
         match self.annals.index().row(ids.invocation).await {
             Ok(row) => Ok(match row.status {
                 Some(Status::Ok) => Some(ToolStatus::Ok),
@@ -248,7 +248,7 @@ impl Importer<'_> {
         if !self.is_known(ids.batch).await? {
             return Ok(false);
         }
-        self.settle().await?;
+        self.settle_for(ids.invocation).await?;
         let failed = |error| ImportError::View(Box::new(error));
         match self.annals.index().row(ids.invocation).await {
             // One that ended otherwise was given up only if another source told of that end.

@@ -83,6 +83,15 @@ impl Importer<'_> {
         }
     }
 
+    /// Waits until all that was recorded of an object is on disk. Most often nothing of it is on its way, and then
+    /// nothing waits: a wait is a sync, and a catalogue that is brought up to date.
+    pub(super) async fn settle_for(&mut self, object: impl Into<Uuid>) -> Done {
+        match self.bulk.writes_to(object) {
+            true => self.settle().await,
+            false => Ok(()),
+        }
+    }
+
     fn failed(&self, error: BulkError, line: u64) -> ImportError {
         ImportError::Record {
             file: self.file.clone(),
@@ -289,7 +298,7 @@ impl Importer<'_> {
 
     /// Whether the log has an intent.
     pub(super) async fn is_there(&mut self, intent: IntentId) -> Result<bool, ImportError> {
-        self.settle().await?;
+        self.settle_for(intent).await?;
         let stream = StreamRef {
             kind: StreamKind::Intent,
             id: intent.0,
@@ -305,7 +314,7 @@ impl Importer<'_> {
         if !self.is_known(ids.batch).await? {
             return Ok(false);
         }
-        self.settle().await?;
+        self.settle_for(ids.pipeline).await?;
         let pipeline = StreamRef {
             kind: StreamKind::Pipeline,
             id: ids.pipeline.0,

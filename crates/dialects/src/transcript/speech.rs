@@ -255,7 +255,7 @@ impl Importer<'_> {
     /// Whether an intent has the names that an import gave it, and no others: names are replaced as a whole, and a
     /// seal is of what it was then. What people changed since stays as it is.
     async fn has_names_of_import(&mut self, intent: IntentId) -> Result<bool, ImportError> {
-        self.settle().await?;
+        self.settle_for(intent).await?;
         let view: IntentView = match self.annals.get(intent).await {
             Ok(view) => view,
             Err(error) => return Err(ImportError::View(Box::new(error))),

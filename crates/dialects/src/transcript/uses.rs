@@ -147,7 +147,7 @@ impl Importer<'_> {
         if result.frame.is_some() {
             return Ok(result.frame);
         }
-        self.settle().await?;
+        self.settle_for(result.call.invocation).await?;
         let failed = |error| ImportError::View(Box::new(error));
         let first = match self.annals.index().row(result.call.invocation).await {
             Ok(row) => row.first_position,
@@ -221,7 +221,7 @@ impl Importer<'_> {
 
     /// How many steps a plan has.
     async fn steps_of(&mut self, plan: PlanId) -> Result<u32, ImportError> {
-        self.settle().await?;
+        self.settle_for(plan).await?;
         let row = self.annals.index().row(plan).await;
         let row = row.map_err(|error| ImportError::View(Box::new(error)))?;
         // A plan's row counts its steps by their status, and nothing else.
@@ -237,7 +237,7 @@ impl Importer<'_> {
             kind: StreamKind::Plan,
             id: plan.0,
         });
-        self.settle().await?;
+        self.settle_for(plan).await?;
         let mut next = Some(1);
         while let Some(from) = next {
             let query = Query::stream(stream.clone(), Version(from)).limit(PAGE);

@@ -112,6 +112,21 @@ fn a_link_is_not_followed() {
 }
 
 #[test]
+fn a_pipe_in_the_place_of_the_setting_stops_nobody() {
+    let home = Home::new();
+    let prompt = home.submit("needle");
+    let search = home.search();
+    search.keep(Keeping::Kept).unwrap();
+    let setting = home.index().join("KEEPING");
+    std::fs::remove_file(&setting).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&setting).status();
+    assert!(made.unwrap().success());
+    assert_eq!(search.keeping(), Keeping::Lazy);
+    let answer = ask(&search, "needle", Using::Index);
+    assert_eq!(positions(&answer), [prompt]);
+}
+
+#[test]
 fn a_log_in_memory_is_searched_without_an_index() {
     let annals = Annals::open("memory:").wait().unwrap();
     let ada = annals::domain::ActorRef::human("ada");

@@ -10,6 +10,7 @@
 mod damage;
 mod facets;
 mod model;
+mod phrases;
 mod properties;
 mod redaction;
 mod support;

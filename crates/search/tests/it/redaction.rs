@@ -75,6 +75,27 @@ fn a_removed_text_is_gone_from_the_files() {
     assert!(!has_secret(&home));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_that_stays_gives_the_removed_files_back() {
+    let home = Home::new();
+    let search = home.search();
+    let prompt = home.submit(&format!("the password is {SECRET}"));
+    assert_eq!(found(&search, SECRET), [prompt]);
+    let folder = home.index().to_str().unwrap().to_owned();
+    let mapped = || {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap();
+        maps.lines().any(|line| line.contains(&folder))
+    };
+    search.let_go().wait().unwrap();
+    assert!(mapped(), "one that is there still is kept open");
+    home.redact(Target::Event(Position(prompt)));
+    assert!(mapped(), "the check would find it");
+    search.let_go().wait().unwrap();
+    assert!(!mapped());
+    assert_eq!(found(&search, SECRET), NOTHING);
+}
+
 #[test]
 fn an_index_that_was_left_has_no_answers() {
     let home = Home::new();

@@ -2,6 +2,7 @@
 
 mod axe;
 mod driver;
+mod given;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -16,9 +16,10 @@ pub(super) fn draw(search: &Search, asked: &Asked) -> Markup {
             (form(search, asked))
         }
         @if let Some(lag) = &search.lag { section { p.nothing { (lag) "; searched up to event " (grouped(search.searched)) } } }
+        @if search.passed_over > 0 { section { p.nothing { (grouped(search.passed_over)) " more events may have it, and were not looked at: name a rarer word, or choose texts or objects." } } }
         @if search.query.is_empty() {
             section { p.second { "Words in any order and either case; \"words in quotes\" next to each other; pagin* begins so; -word is not there." } }
-        } @else if search.hits.is_empty() {
+        } @else if search.hits.is_empty() && search.passed_over == 0 {
             section { (nothing("Nothing has these words.")) }
         } @else {
             section.hits {

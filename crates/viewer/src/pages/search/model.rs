@@ -17,6 +17,8 @@ pub(crate) struct Search {
     pub(super) count: u64,
     /// Whether there are exactly so many.
     pub(super) is_exact: bool,
+    /// Events that may be answers and that nobody looked at, since too many before were none.
+    pub(super) passed_over: u64,
     /// Up to which position the log was searched.
     pub(super) searched: u64,
     /// Whether the index was asked; otherwise the log was looked through, the newest first.
@@ -80,6 +82,7 @@ impl Search {
             hits,
             count,
             is_exact,
+            passed_over: answer.passed_over,
             searched: answer.searched.0,
             by_index: answer.is_of_index,
             lag: answer.lag.as_ref().map(ToString::to_string),
