@@ -1,4 +1,4 @@
-//! The catalogue of objects, kept at the log's heels: reads see at least what was asked for.
+//! The catalogue of objects, kept up to date with the log: reads see at least what was asked for.
 
 use std::time::Duration;
 

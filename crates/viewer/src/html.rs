@@ -123,11 +123,22 @@ pub(crate) fn tokens(tokens: &Tokens) -> Markup {
     html! { span.num title=(title) { (roughly(tokens.total)) " tokens" } }
 }
 
+/// What is counted by a name of several, in words: one of them is one.
+fn counted(name: &str, count: u64) -> String {
+    let name = name.replace('_', " ");
+    let one = match name.strip_prefix("frames ") {
+        Some(rest) => Some(format!("frame {rest}")),
+        None if name == "dependencies" => Some("dependency".to_owned()),
+        None => name.strip_suffix('s').map(str::to_owned),
+    };
+    one.filter(|_| count == 1).unwrap_or(name)
+}
+
 /// What there is of an object, in a few words.
 fn counts(row: &Row) -> Markup {
     html! {
         @for (name, count) in &row.counts {
-            span.count { (grouped(*count)) " " (name.replace('_', " ")) }
+            span.count { (grouped(*count)) " " (counted(name, *count)) }
         }
         @if let Some(used) = &row.tokens { span.count { (tokens(used)) } }
         @if row.is_partial { span.count { "changed since" } }
@@ -204,6 +215,21 @@ pub(crate) fn command(text: &str) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_not_several() {
+        for (name, one, several) in [
+            ("tool_invocations", "tool invocation", "tool invocations"),
+            ("dependencies", "dependency", "dependencies"),
+            ("frames_in_window", "frame in window", "frames in window"),
+            ("evidence", "evidence", "evidence"),
+        ] {
+            assert_eq!(
+                (counted(name, 1), counted(name, 2)),
+                (one.to_owned(), several.to_owned())
+            );
+        }
+    }
 
     #[test]
     fn numbers_are_for_people() {

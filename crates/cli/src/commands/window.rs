@@ -123,7 +123,8 @@ fn frames(output: &mut Output, window: &WindowView) -> Result<(), CliError> {
 }
 
 fn first_line(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
     line.chars().take(60).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Line by line through the recordings, and what is remembered on the way.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -61,6 +61,9 @@ pub(crate) struct Importer<'a> {
     unknown: Types,
     pub(super) skipped: Types,
     pub(super) sessions: HashMap<String, Session>,
+    /// The chains, each with its session's name first, that have tokens of a message that is not over: sessions are many, and
+    /// these are few.
+    pub(super) open_usage: BTreeSet<(String, String)>,
     /// The chains of the lines of side chains that have no `agentId`.
     pub(super) side_lines: LruCache<String, String>,
     /// The sessions' newest lines, by [`Ids::line`], and what they say.
@@ -104,6 +107,7 @@ impl<'a> Importer<'a> {
             unknown: Types::default(),
             skipped: Types::default(),
             sessions: HashMap::new(),
+            open_usage: BTreeSet::new(),
             side_lines: LruCache::new(REMEMBERED),
             seen: LruCache::new(REMEMBERED),
             closed: LruCache::new(REMEMBERED),

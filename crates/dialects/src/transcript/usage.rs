@@ -48,6 +48,7 @@ impl Importer<'_> {
             keep_tokens(paths, usage.fields, &mut spoken.load.fields);
             return Ok(());
         }
+        let begins = chain.usage.is_none();
         let (at, line) = (spoken.at, spoken.line);
         let open = chain.usage.get_or_insert_with(|| OpenUsage {
             message: message.to_owned(),
@@ -63,8 +64,13 @@ impl Importer<'_> {
         if let Some(last) = open.totals.last_mut() {
             last.add_line(usage.fields);
         }
-        if open.totals.len() > TOTALS {
-            let oldest = open.totals.first().copied().unwrap_or_default();
+        let oldest = open.totals.first().copied().unwrap_or_default();
+        let is_full = open.totals.len() > TOTALS;
+        if begins {
+            let place = (session.to_owned(), name.clone());
+            self.open_usage.insert(place);
+        }
+        if is_full {
             let key = self.ids.usage_batch(message, &oldest.tokens);
             self.forget_total(session, &name, key).await?;
         }
@@ -123,13 +129,7 @@ impl Importer<'_> {
 
     /// Records the tokens of all messages up to here.
     pub(super) async fn end_usage(&mut self) -> Result<(), ImportError> {
-        let mut open = Vec::new();
-        for (name, session) in &mut self.sessions {
-            let chains = session.chains().filter(|chain| chain.usage.is_some());
-            open.extend(chains.map(|chain| (name.clone(), chain.name.clone())));
-        }
-        open.sort();
-        for (session, chain) in open {
+        for (session, chain) in std::mem::take(&mut self.open_usage) {
             self.close_usage(&session, &chain).await?;
         }
         Ok(())

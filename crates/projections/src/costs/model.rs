@@ -1,4 +1,4 @@
-//! The read model of costs: its rows kept at the log's heels, and read.
+//! The read model of costs: its rows kept up to date with the log, and read.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};

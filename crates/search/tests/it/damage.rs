@@ -118,7 +118,7 @@ fn a_pipe_in_the_place_of_the_setting_stops_nobody() {
     let search = home.search();
     search.keep(Keeping::Kept).unwrap();
     let setting = home.index().join("KEEPING");
-    std::fs::remove_file(&setting).unwrap();
+    fs::remove_file(&setting).unwrap();
     let made = std::process::Command::new("mkfifo").arg(&setting).status();
     assert!(made.unwrap().success());
     assert_eq!(search.keeping(), Keeping::Lazy);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use annals::Request;
 use annals::blocking::Wait;
+use annals::domain::{ActorRef, Command, Timestamp};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -343,6 +345,37 @@ fn a_run_is_a_timeline() {
         .map(|mark| mark["duration_ms"].as_u64().unwrap())
         .sum();
     assert_eq!(timeline["critical_ms"], on_it);
+}
+
+/// A recording may have no times, and then each of its events is at the beginning of 1970.
+#[test]
+fn calls_of_a_recording_without_times_follow_each_other() {
+    let place = Place::new();
+    let run = uuid(RUN);
+    place.agent("create_task", json!({ "id": uuid(TASK), "title": "Do it" }));
+    place.agent("create_run", json!({ "id": run, "task": uuid(TASK) }));
+    place.agent("start_patching", json!({ "run": run }));
+    for (name, took) in [("open", 100), ("edit", 2_000), ("submit", 30)] {
+        let call = json!({ "run": run, "tool_name": name, "status": "ok", "duration_ms": took });
+        let call = Command::from_json("record_tool_invocation", &call.to_string()).unwrap();
+        let epoch = Timestamp::from(chrono::DateTime::UNIX_EPOCH);
+        let request = Request::new(ActorRef::agent("coder"), call).at(epoch);
+        place.annals.execute(request).wait().unwrap();
+    }
+    let timeline = Viewing::of(&place).data(&format!("/objects/{run}/timeline"));
+    let marks = timeline["marks"].as_array().unwrap().iter();
+    let marks: Vec<_> = marks
+        .filter(|mark| mark["lane"] == "call")
+        .map(|mark| (&mark["name"], &mark["offset_ms"], &mark["duration_ms"]))
+        .collect();
+    assert_eq!(
+        marks,
+        [
+            (&json!("open"), &json!(0), &json!(100)),
+            (&json!("edit"), &json!(100), &json!(2_000)),
+            (&json!("submit"), &json!(2_100), &json!(30)),
+        ]
+    );
 }
 
 #[test]

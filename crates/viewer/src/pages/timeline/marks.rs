@@ -132,6 +132,8 @@ struct Marks {
     /// Where the calls are among them.
     calls: HashMap<ToolInvocationId, usize>,
     patch_sets: HashMap<Uuid, usize>,
+    /// Where the next mark begins of a recording without times.
+    untimed: i64,
 }
 
 impl Marks {
@@ -190,6 +192,18 @@ impl Marks {
                 self.all.push(mark);
             }
             _ => {}
+        }
+        self.follow(record);
+    }
+
+    /// A recording without times has them all at the beginning of 1970: its marks follow each other there.
+    fn follow(&mut self, record: &Record) {
+        let is_untimed = record.occurred_at().timestamp_millis() == 0;
+        let newest = self.all.last_mut();
+        if let Some(mark) = newest.filter(|mark| is_untimed && mark.position == record.position()) {
+            mark.end = self.untimed + (mark.end - mark.start);
+            mark.start = self.untimed;
+            self.untimed = mark.end;
         }
     }
 

@@ -14,6 +14,8 @@ use super::beside::OtherPolicy;
 const SHOWN: usize = 200;
 /// Times at which frames went that are shown, the newest.
 const GONE: usize = 50;
+/// Characters of a frame's summary that are shown.
+const SUMMARY: usize = 200;
 
 /// A context window at a moment.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -67,7 +69,7 @@ pub(super) struct Frame {
     pub(super) consumed: bool,
     /// Whether it came with the pipeline's last event.
     pub(super) entered: bool,
-    /// The first line of its summary.
+    /// The first line of its summary that is not blank.
     pub(super) summary: String,
 }
 
@@ -134,8 +136,6 @@ pub(super) fn window_of(
 
 impl Frame {
     fn of(seen: &SeenFrame, consumed: &BTreeSet<u64>, newest: Option<Position>) -> Frame {
-        let summary = seen.frame.summary.to_string();
-        let line = summary.lines().next().unwrap_or_default();
         Frame {
             frame: seen.frame.frame_id.0,
             kind: seen.frame.kind.label(),
@@ -145,8 +145,32 @@ impl Frame {
             protected: seen.why == Why::Protected,
             consumed: consumed.contains(&seen.frame.frame_id.0),
             entered: newest == Some(seen.position),
-            summary: line.chars().take(200).collect(),
+            summary: first_line(&seen.frame.summary.to_string()),
         }
+    }
+}
+
+/// The first line of a text that is not blank, as much of it as is shown.
+fn first_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    match line.char_indices().nth(SUMMARY) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_begins_where_its_words_do() {
+        assert_eq!(first_line("\n  \nRead it\nthen"), "Read it");
+        assert_eq!(first_line(""), "");
+        assert_eq!(first_line(&"é".repeat(200)), "é".repeat(200));
+        let long = "é".repeat(201);
+        assert_eq!(first_line(&long), format!("{}…", "é".repeat(200)));
     }
 }
 
