@@ -71,7 +71,7 @@ mod window;
 mod work_items;
 
 use annals::domain::{Kind, SessionId};
-use annals::{Annals, ObjectRef, ViewError};
+use annals::{Annals, ObjectRef};
 use annals_live::hook::HookAgent;
 use uuid::Uuid;
 
@@ -227,16 +227,7 @@ async fn watch(args: Watch, context: &mut Context) -> Result<(), CliError> {
 
 /// The id of an object, if it is of this kind.
 fn of_kind(object: ObjectRef, expected: Kind) -> Result<Uuid, CliError> {
-    let ObjectRef { kind: found, id } = object;
-    if found == expected {
-        return Ok(id);
-    }
-    Err(ViewError::WrongKind {
-        id,
-        expected,
-        found,
-    }
-    .into())
+    Ok(object.of_kind(expected)?)
 }
 
 /// A session by its id.

@@ -1,8 +1,8 @@
 //! The log itself, verbatim, as JSON lines: `docs/export-format.md` describes them.
 //!
-//! What [`export`] writes, [`import`] copies into a log that is empty, or that is a
-//! beginning of it, record by record and byte by byte. So both have the same root. [`copy()`] does both at once, without
-//! text between them, from any store to any other.
+//! What [`export`] writes, [`import`] copies into a log that is empty, or that is a beginning of it, record by record
+//! and byte by byte. So both have the same root. [`copy()`] does both at once, without text between them, from any
+//! store to any other.
 
 mod copy;
 mod error;

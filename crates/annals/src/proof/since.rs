@@ -125,8 +125,8 @@ impl Proofs<'_> {
         self.check_between(checkpoint.clone(), to, progress).await
     }
 
-    /// Reads the whole log and checks it, in the same way: the records, their content, and the stored hashes. It asks no
-    /// more of a store than its ports; what else a store keeps, such as indexes, only its own verification knows.
+    /// Reads the whole log and checks it, in the same way: the records, their content, and the stored hashes. It asks
+    /// no more of a store than its ports; what else a store keeps, such as indexes, only its own verification knows.
     ///
     /// # Errors
     /// [`ProofError`]. What is wrong with the records is a finding of the report, not an error.

@@ -1,5 +1,5 @@
-//! Which commands are about a log's files, and what takes their place where the log is on PostgreSQL; `docs/postgres.md`
-//! has the same table.
+//! Which commands are about a log's files, and what takes their place where the log is on PostgreSQL;
+//! `docs/postgres.md` has the same table.
 
 use crate::cli::{Command, Hook};
 use crate::context::Context;

@@ -57,8 +57,8 @@ pub struct LogCopied {
     pub root: Digest,
 }
 
-/// Copies what `to` does not have of `from`, up to where that ends now. `to` is a log with the same id, which is empty or
-/// has the beginning of `from`, as a copy that was interrupted leaves it. Nothing else is to write to it meanwhile.
+/// Copies what `to` does not have of `from`, up to where that ends now. `to` is a log with the same id, which is empty
+/// or has the beginning of `from`, as a copy that was interrupted leaves it. Nothing else is to write to it meanwhile.
 ///
 /// Records, their ids, positions, times and batches, the root, all proofs, content and what was removed of it are the
 /// same afterwards. What is not in records stays behind: the digests of requests, by which a repeated command is

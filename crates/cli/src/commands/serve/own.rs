@@ -99,7 +99,8 @@ async fn serve(
     }
 }
 
-/// Brings the search index up to date now and then, on a thread of its own, if that was asked for; until the log is closed.
+/// Brings the search index up to date now and then, on a thread of its own, if that was asked for; until the log is
+/// closed.
 fn keep_searchable(annals: &Annals, context: &Context) {
     let search = crate::commands::search::of_log(context, annals);
     let keep = move || search.keep_up(TO_LOOK).wait();
