@@ -53,7 +53,7 @@ fn a_question_that_is_given_up_says_so() {
     assert_eq!((answer.count, answer.passed_over), (Count::AtLeast(0), 41));
     let answer = ask(&home, "of -\"the of\"", 10);
     assert_eq!((answer.count, answer.passed_over), (Count::AtLeast(0), 41));
-    let answer = ask(&home, "\"of the of\"", 50);
+    let answer = ask(&home, "\"of the of\"", 51);
     assert_eq!(positions(&answer), [oldest]);
     assert_eq!((answer.count, answer.passed_over), (Count::Exactly(1), 0));
 }
