@@ -160,20 +160,6 @@ fn first_line(text: &str) -> String {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_summary_begins_where_its_words_do() {
-        assert_eq!(first_line("\n  \nRead it\nthen"), "Read it");
-        assert_eq!(first_line(""), "");
-        assert_eq!(first_line(&"é".repeat(200)), "é".repeat(200));
-        let long = "é".repeat(201);
-        assert_eq!(first_line(&long), format!("{}…", "é".repeat(200)));
-    }
-}
-
 fn why(why: &Why) -> String {
     let order = |before: u64, others: &str| match before {
         0 => "goes next".to_owned(),
@@ -222,4 +208,18 @@ fn gone(evicted: &[EvictedFrame]) -> Vec<Gone> {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_begins_where_its_words_do() {
+        assert_eq!(first_line("\n  \nRead it\nthen"), "Read it");
+        assert_eq!(first_line(""), "");
+        assert_eq!(first_line(&"é".repeat(200)), "é".repeat(200));
+        let long = "é".repeat(201);
+        assert_eq!(first_line(&long), format!("{}…", "é".repeat(200)));
+    }
 }
