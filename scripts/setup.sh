@@ -114,6 +114,15 @@ have_fusermount() { ! on_linux || command -v fusermount3 >/dev/null; }
 
 have_strace() { ! on_linux || command -v strace >/dev/null; }
 
+# What the store on PostgreSQL is tried on -------------------------------------
+
+# Wanted where it can be installed. Elsewhere those tests say that they did not run. Nothing but the programs is used:
+# the tests start a server of their own, in a temporary folder.
+have_postgres() {
+    local found=(/usr/lib/postgresql/*/bin/initdb)
+    ! on_debian || ((${#found[@]} > 0))
+}
+
 # What the guard counts with --------------------------------------------------
 
 # Wanted where it can be installed. Elsewhere all but `make bench-guard` works without it.
@@ -155,6 +164,10 @@ find_missing() {
     have_strace || {
         reasons+=("strace: the tests see with it what is synced, and kill programs within a system call")
         packages+=(strace)
+    }
+    have_postgres || {
+        reasons+=("the PostgreSQL server: the store on it is tried on one that the tests start")
+        packages+=(postgresql)
     }
     have_valgrind || {
         reasons+=("valgrind: counts the instructions of the hot paths, for make bench-guard")

@@ -72,9 +72,9 @@ impl Sessions<'_> {
         self.annals.by(&actor).gate(session, command).await
     }
 
-    /// The present verdict on a command: of one that was queued, what became of it when its approval was answered. None,
-    /// where the session was given no such command. [`Sessions::gate`] answers with the first verdict, also when it is
-    /// given the command again. It reads the session's events from the last one back to the verdict.
+    /// The present verdict on a command: of one that was queued, what became of it when its approval was answered.
+    /// None, where the session was given no such command. [`Sessions::gate`] answers with the first verdict, also when
+    /// it is given the command again. It reads the session's events from the last one back to the verdict.
     ///
     /// # Errors
     /// [`LoadError`].

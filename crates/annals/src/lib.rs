@@ -1,7 +1,7 @@
 //! A flight recorder for coding agents: what they do becomes immutable events in a durable log.
 //!
-//! A service opens a log, [`Annals`], and gives it *commands*: submit an intent, start a run, propose a patch set.
-//! Each is decided by the rules of the object that it is about. It is refused, or it becomes *events*, which are on disk
+//! A service opens a log, [`Annals`], and gives it *commands*: submit an intent, start a run, propose a patch set. Each
+//! is decided by the rules of the object that it is about. It is refused, or it becomes *events*, which are on disk
 //! when the call returns. Objects are *views*, folded from events, as they are now or as they were at any moment.
 //!
 //! ```toml
@@ -84,14 +84,14 @@
 //! | --- | --- |
 //! | [`domain`] | ids, events, and every [`Command`](domain::Command) with its fields |
 //! | [`projections`] | the views, queries and rows that are answered |
-//! | [`event_log`] | records and positions, and the ports behind which a store is; [`store_rocks`] is the embedded one, and [`store_shared`] the same for many processes |
+//! | [`event_log`] | records and positions, and the ports behind which a store is; [`store_rocks`] is the embedded one, and [`store_shared`] the same for many processes; the feature `postgres` has another, `store_postgres` |
 //! | [`wire`] | events to bytes and back |
 //! | [`blocking`] | all of this for programs without `async` |
 //!
 //! # Any command
 //!
-//! A [`Request`] is a command with the actor who gives it. With a key it is safe to repeat: it is recorded once, however
-//! often it is sent, and the answer is the same. This is how a service gets over a lost answer.
+//! A [`Request`] is a command with the actor who gives it. With a key it is safe to repeat: it is recorded once,
+//! however often it is sent, and the answer is the same. This is how a service gets over a lost answer.
 //!
 //! ```
 //! use annals::domain::ActorRef;
@@ -121,8 +121,8 @@
 //! # Agents under a policy
 //!
 //! A person opens a *session* with a policy. Each command of the agent goes through its *gate* before it is done: the
-//! answer is a [`Verdict`](domain::session::Verdict), which is on disk by then. How an accepted command ended is recorded,
-//! too, as rules may depend on it (tests before a push).
+//! answer is a [`Verdict`](domain::session::Verdict), which is on disk by then. How an accepted command ended is
+//! recorded, too, as rules may depend on it (tests before a push).
 //!
 //! ```
 //! use annals::domain::session::*;
@@ -144,8 +144,8 @@
 //!
 //! let agent = ActorRef::agent("coder");
 //! let coder = annals.by(&agent);
-//! // The agent chooses the id: the same command under the same id has one verdict, for ever. What was throttled is given
-//! // again under another one.
+//! // The agent chooses the id: the same command under the same id has one verdict, for ever. What was throttled is
+//! // given again under another one.
 //! let tests = AgentCommand::new(CommandId(Uuid::now_v7()), RunTests::new(repo.clone()));
 //! let gated = coder.gate(session, &tests).await?;
 //! assert_eq!(gated.verdict, Verdict::Accepted);
@@ -173,7 +173,8 @@
 //!   [`CommandBody`](domain::session::CommandBody), which is `Deserialize`.
 //! - Views, history entries and rows of the index go out as JSON: they are `Serialize`. A removed text is
 //!   `{"removed": true}`.
-//! - [`Annals::resolve`] finds what a person calls an object, and [`At`] is read from a text: `12`, `2026-11-03T10:00:00Z`.
+//! - [`Annals::resolve`] finds what a person calls an object, and [`At`] is read from a text: `12`,
+//!   `2026-11-03T10:00:00Z`.
 //! - The caller's retry is safe with a key, which it sends along ([`Request::key`]).
 //! - The actor comes from how the caller was authenticated, never from a body: an agent that could name its actor could
 //!   approve its own work.
@@ -223,10 +224,17 @@
 //! Any number of processes have one log open: the first to open it for writing owns it, and writes for the others
 //! too ([`OpenOptions::exclusive`] keeps it for one process). [`OpenOptions::read_only`] opens it without writing.
 //!
+//! # On PostgreSQL
+//!
+//! With the feature `postgres` a log may be in a database, for processes on many machines:
+//! `Annals::open("postgres://annals@db/annals?log=team")`. All else stays the same. `docs/postgres.md` has what a URL
+//! can say and what an operator sets up; a log with settings that no URL has is opened by
+//! `store_postgres::PostgresLog`, and given to [`Annals::over`].
+//!
 //! # Testing
 //!
-//! `Annals::open("memory:")` is a log in memory, with the same rules and the same errors as one on disk. Ids and times are
-//! made where a request has none, so a test that wants the same ones each time sets the command's `id` and
+//! `Annals::open("memory:")` is a log in memory, with the same rules and the same errors as one on disk. Ids and times
+//! are made where a request has none, so a test that wants the same ones each time sets the command's `id` and
 //! [`Request::at`]. [`domain::testing::Given`] tries commands against given events, without a log. The
 //! crate `annals-testkit` has random histories, stores that fail, and checks for projections and stores of your own.
 
@@ -254,6 +262,7 @@ mod open;
 mod own_key;
 mod past;
 mod pipelines;
+mod postgres_url;
 mod prepared;
 pub mod proof;
 mod proofs;
@@ -290,6 +299,8 @@ pub use annals_domain as domain;
 pub use annals_event_log as event_log;
 pub use annals_event_log::{Classification, Classified, ErrorClass};
 pub use annals_projections as projections;
+#[cfg(feature = "postgres")]
+pub use annals_store_postgres as store_postgres;
 pub use annals_store_rocks as store_rocks;
 pub use annals_store_shared as store_shared;
 pub use annals_wire as wire;
@@ -312,6 +323,7 @@ pub use past::{
     PastError, Probe, Probed, SideCheck, TestAnswer,
 };
 pub use pipelines::Pipelines;
+pub use postgres_url::PostgresUrl;
 pub use proofs::Proofs;
 pub use read::{At, InvalidAt, ObjectRef, ViewError};
 pub use recorded::RecordedEvent;
@@ -414,8 +426,8 @@ impl Annals {
     /// others need not take turns in owning the log.
     ///
     /// # Errors
-    /// [`ReadError::Unavailable`], if the owner has gone, or answers nothing any more, and its place could not be taken;
-    /// calling it again may help. [`ReadError::Closed`].
+    /// [`ReadError::Unavailable`], if the owner has gone, or answers nothing any more, and its place could not be
+    /// taken; calling it again may help. [`ReadError::Closed`].
     pub async fn own(&self) -> Result<(), ReadError> {
         match &self.files {
             Files::None | Files::Alone(_) => Ok(()),
@@ -423,8 +435,8 @@ impl Annals {
         }
     }
 
-    /// Waits until other processes cannot write by way of this one any more: the log was closed, or its store has failed
-    /// and was given up, so that another process can open it. At once where this process does not share the log.
+    /// Waits until other processes cannot write by way of this one any more: the log was closed, or its store has
+    /// failed and was given up, so that another process can open it. At once where this process does not share the log.
     pub async fn unshared(&self) {
         if let Files::Shared(shared) = &self.files {
             shared.ended().await;

@@ -10,14 +10,18 @@ use annals_store_rocks::{Options, RocksLog};
 use annals_store_shared::{ShareError, SharedLog};
 use uuid::Uuid;
 
+use crate::postgres_url::{PostgresUrl, shown};
 use crate::{Annals, Files};
 
-/// Where a log is, from a text: `memory:`, `rocks:DIR`, or a path. A text with `://` that is neither is refused; any other
-/// text is a path, also one with a colon in it.
+/// Where a log is, from a text: `memory:`, `rocks:DIR`, a URL of PostgreSQL, or a path. Another text with `://` is
+/// refused; any other text is a path, also one with a colon in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogUrl {
     /// A directory: `rocks:DIR`, or just a path.
     Rocks(PathBuf),
+    /// In a PostgreSQL database: `postgres://USER@HOST/DATABASE?log=NAME`, or the same with `postgresql`. Whether the
+    /// store is there is a question of this build, and asked when the log is opened.
+    Postgres(PostgresUrl),
     /// In memory, gone when it is closed: `memory:`.
     Memory,
 }
@@ -27,16 +31,42 @@ pub enum LogUrl {
 #[non_exhaustive]
 pub enum OpenError {
     /// The URL names a kind of store that this build does not have.
-    #[error("unknown store {scheme:?} in {url:?}: expected a directory, rocks:DIR or memory:")]
+    #[error(
+        "unknown store {scheme:?} in {url:?}: expected a directory, rocks:DIR, postgres://USER@HOST/DATABASE or memory:"
+    )]
     UnknownScheme {
-        /// The URL.
+        /// The URL, without a password.
         url: String,
         /// The part before its colon.
         scheme: String,
     },
     /// The URL is empty.
-    #[error("the log's URL is empty; use a directory, rocks:DIR or memory:")]
+    #[error(
+        "the log's URL is empty; use a directory, rocks:DIR, postgres://USER@HOST/DATABASE or memory:"
+    )]
     Empty,
+    /// The log is on PostgreSQL, and this build does not have the store.
+    #[error(
+        "this build has no store on PostgreSQL, and {url} is there: build with the feature `postgres` of the crate \
+         annals (or annals-cli), or use a directory"
+    )]
+    WithoutPostgres {
+        /// The URL.
+        url: PostgresUrl,
+    },
+    /// One process was to have a log for itself that any number of them share.
+    #[error(
+        "{url} cannot be for one process alone: any number of processes on any machines may write to a log on \
+         PostgreSQL. Leave `exclusive` out; where nobody else is to write, take the writer's role from them"
+    )]
+    NotExclusive {
+        /// The URL.
+        url: PostgresUrl,
+    },
+    /// The log on PostgreSQL could not be opened.
+    #[cfg(feature = "postgres")]
+    #[error(transparent)]
+    Postgres(#[from] annals_store_postgres::OpenError),
     /// The embedded store could not be opened.
     #[error(transparent)]
     Rocks(#[from] annals_store_rocks::OpenError),
@@ -47,9 +77,13 @@ pub enum OpenError {
 
 impl Classified for OpenError {
     fn classify(&self) -> Classification {
-        use ErrorClass::Invalid;
+        use ErrorClass::{Invalid, Unsupported};
         match self {
             OpenError::UnknownScheme { .. } | OpenError::Empty => Invalid.code("invalid_log_url"),
+            OpenError::WithoutPostgres { .. } => Unsupported.code("without_postgres"),
+            OpenError::NotExclusive { .. } => Invalid.code("not_exclusive"),
+            #[cfg(feature = "postgres")]
+            OpenError::Postgres(error) => error.classify(),
             OpenError::Rocks(error) => error.classify(),
             OpenError::Owner(error) => error.classify(),
         }
@@ -75,9 +109,12 @@ impl FromStr for LogUrl {
         match url.split_once(':') {
             Some(("rocks", path)) => Ok(LogUrl::Rocks(PathBuf::from(path))),
             Some(("memory", "")) => Ok(LogUrl::Memory),
+            Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
+                Ok(LogUrl::Postgres(PostgresUrl::new(url)))
+            }
             // A path may hold a colon, but a word before `://` is a scheme.
             Some((scheme, rest)) if rest.starts_with("//") => Err(OpenError::UnknownScheme {
-                url: url.to_owned(),
+                url: shown(url),
                 scheme: scheme.to_owned(),
             }),
             _ => Ok(LogUrl::Rocks(PathBuf::from(url))),
@@ -121,7 +158,8 @@ impl OpenOptions {
     }
 
     /// Has the log for this process alone. Left out, it is shared: one process owns it, and others that open it
-    /// for writing send it what they append; the next one takes its place when it goes.
+    /// for writing send it what they append; the next one takes its place when it goes. A log on PostgreSQL is
+    /// always shared.
     pub fn exclusive(mut self, exclusive: bool) -> OpenOptions {
         self.exclusive = exclusive;
         self
@@ -157,6 +195,7 @@ impl OpenOptions {
                     false => self.shared(&path, &store),
                 }
             }
+            LogUrl::Postgres(url) => self.on_postgres(url),
         }
     }
 
@@ -173,6 +212,30 @@ impl OpenOptions {
         let log = Arc::new(log);
         let port = Arc::clone(&log) as Arc<dyn Store>;
         Ok(Annals::with_files(port, Files::Alone(log)))
+    }
+
+    #[cfg(feature = "postgres")]
+    fn on_postgres(&self, url: PostgresUrl) -> Result<Annals, OpenError> {
+        use annals_store_postgres::{Access, PostgresLog, Settings};
+        let mut settings = Settings::from_url(url.with_password())?.with_log_id(self.log_id);
+        let log = if self.read_only {
+            settings = settings.with_access(Access::ReadOnly);
+            PostgresLog::open(&settings)?
+        } else if self.exclusive {
+            return Err(OpenError::NotExclusive { url });
+        } else if self.create_new {
+            PostgresLog::create(&settings)?
+        } else if self.create {
+            PostgresLog::open_or_create(&settings)?
+        } else {
+            PostgresLog::open(&settings)?
+        };
+        Ok(Annals::over(Arc::new(log)))
+    }
+
+    #[cfg(not(feature = "postgres"))]
+    fn on_postgres(&self, url: PostgresUrl) -> Result<Annals, OpenError> {
+        Err(OpenError::WithoutPostgres { url })
     }
 
     fn shared(&self, path: &Path, store: &Options) -> Result<Annals, OpenError> {
@@ -200,11 +263,45 @@ mod tests {
             ("rocks:/var/log/a", rocks("/var/log/a")),
             (".annals", rocks(".annals")),
             ("C:/logs", rocks("C:/logs")),
+            ("postgres:/logs", rocks("postgres:/logs")),
         ] {
             assert_eq!(url.parse::<LogUrl>().ok(), Some(expected), "{url}");
         }
-        for bad in ["", "rocks:", "postgres://host/db"] {
+        for bad in ["", "rocks:", "mysql://host/db"] {
             assert!(bad.parse::<LogUrl>().is_err(), "{bad}");
+        }
+        for url in ["postgres://ada@host/db", "postgresql://host/db?log=a"] {
+            let Ok(LogUrl::Postgres(found)) = url.parse() else {
+                panic!("{url} is on PostgreSQL")
+            };
+            assert_eq!(found.with_password(), url);
+        }
+    }
+
+    #[test]
+    fn a_url_that_does_not_open_shows_no_password() {
+        for url in [
+            "postgres://ada:hunter2@host:port/db",
+            "postgres://ada:hunter2@127.0.0.1/db?log=a/b",
+            "mysql://ada:hunter2@host/db",
+        ] {
+            let error = OpenOptions::new().open(url).expect_err(url);
+            let said = format!("{error} {error:?}");
+            assert!(!said.contains("hunter2"), "{said}");
+            let of_class = matches!(error.class(), ErrorClass::Usage | ErrorClass::Invalid);
+            assert!(of_class || cfg!(not(feature = "postgres")), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_log_on_postgres_is_for_no_process_alone() {
+        let url = "postgres://ada:hunter2@127.0.0.1:1/db";
+        let error = OpenOptions::new().exclusive(true).open(url).expect_err(url);
+        let said = format!("{error} {error:?}");
+        assert!(!said.contains("hunter2"), "{said}");
+        match cfg!(feature = "postgres") {
+            true => assert!(matches!(error, OpenError::NotExclusive { .. }), "{said}"),
+            false => assert!(said.contains("feature `postgres`"), "{said}"),
         }
     }
 }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::{Annals, LoadError};
 
-/// Records read at once while a view is folded.
+/// Records read at once while a stream is folded.
 const PAGE: usize = 500;
 
 /// The moment at which something is looked at. As a text it is a position (`1234`), a time by the log's clock
@@ -118,6 +118,24 @@ pub struct ObjectRef {
     pub kind: Kind,
     /// Which one it is.
     pub id: Uuid,
+}
+
+impl ObjectRef {
+    /// The object's id, if it is of this kind.
+    ///
+    /// # Errors
+    /// [`ViewError::WrongKind`] of another one.
+    pub fn of_kind(self, expected: Kind) -> Result<Uuid, ViewError> {
+        let ObjectRef { kind: found, id } = self;
+        match found == expected {
+            true => Ok(id),
+            false => Err(ViewError::WrongKind {
+                id,
+                expected,
+                found,
+            }),
+        }
+    }
 }
 
 impl fmt::Display for ObjectRef {
@@ -288,6 +306,17 @@ impl Annals {
         place.ok_or_else(|| ViewError::NotFound { id: id.to_string() })
     }
 
+    /// The stream of an object, if it is of this kind.
+    pub(crate) async fn locate_kind(
+        &self,
+        id: Uuid,
+        expected: Kind,
+    ) -> Result<StreamRef, ViewError> {
+        let (kind, stream) = self.locate(id).await?;
+        ObjectRef { kind, id }.of_kind(expected)?;
+        Ok(stream)
+    }
+
     /// An object as it is now.
     ///
     /// # Errors
@@ -403,6 +432,28 @@ impl Annals {
         about: impl Fn(&AnyEvent) -> bool,
         mut each: impl FnMut(Entry),
     ) -> Result<Version, LoadError> {
+        self.fold_stream(
+            stream,
+            first,
+            at,
+            &mut each,
+            move |_, event, _| about(event),
+            |each, entry| each(entry),
+        )
+        .await
+    }
+
+    /// Folds the events of a stream from a version on: `needs` sees each of them, and says
+    /// whether `apply` is given it, with its content.
+    pub(crate) async fn fold_stream<S>(
+        &self,
+        stream: StreamRef,
+        first: Version,
+        at: At,
+        state: &mut S,
+        needs: impl Fn(&mut S, &AnyEvent, &Record) -> bool,
+        apply: impl Fn(&mut S, Entry),
+    ) -> Result<Version, LoadError> {
         let log = self.log.as_ref();
         let name = stream_name(stream);
         let mut last = Version::NONE;
@@ -418,8 +469,9 @@ impl Annals {
                     Reach::Yes => {
                         last = record.version();
                         let decoded = annals_wire::decode(record)?;
-                        if about(&decoded.event) {
-                            each(Entry::of(decoded, &Entry::fetch(log, record).await?)?);
+                        if needs(state, &decoded.event, record) {
+                            let blobs = Entry::fetch(log, record).await?;
+                            apply(state, Entry::of(decoded, &blobs)?);
                         }
                     }
                 }

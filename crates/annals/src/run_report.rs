@@ -1,15 +1,11 @@
 //! The report of a run, read from its stream in one pass.
 
-use annals_domain::RunId;
-use annals_event_log::{Query, Version};
+use annals_domain::{AnyEvent, Kind, RunId, StreamRef};
+use annals_event_log::{Query, Record, Version};
 use annals_projections::{Entry, RunReport, RunReportFold};
 use annals_wire::stream_name;
 
-use crate::read::Reach;
 use crate::{Annals, At, LoadError, ObjectRef, ViewError};
-
-/// Records read at once.
-const PAGE: usize = 500;
 
 impl Annals {
     /// What a person wants to know of a run: what it used, changed and came to, and what failed.
@@ -17,52 +13,25 @@ impl Annals {
     /// # Errors
     /// [`ViewError::WrongKind`] of another object, [`ViewError::NotYet`] before its first event.
     pub async fn run_report(&self, run: RunId, at: At) -> Result<RunReport, ViewError> {
-        let (found, stream) = self.locate(run.0).await?;
+        let stream = self.locate_kind(run.0, Kind::Run).await?;
+        let mut fold = RunReportFold::new(run);
+        let count = |fold: &mut RunReportFold, event: &AnyEvent, record: &Record| {
+            fold.count(event, record.version(), record.occurred_at().into())
+        };
+        let apply = |fold: &mut RunReportFold, entry: Entry| fold.apply(&entry);
+        self.fold_stream(stream, Version(1), at, &mut fold, count, apply)
+            .await?;
         let object = ObjectRef {
-            kind: found,
+            kind: Kind::Run,
             id: run.0,
         };
-        let expected = annals_domain::Kind::Run;
-        if found != expected {
-            return Err(ViewError::WrongKind {
-                id: run.0,
-                expected,
-                found,
-            });
-        }
-        let log = self.log.as_ref();
-        let name = stream_name(stream);
-        let mut fold = RunReportFold::new(run);
-        let mut next = Some(1);
-        'pages: while let Some(from) = next {
-            let query = Query::stream(name.clone(), Version(from)).limit(PAGE);
-            let page = log.read(query).await.map_err(LoadError::from)?;
-            for record in &page.records {
-                match at.reaches(record) {
-                    Reach::Skip => continue,
-                    Reach::Stop => break 'pages,
-                    Reach::Yes => {}
-                }
-                let decoded = annals_wire::decode(record).map_err(LoadError::from)?;
-                let time = record.occurred_at().into();
-                if fold.count(&decoded.event, record.version(), time) {
-                    let blobs = Entry::fetch(log, record).await.map_err(LoadError::from)?;
-                    fold.apply(&Entry::of(decoded, &blobs).map_err(LoadError::from)?);
-                }
-            }
-            next = page.next;
-        }
         let mut report = fold.report().ok_or(ViewError::NotYet { object })?;
         self.complete(&mut report, stream).await?;
         Ok(report)
     }
 
     /// Reads what was called by the calls that failed.
-    async fn complete(
-        &self,
-        report: &mut RunReport,
-        stream: annals_domain::StreamRef,
-    ) -> Result<(), LoadError> {
+    async fn complete(&self, report: &mut RunReport, stream: StreamRef) -> Result<(), LoadError> {
         let log = self.log.as_ref();
         for call in &mut report.failed_calls {
             let Some(version) = call.requested else {

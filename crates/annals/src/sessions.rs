@@ -9,8 +9,8 @@ use crate::Annals;
 /// Sessions of agents: the gate that judges their commands, and what was judged. [`Annals::sessions`] gives
 /// it.
 ///
-/// A service gives every command of an agent through [`Sessions::gate`] and does what was accepted; how an
-/// accepted one ended is recorded by [`As::complete_command`](crate::As::complete_command). `docs/gate.md` has the rules.
+/// A service gives every command of an agent through [`Sessions::gate`] and does what was accepted; how an accepted one
+/// ended is recorded by [`As::complete_command`](crate::As::complete_command). `docs/gate.md` has the rules.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -34,8 +34,8 @@ use crate::Annals;
 /// # }
 /// ```
 ///
-/// Who may open a session, and under which policy, is the caller's to decide: the library takes any actor's. An approval is
-/// answered (`ApproveSession`, `DenySession`) by people and programs, and an agent's is refused.
+/// Who may open a session, and under which policy, is the caller's to decide: the library takes any actor's. An
+/// approval is answered (`ApproveSession`, `DenySession`) by people and programs, and an agent's is refused.
 #[derive(Debug, Clone, Copy)]
 pub struct Sessions<'a> {
     pub(crate) annals: &'a Annals,

@@ -103,7 +103,8 @@ pub struct SubscriptionPlace {
 ///
 /// Each event comes *at least once*: what was handled and not acknowledged when the process ended comes again, and so
 /// may what was acknowledged right before a power cut. To count each exactly once, fold the events into a read model in
-/// the same store ([`ReadModel`](crate::projections::ReadModel)), or remember their event ids beside what is made of them.
+/// the same store ([`ReadModel`](crate::projections::ReadModel)), or remember their event ids beside what is made of
+/// them.
 ///
 /// A subscription's place outlives redactions. One process at a time reads by a name; where a second one does, the
 /// slower one's acknowledgement is [`SubscriptionError::TwoReaders`].

@@ -149,8 +149,8 @@ impl Annals {
 }
 
 impl ToolCalls<'_> {
-    /// Decisions on tool calls. A page costs what its lines cost, however long the log is; where only those of a tool are
-    /// wanted, also what is passed over for them.
+    /// Decisions on tool calls. A page costs what its lines cost, however long the log is; where only those of a tool
+    /// are wanted, also what is passed over for them.
     ///
     /// # Errors
     /// [`ViewError::Load`].
@@ -206,7 +206,8 @@ impl ToolCalls<'_> {
         Ok(annals.catalogue.uses_of_grant(log, grant.0).await?)
     }
 
-    /// A call as all that is known of it tells; none, where nothing is. It costs the events on it alone, however long its run is.
+    /// A call as all that is known of it tells; none, where nothing is. It costs the events on it alone, however long
+    /// its run is.
     ///
     /// # Errors
     /// [`ViewError`].
@@ -217,7 +218,8 @@ impl ToolCalls<'_> {
         Ok(self.told(call).await?.map(|(view, _)| view))
     }
 
-    /// The settings and policy files that the last decisions of a run state to be in force; none, where they state none.
+    /// The settings and policy files that the last decisions of a run state to be in force; none, where they state
+    /// none.
     ///
     /// # Errors
     /// [`ViewError`].
@@ -295,25 +297,14 @@ impl ToolCalls<'_> {
     /// # Errors
     /// [`ViewError::NotFound`], and [`ViewError::WrongKind`] of another object.
     pub async fn why(self, call: ToolInvocationId) -> Result<WhyDecided, ViewError> {
-        let (found, _) = self.annals.locate(call.0).await?;
-        let expected = Kind::ToolInvocation;
-        if found != expected {
-            let id = call.0;
-            return Err(ViewError::WrongKind {
-                id,
-                expected,
-                found,
-            });
-        }
+        let kind = Kind::ToolInvocation;
+        self.annals.locate_kind(call.0, kind).await?;
         let Some((view, entries)) = self.told(call).await? else {
             return Err(ViewError::NotFound {
                 id: call.to_string(),
             });
         };
-        let object = ObjectRef {
-            kind: expected,
-            id: call.0,
-        };
+        let object = ObjectRef { kind, id: call.0 };
         let window = match self.annals.pipelines().window(object, None, At::Now).await {
             Ok(window) => Some(window),
             Err(ViewError::NoWindow { .. }) => None,

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod advised;
 mod contracts;
+mod copying;
 mod cost;
 mod exchange;
 mod forge;
@@ -37,6 +38,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use uuid::Uuid;
 
 pub(crate) use contracts::{ExportContracts, ImportContracts};
+pub(crate) use copying::CopyLog;
 pub(crate) use cost::Cost;
 pub(crate) use exchange::{
     Export, ExportAtif, ExportGitInternal, ExportRaw, Import, ImportGit, ImportGitInternal,
@@ -107,11 +109,13 @@ Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 corruption or failed 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
-    /// The log: a directory, rocks:DIR or memory:
+    /// The log: a directory, rocks:DIR, postgres://USER@HOST/DATABASE?log=NAME or memory:
     #[arg(
         long,
         global = true,
         env = "ANNALS_LOG",
+        // It may have a password.
+        hide_env_values = true,
         default_value = ".annals",
         value_name = "PATH|URL"
     )]
@@ -260,6 +264,8 @@ pub(crate) enum Command {
     Retain(Retain),
     /// Make a log of a backup
     Restore(Restore),
+    /// Copy a log into another store: from a folder to PostgreSQL, back, or to another of either
+    Copy(CopyLog),
     /// Say what is wrong with the log, and what to do about it
     Doctor(Doctor),
     /// Print content by its digest
@@ -276,7 +282,9 @@ pub(crate) enum Command {
 #[command(after_help = "\
 Examples:
   annals init                     in .annals
-  annals --log /var/lib/x init    somewhere else")]
+  annals --log /var/lib/x init    somewhere else
+  annals --log \"postgres://annals@db/annals?log=team\" init
+                                  in a PostgreSQL database: see docs/postgres.md")]
 pub(crate) struct Init {
     /// The log's id; left out, it gets a new one
     #[arg(long, value_name = "UUID")]

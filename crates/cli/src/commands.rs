@@ -10,6 +10,7 @@ mod classify;
 mod commands_schema;
 mod compare;
 mod contracts;
+mod copy;
 mod cost;
 mod decisions;
 mod diff;
@@ -24,6 +25,7 @@ mod git_internal;
 mod history;
 mod hook;
 mod import;
+mod in_folder;
 mod inbox;
 mod init;
 mod intake;
@@ -69,7 +71,7 @@ mod window;
 mod work_items;
 
 use annals::domain::{Kind, SessionId};
-use annals::{Annals, ObjectRef, ViewError};
+use annals::{Annals, ObjectRef};
 use annals_live::hook::HookAgent;
 use uuid::Uuid;
 
@@ -108,6 +110,7 @@ pub(crate) fn is_paged(command: &Command) -> bool {
 
 /// Runs the command that was given.
 pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), CliError> {
+    in_folder::demand(&command, context)?;
     match command {
         Command::Init(args) => init::run(&args, context).await,
         Command::Apply(args) => apply::run(&args, context).await,
@@ -169,6 +172,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Rebuild(rebuild) => rebuild::run(context, &rebuild).await,
         Command::Retain(args) => retain::run(&args, context).await,
         Command::Restore(args) => restore::run(&args, context).await,
+        Command::Copy(args) => copy::run(&args, context).await,
         Command::Doctor(args) => doctor::run(&args, context).await,
         Command::Cat(args) => cat::run(&args, context).await,
         Command::Completions(args) => shell::completions(&args, context),
@@ -223,16 +227,7 @@ async fn watch(args: Watch, context: &mut Context) -> Result<(), CliError> {
 
 /// The id of an object, if it is of this kind.
 fn of_kind(object: ObjectRef, expected: Kind) -> Result<Uuid, CliError> {
-    let ObjectRef { kind: found, id } = object;
-    if found == expected {
-        return Ok(id);
-    }
-    Err(ViewError::WrongKind {
-        id,
-        expected,
-        found,
-    }
-    .into())
+    Ok(object.of_kind(expected)?)
 }
 
 /// A session by its id.

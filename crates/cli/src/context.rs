@@ -29,6 +29,19 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// The log as it may be shown: without a password.
+    pub(crate) fn shown_log(&self) -> String {
+        match self.log.parse() {
+            Ok(LogUrl::Postgres(url)) => url.to_string(),
+            _ => self.log.clone(),
+        }
+    }
+
+    /// Whether the log is in a database, and has no files here.
+    pub(crate) fn is_on_postgres(&self) -> bool {
+        matches!(self.log.parse(), Ok(LogUrl::Postgres(_)))
+    }
+
     /// Opens the log for reading; another process may write to it.
     pub(crate) fn reader(&self) -> Result<Annals, CliError> {
         let store = reader_options();

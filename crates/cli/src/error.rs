@@ -207,6 +207,12 @@ impl CliError {
         CliError::new(ErrorClass::Invalid, "in_memory", message).hint("name a directory with --log")
     }
 
+    /// A command is about the files of a log in a folder, and this log is on PostgreSQL.
+    pub(crate) fn needs_folder(what: &str, instead: &str) -> CliError {
+        let message = format!("a log on PostgreSQL has no files of its own, and {what}");
+        CliError::new(ErrorClass::Invalid, "needs_folder", message).hint(instead)
+    }
+
     /// The log has not reached a position.
     pub(crate) fn beyond_end(position: Position, end: Position) -> CliError {
         let message = format!("position {position} is not there yet: the log ends at {end}");

@@ -30,8 +30,8 @@ pub struct Append {
 }
 
 impl Append {
-    /// Events and bytes up to which an append is encoded where it is called: tens of microseconds, most of them to hash,
-    /// and less than another thread takes to be woken and to answer.
+    /// Events and bytes up to which an append is encoded where it is called: tens of microseconds, most of them to
+    /// hash, and less than another thread takes to be woken and to answer.
     const SMALL: (usize, usize) = (64, 48 * 1024);
 
     /// The bytes of its events, its request and its blobs.

@@ -31,12 +31,14 @@ use rustix::fs::OFlags;
 
 mod access;
 mod dir;
+mod forget;
 mod root;
 mod socket;
 mod user;
 
 pub use access::{Access, LOOK_INTO, Listed, READ, READ_WRITE, keep_user_out, let_user, listed};
 pub use dir::{Dir, Entry, Kind};
+pub use forget::{forget_entry, gone};
 pub use root::Root;
 pub use socket::{SocketAddress, identity, put_socket};
 pub use user::{ROOT, User};

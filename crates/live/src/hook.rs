@@ -14,6 +14,7 @@ mod cursor;
 mod fields;
 mod gemini;
 mod table;
+mod unreadable;
 
 use annals::domain::Timestamp;
 use annals_dialects::import::RedactedText;
@@ -27,6 +28,7 @@ pub use self::asked::{Asked, Surroundings};
 use self::fields::Fields;
 use self::table::Event;
 pub(crate) use self::table::Means;
+pub use self::unreadable::UnreadableHook;
 use crate::gate::Ruling;
 use crate::settings::Settings;
 

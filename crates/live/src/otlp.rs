@@ -241,7 +241,10 @@ async fn take(shared: &Shared, kind: Kind, request: Request) -> Response {
     };
     let signals = match signal::read(kind, encoding, &body) {
         Ok(signals) => signals,
-        Err(reason) => return refuse(Some(encoding), StatusCode::BAD_REQUEST, &reason),
+        Err(error) => {
+            let reason = error.to_string();
+            return refuse(Some(encoding), StatusCode::BAD_REQUEST, &reason);
+        }
     };
     let told = signals
         .iter()

@@ -5,7 +5,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use annals::OpenOptions;
+use annals::{Annals, OpenError, OpenOptions};
+use annals_dialects::import::ImportError;
 use annals_dialects::live::Outcome;
 use annals_dialects::secrets::Secrets;
 use annals_tool_policy::Verdict;
@@ -14,8 +15,8 @@ use uuid::Uuid;
 use crate::bell::Ringer;
 use crate::gate::Ruling;
 use crate::hook::Hook;
-use crate::spool::{Spool, from_kept, kept, session_mark};
-use crate::take::{Recorders, Taken, take_session};
+use crate::spool::{Spool, SpoolError, from_kept, kept, session_mark};
+use crate::take::{Recorders, TakeError, Taken, take_session};
 
 /// What a process says that has recorded a hook.
 const RECORDED: &str = "recorded";
@@ -212,56 +213,69 @@ fn talk(courier: &mut Child, hook: &Hook) -> Receiver<String> {
     told
 }
 
+/// Why a hook is not in the log; the process that gave it is told so.
+#[derive(Debug, thiserror::Error)]
+enum NotDelivered {
+    #[error("the process that records it could not read the event: {0}")]
+    Input(#[from] io::Error),
+    /// What was cut off is given up by the one who gave it.
+    #[error("the process that records it got no event that it can read")]
+    NoEvent,
+    #[error(transparent)]
+    Spool(#[from] SpoolError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Before(#[from] TakeError),
+    #[error(transparent)]
+    Log(#[from] ImportError),
+    #[error("its session has not begun")]
+    NotBegun,
+    #[error("the log refused it")]
+    Refused,
+}
+
 /// Records the hook that another process gives; what is to be told to it.
 pub async fn deliver(log: &str, input: impl Read) -> String {
-    let mut text = String::new();
-    let read = input.take(LONGEST).read_to_string(&mut text);
-    if let Err(error) = read {
-        return format!("it did not get the event: {error}");
-    }
-    // What was cut off is given up by the one who gave it.
-    let secrets = Secrets::standard();
-    let Some(hook) = from_kept(&text, &secrets) else {
-        return "it did not get the event".to_owned();
-    };
-    let spool = match Spool::of(log) {
-        Ok(spool) => spool,
-        Err(error) => return error.to_string(),
-    };
-    match record(log, &secrets, &hook, &spool).await {
+    match delivered(log, input).await {
         Ok(()) => RECORDED.to_owned(),
-        Err(reason) => reason,
+        Err(error) => error.to_string(),
     }
 }
 
-async fn record(log: &str, secrets: &Secrets, hook: &Hook, spool: &Spool) -> Result<(), String> {
-    let annals = OpenOptions::new()
-        .open(log)
-        .map_err(|error| error.to_string())?;
-    let recorded = async {
-        let session = session_mark(hook);
-        // What came before it comes before it.
-        let before = match spool.is_of_another() {
-            // The log's user lets this one write to it; what waits there is theirs.
-            true => Taken::default(),
-            false => {
-                let before = take_session(&annals, spool, secrets, &session).await;
-                before.map_err(|error| error.to_string())?
-            }
-        };
-        let outcome = Recorders::new(&annals).record(hook).await;
-        match outcome.map_err(|error| error.to_string())? {
-            Outcome::Recorded | Outcome::Before => {}
-            Outcome::Waits => return Err("its session has not begun".to_owned()),
-            _ => return Err("the log refused it".to_owned()),
-        }
-        if before.waiting > 0 {
-            // They waited for this one; if not now, the next process takes them in.
-            let _ = take_session(&annals, spool, secrets, &session).await;
-        }
-        Ok(())
-    };
-    let recorded = recorded.await;
+async fn delivered(log: &str, input: impl Read) -> Result<(), NotDelivered> {
+    let mut text = String::new();
+    input.take(LONGEST).read_to_string(&mut text)?;
+    let secrets = Secrets::standard();
+    let hook = from_kept(&text, &secrets).ok_or(NotDelivered::NoEvent)?;
+    let spool = Spool::of(log)?;
+    let annals = OpenOptions::new().open(log)?;
+    let recorded = record(&annals, &secrets, &hook, &spool).await;
     annals.close().await;
     recorded
+}
+
+async fn record(
+    annals: &Annals,
+    secrets: &Secrets,
+    hook: &Hook,
+    spool: &Spool,
+) -> Result<(), NotDelivered> {
+    let session = session_mark(hook);
+    // What came before it comes before it.
+    let before = match spool.is_of_another() {
+        // The log's user lets this one write to it; what waits there is theirs.
+        true => Taken::default(),
+        false => take_session(annals, spool, secrets, &session).await?,
+    };
+    match Recorders::new(annals).record(hook).await? {
+        Outcome::Recorded | Outcome::Before => {}
+        Outcome::Waits => return Err(NotDelivered::NotBegun),
+        _ => return Err(NotDelivered::Refused),
+    }
+    if before.waiting > 0 {
+        // They waited for this one; if not now, the next process takes them in.
+        let _ = take_session(annals, spool, secrets, &session).await;
+    }
+    Ok(())
 }

@@ -1,10 +1,9 @@
 //! What is derived from a log's content and kept in its folder by others than the store: the index for searches.
 //!
-//! `search` has a folder for each epoch, by its number, which was made of the content of that epoch, and a file with a word of
-//! how it is kept. What a folder has is
-//! not the store's business, but that it goes is: where bytes of removed content are given up, so are the folders of
-//! other epochs. A folder is made before its maker looks at the epoch, and it is renamed before it is removed: what the
-//! maker of an old one still writes goes nowhere.
+//! `search` has a folder for each epoch, by its number, which was made of the content of that epoch, and a file with a
+//! word of how it is kept. What a folder has is not the store's business, but that it goes is: where bytes of removed
+//! content are given up, so are the folders of other epochs. A folder is made before its maker looks at the epoch, and
+//! it is renamed before it is removed: what the maker of an old one still writes goes nowhere.
 
 use std::fs;
 use std::io;
@@ -16,8 +15,6 @@ use annals_event_log::Epoch;
 pub(crate) const NAME: &str = "search";
 /// The file that says whether an index is kept; nothing of a log's content.
 const KEEPING: &str = "KEEPING";
-/// What the name of a folder ends with that is being removed.
-const GOING: &str = ".going";
 
 /// Removes all that was made of other content than this epoch's.
 pub(crate) fn forget(log: &Path, epoch: Epoch) -> io::Result<()> {
@@ -33,32 +30,10 @@ pub(crate) fn forget(log: &Path, epoch: Epoch) -> io::Result<()> {
     for entry in fs::read_dir(&folder)? {
         let name = entry?.file_name();
         if name != *current && name != KEEPING {
-            remove(&folder, Path::new(&name))?;
+            annals_files::forget_entry(&folder, Path::new(&name))?;
         }
     }
     fs::File::open(&folder)?.sync_all()
-}
-
-fn remove(folder: &Path, name: &Path) -> io::Result<()> {
-    let gone = |done: io::Result<()>| match done {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
-    };
-    let found = folder.join(name);
-    match fs::symlink_metadata(&found) {
-        Ok(kind) if !kind.is_dir() => return gone(fs::remove_file(&found)),
-        Ok(_) => {}
-        Err(error) => return gone(Err(error)),
-    }
-    if name.to_string_lossy().ends_with(GOING) {
-        return gone(fs::remove_dir_all(&found));
-    }
-    let mut going = name.as_os_str().to_owned();
-    going.push(GOING);
-    let going = folder.join(going);
-    gone(fs::remove_dir_all(&going))?;
-    gone(fs::rename(&found, &going))?;
-    gone(fs::remove_dir_all(&going))
 }
 
 #[cfg(test)]

@@ -127,8 +127,8 @@ fn not_a_file(path: &Path) -> io::Error {
     ))
 }
 
-/// RocksDB's files of a directory with such an ending, and copies of its logs with that one, by the number in their names, which is by
-/// age.
+/// RocksDB's files of a directory with such an ending, and copies of its logs with that one, by the number in their
+/// names, which is by age.
 pub(crate) fn files(directory: &Path, ending: &str) -> io::Result<Vec<String>> {
     let unfinished = format!("log.{ending}");
     let is_one = |name: &str| {

@@ -1,7 +1,8 @@
 //! Folders for what does not last, and those that killed processes left.
 //!
-//! A process holds a lock on each folder of its own for as long as it uses it. One that is not locked was left by a process that
-//! was killed, and the next one that makes such a folder removes it. No process id is looked at: another process may have it by then.
+//! A process holds a lock on each folder of its own for as long as it uses it. One that is not locked was left by a
+//! process that was killed, and the next one that makes such a folder removes it. No process id is looked at: another
+//! process may have it by then.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -35,7 +36,8 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// A new one among the machine's temporary folders. Those that killed processes of this user left there are removed.
+    /// A new one among the machine's temporary folders. Those that killed processes of this user left there are
+    /// removed.
     pub(crate) fn new(prefix: &str) -> Result<Scratch, OpenError> {
         let home = std::env::temp_dir();
         remove_left(&home, prefix);

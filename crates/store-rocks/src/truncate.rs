@@ -12,6 +12,8 @@
 //!   waits for its end: then that held rows of read models only, which are dropped and folded
 //!   again from the log.
 //!
+//! - Where nothing but the write that created the log is left, there is no log without it.
+//!
 //! The directory is copied aside first, tables as links, and can be put back.
 
 use std::io;
@@ -98,10 +100,22 @@ pub enum TruncateError {
         /// What is wrong behind it.
         damage: String,
     },
+    /// What is damaged created the log.
+    #[error(
+        "the write-ahead log of {path} is damaged where the log was created ({damage}): without that write there is \
+         no log, and no record was acknowledged. Nothing was removed; move {path} away and create the log again with \
+         `annals init`, or restore it from a backup", path = .path.display()
+    )]
+    CreationDamaged {
+        /// The log's directory.
+        path: PathBuf,
+        /// What is wrong.
+        damage: String,
+    },
     /// It failed after the removal had begun.
     #[error(
-        "the removal was begun and failed: {source}. The log as it was is in {aside}; `annals doctor --put-back \
-         {aside}` puts it back", aside = .aside.display()
+        "removing the damaged end of the log was begun and failed: {source}. The log as it was is in {aside}; \
+         `annals doctor --put-back {aside}` puts it back", aside = .aside.display()
     )]
     Interrupted {
         /// The folder with the log as it was.
@@ -129,6 +143,7 @@ impl Classified for TruncateError {
             TruncateError::AcknowledgedLost { .. } | TruncateError::WholeBehind { .. } => {
                 Corrupt.code("acknowledged_lost")
             }
+            TruncateError::CreationDamaged { .. } => Corrupt.code("truncate_failed"),
             TruncateError::AcknowledgedUnknown { .. } => Classification::CORRUPT,
             TruncateError::Aside { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
                 Unavailable.code("truncate_failed")
@@ -155,6 +170,8 @@ pub(crate) enum End {
 pub enum Behind {
     /// Nothing: the damage is where writing stopped.
     Nothing,
+    /// Nothing, and without what is damaged there is no log: it is the write that created it.
+    Creation,
     /// More of the log, up to this position, and no record is missing: what is damaged held
     /// rows of read models only.
     Everything(Position),
@@ -204,7 +221,10 @@ fn position_before(path: &Path) -> Result<Position, OpenError> {
 fn behind(path: &Path) -> Result<Behind, OpenError> {
     let scanned = wal::scan(path).map_err(|error| OpenError::io(path, error))?;
     let Some(whole) = scanned.whole_behind else {
-        return Ok(Behind::Nothing);
+        return Ok(match is_created(path)? {
+            true => Behind::Nothing,
+            false => Behind::Creation,
+        });
     };
     let db = match open_still(path, Role::Salvager) {
         Ok(db) => db,
@@ -218,6 +238,16 @@ fn behind(path: &Path) -> Result<Behind, OpenError> {
     }
     let whole = everything(&db).map_err(|error| unreadable(path, error))?;
     Ok(whole.map_or(Behind::Something, Behind::Everything))
+}
+
+/// Whether what creating a log writes can be read before the damage.
+fn is_created(path: &Path) -> Result<bool, OpenError> {
+    let db = open_still(path, Role::Truncator)?;
+    let format = db
+        .columns()
+        .and_then(|columns| db.get(columns.meta, keys::META_FORMAT));
+    let format = format.map_err(|error| unreadable(path, error))?;
+    Ok(format.is_some())
 }
 
 /// Where a log without what is damaged ends, if nothing else than rows of read models was in
@@ -274,6 +304,11 @@ pub(crate) fn truncate_tail(
     let (last, role) = match behind {
         Behind::Nothing => (last, Role::Truncator),
         Behind::Everything(last) => (last, Role::Salvager),
+        Behind::Creation if last < acknowledged => return Err(lost(last, Some(damage))),
+        Behind::Creation => {
+            let path = path.to_owned();
+            return Err(TruncateError::CreationDamaged { path, damage });
+        }
         Behind::Something => {
             let path = path.to_owned();
             return Err(TruncateError::WholeBehind { path, last, damage });

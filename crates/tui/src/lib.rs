@@ -1,6 +1,6 @@
-//! The terminal view of a log (`annals tui`): lists of objects, an object's fields, a run as a timeline, the context window as
-//! blocks, a patch set's diff. The arrow keys move an object through time: every page shows it as it was after one of its
-//! events, by the same views as the command line's `--at`.
+//! The terminal view of a log (`annals tui`): lists of objects, an object's fields, a run as a timeline, the context
+//! window as blocks, a patch set's diff. The arrow keys move an object through time: every page shows it as it was
+//! after one of its events, by the same views as the command line's `--at`.
 //!
 //! It only reads. All that it draws goes through `annals_terminal`, so that what a log holds cannot drive the terminal.
 //!

@@ -1,4 +1,5 @@
-//! Costs, which are added up on a thread that may be blocked: it reads many rows at once, and gives no other request a turn.
+//! Costs, which are added up on a thread that may be blocked: it reads many rows at once, and gives no other request a
+//! turn.
 
 use annals::blocking::Wait as _;
 use annals::projections::CostReport;

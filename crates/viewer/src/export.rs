@@ -1,6 +1,7 @@
 //! An object as one file: the same page, with the proof of its events inside and the commands that check it.
 //!
-//! The file needs nothing else: its style is in it, it has no script, and it leads nowhere. So it can be put into a ticket.
+//! The file needs nothing else: its style is in it, it has no script, and it leads nowhere. So it can be put into a
+//! ticket.
 
 use std::fmt;
 

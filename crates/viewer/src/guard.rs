@@ -92,7 +92,8 @@ fn refuse_body(headers: &HeaderMap) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The token in an address becomes a cookie, and goes from the address: it is in no history and no link that is passed on.
+/// The token in an address becomes a cookie, and goes from the address: it is in no history and no link that is passed
+/// on.
 fn first_visit(shared: &Shared, token: &Token, uri: &Uri) -> Option<Response> {
     let params = Params::read(uri).ok()?;
     if !token.is(params.get(PARAMETER)?) {

@@ -2,8 +2,9 @@
 //! history; a run as a timeline; now, and at any moment before.
 //!
 //! The pages are made here, by the same library functions as the command line's answers, and work without their script.
-//! Each has its JSON: its address with `/api/v1` before it (`/api/v1/openapi.json` describes all). Nothing is written: there is
-//! no route for it, and a log that is open for reading only is enough. `docs/viewer.md` has the pages, ADR 34 why it is so.
+//! Each has its JSON: its address with `/api/v1` before it (`/api/v1/openapi.json` describes all). Nothing is written:
+//! there is no route for it, and a log that is open for reading only is enough. `docs/viewer.md` has the pages, ADR 34
+//! why it is so.
 //!
 //! ```no_run
 //! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {

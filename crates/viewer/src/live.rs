@@ -1,4 +1,5 @@
-//! The log as it grows, by server-sent events: which streams have new events, so that a page knows whether it is one of them.
+//! The log as it grows, by server-sent events: which streams have new events, so that a page knows whether it is one of
+//! them.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;

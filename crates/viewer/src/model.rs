@@ -67,11 +67,13 @@ pub(crate) struct Row {
     pub(crate) kind: &'static str,
     /// Its first alias.
     pub(crate) alias: Option<String>,
-    /// The first line of what it is called by; of a run, its task's title. Null where there is none, and where it was removed.
+    /// The first line of what it is called by; of a run, its task's title. Null where there is none, and where it was
+    /// removed.
     pub(crate) title: Option<String>,
     /// Where it is in its life at the position that is shown. Null where its kind has no life, and where `is_partial`.
     pub(crate) status: Option<&'static str>,
-    /// Of an intent, its status on the axis of approvals; null where another moment than now is shown and it changed since.
+    /// Of an intent, its status on the axis of approvals; null where another moment than now is shown and it changed
+    /// since.
     pub(crate) approval: Option<&'static str>,
     /// Who caused its first event.
     pub(crate) created_by: Who,

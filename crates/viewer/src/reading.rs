@@ -1,7 +1,7 @@
 //! Reads objects and histories as the command line does, with a bound on the content that an answer takes.
 //!
-//! A text may have 64 MiB, and an object any number of texts. So what is too long for a page is named and left out, here,
-//! where content is fetched; the command line shows it.
+//! A text may have 64 MiB, and an object any number of texts. So what is too long for a page is named and left out,
+//! here, where content is fetched; the command line shows it.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -166,8 +166,8 @@ impl<'a> Reading<'a> {
         Ok(first.await?.map_or(Version(1), |record| record.version()))
     }
 
-    /// The last position of an object's stream that is looked at. What is in a run has none behind its own last event, but
-    /// for provenance, to which tokens count that are used later.
+    /// The last position of an object's stream that is looked at. What is in a run has none behind its own last event,
+    /// but for provenance, to which tokens count that are used later.
     fn last(&self, found: &Found) -> Position {
         let whole = found.stream.kind.kind() == Some(found.kind);
         match whole || found.kind == Kind::Provenance {
@@ -322,7 +322,8 @@ impl<'a> Reading<'a> {
         Ok((self.teller.tell(&entry), entry.stream, record))
     }
 
-    /// Gives the events of a stream to `each`, decoded and without their content, behind a version and up to the moment.
+    /// Gives the events of a stream to `each`, decoded and without their content, behind a version and up to the
+    /// moment.
     pub(crate) async fn each_event(
         &self,
         stream: StreamRef,
@@ -423,8 +424,8 @@ fn row_of(entry: &HistoryEntry, stream: StreamRef) -> EventRow {
 }
 
 impl Reading<'_> {
-    /// An object's events: the position of the one with a version, or of the last that had happened by the moment, which
-    /// version that is, and how many there are.
+    /// An object's events: the position of the one with a version, or of the last that had happened by the moment,
+    /// which version that is, and how many there are.
     pub(crate) async fn version(
         &self,
         found: &Found,
@@ -440,7 +441,8 @@ impl Reading<'_> {
         Ok((position, self.version_at(found, position, all).await?, all))
     }
 
-    /// The version of the last event of a stream by a position. Versions rise with positions, so that it is found by halves.
+    /// The version of the last event of a stream by a position. Versions rise with positions, so that it is found by
+    /// halves.
     async fn version_at(
         &self,
         found: &Found,

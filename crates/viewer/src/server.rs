@@ -1,8 +1,8 @@
 //! Connections: how many, how long they may take, and how they end.
 //!
-//! A client that says nothing, or takes nothing, costs a socket and a few kilobytes, and only so many of them are there at
-//! a time. When there are as many as there may be, the one goes that has been idle longest, so that who asks gets an answer
-//! however many others only hold on.
+//! A client that says nothing, or takes nothing, costs a socket and a few kilobytes, and only so many of them are there
+//! at a time. When there are as many as there may be, the one goes that has been idle longest, so that who asks gets an
+//! answer however many others only hold on.
 
 use std::io;
 use std::net::SocketAddr;

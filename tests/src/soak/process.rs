@@ -20,10 +20,40 @@ const MOST_ERRORS: u64 = 4_000;
 pub struct Programs {
     /// `soak-worker`.
     pub worker: PathBuf,
-    /// `annals`; without it the workloads of the program are left out.
-    pub annals: Option<PathBuf>,
+    /// `annals`.
+    pub annals: PathBuf,
     /// The seeded bug that they have, if they are to have one.
     pub mutant: Option<String>,
+}
+
+/// A program that the soak needs is not where it was looked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProgramError {
+    /// It is unknown where this program is.
+    #[error("it is unknown in which folder this program is: {0}")]
+    Here(#[from] std::io::Error),
+    /// It is in none of the folders.
+    #[error(
+        "there is no program {name} in {folder} or the folder above it: `cargo test --workspace --no-run` builds it, \
+         and {variable} names one elsewhere", folder = .folder.display()
+    )]
+    Missing {
+        /// The program's name.
+        name: &'static str,
+        /// This program's folder.
+        folder: PathBuf,
+        /// The variable that says where it is.
+        variable: &'static str,
+    },
+    /// It is not where the environment says.
+    #[error("{variable} names {path}, where no program is: name one, or leave it out", path = .path.display())]
+    NotThere {
+        /// The variable.
+        variable: &'static str,
+        /// What it says.
+        path: PathBuf,
+    },
 }
 
 /// The variable that switches a seeded bug on, in programs that were built with them.
@@ -34,28 +64,34 @@ impl Programs {
     /// `ANNALS_BIN` and `ANNALS_SOAK_WORKER`.
     ///
     /// # Errors
-    /// What is missing.
-    pub fn find() -> Result<Programs, String> {
-        let here = std::env::current_exe().map_err(|error| error.to_string())?;
-        // A test's program is one folder below the others.
-        let folders = here.ancestors().skip(1).take(2);
-        let nearby = |name: &str| {
-            folders
-                .clone()
-                .map(|at| at.join(name))
-                .find(|at| at.exists())
-        };
-        let named = |variable: &str, name: &str| match std::env::var_os(variable) {
-            Some(path) => Some(PathBuf::from(path)),
-            None => nearby(name),
-        };
-        let worker = named("ANNALS_SOAK_WORKER", "soak-worker");
+    /// [`ProgramError`]: without one of them much would not be tried, and nothing would say so.
+    pub fn find() -> Result<Programs, ProgramError> {
+        let here = std::env::current_exe()?;
         Ok(Programs {
-            worker: worker.ok_or("no soak-worker in this program's folder or the one above it")?,
-            annals: named("ANNALS_BIN", "annals").filter(|path| path.exists()),
+            worker: find(&here, "soak-worker", "ANNALS_SOAK_WORKER")?,
+            annals: find(&here, "annals", "ANNALS_BIN")?,
             mutant: None,
         })
     }
+}
+
+/// A program by its name, or where a variable says.
+fn find(here: &Path, name: &'static str, variable: &'static str) -> Result<PathBuf, ProgramError> {
+    if let Some(path) = std::env::var_os(variable) {
+        let path = PathBuf::from(path);
+        return match path.is_file() {
+            true => Ok(path),
+            false => Err(ProgramError::NotThere { variable, path }),
+        };
+    }
+    // A test's program is one folder below the others.
+    let mut nearby = here.ancestors().skip(1).take(2).map(|at| at.join(name));
+    let missing = || ProgramError::Missing {
+        name,
+        folder: here.parent().unwrap_or(here).to_owned(),
+        variable,
+    };
+    nearby.find(|at| at.is_file()).ok_or_else(missing)
 }
 
 /// A process that others may end, too: what is done within an operation of its own.
@@ -92,19 +128,14 @@ impl Process {
         Process::start(command, input)
     }
 
-    /// Starts the program on a log; `None` where there is no program.
-    pub fn annals(
-        programs: &Programs,
-        log: &Path,
-        arguments: &[String],
-        input: String,
-    ) -> Option<Process> {
-        let mut command = Command::new(programs.annals.as_ref()?);
+    /// Starts the program on a log.
+    pub fn annals(programs: &Programs, log: &Path, arguments: &[String], input: String) -> Process {
+        let mut command = Command::new(&programs.annals);
         command.arg("--log").arg(log).args(arguments);
         if let Some(mutant) = &programs.mutant {
             command.env(MUTANT, mutant);
         }
-        Some(Process::start(command, input))
+        Process::start(command, input)
     }
 
     fn start(mut command: Command, input: String) -> Process {

@@ -85,7 +85,7 @@ pub fn start(
         Program::Collect => words("gc --apply --json"),
         Program::Verify => words("verify --json"),
     };
-    let process = Process::annals(programs, &at, &arguments, input)?;
+    let process = Process::annals(programs, &at, &arguments, input);
     let program = program.clone();
     Some(Call {
         process,

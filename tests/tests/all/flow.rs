@@ -1,5 +1,5 @@
 //! git-internal's end-to-end flow, through the public API, on the embedded
-//! store: with a retry under a revised plan, a sub-task that a step spawns, a
+//! store and on PostgreSQL: with a retry under a revised plan, a sub-task that a step spawns, a
 //! rejected patch set, and a rollback by a run of its own.
 
 use annals::domain::intent::{CompleteIntent, CreateIntent};
@@ -19,6 +19,7 @@ use annals::projections::{
     PlanView, ProvenanceView, RunView, TaskView, ToolInvocationView,
 };
 use annals::{Annals, At, Outcome, Request};
+use annals_testkit::postgres::{Server, Setup};
 use futures::executor::block_on;
 use serde_json::json;
 use uuid::Uuid;
@@ -270,11 +271,21 @@ async fn roll_back(story: &Story, task: TaskId, patch_set: PatchSetId) {
 
 #[test]
 fn the_whole_flow() {
+    let directory = tempfile::tempdir().expect("a directory");
+    the_whole_flow_at(&directory.path().join("log").to_string_lossy());
+}
+
+#[test]
+fn the_whole_flow_on_postgres() {
+    if let Some(server) = Server::or_say_not_run(&Setup::default()) {
+        the_whole_flow_at(&server.url("postgres"));
+    }
+}
+
+fn the_whole_flow_at(url: &str) {
     block_on(async {
-        let directory = tempfile::tempdir().expect("a directory");
-        let url = directory.path().join("log").to_string_lossy().into_owned();
         let story = Story {
-            annals: Annals::open(&url).await.expect("a log"),
+            annals: Annals::open(url).await.expect("a log"),
             agent: ActorRef::agent("coder"),
         };
         let (intent, plan, task) = prepare(&story).await;
@@ -318,7 +329,7 @@ fn the_whole_flow() {
         story.annals.close().await;
 
         // Nothing of it was only in memory.
-        let annals = Annals::open(&url).await.expect("it opens again");
+        let annals = Annals::open(url).await.expect("it opens again");
         assert_eq!(annals.position(), end);
         let reopened: RunView = annals.get(run).await.expect("the run");
         assert_eq!(reopened, then);

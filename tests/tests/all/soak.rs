@@ -38,7 +38,7 @@ fn nothing_is_lost_whatever_happens_to_processes_and_disks() {
     };
     let (seconds, seed) = (number("ANNALS_SOAK", SECONDS), number("ANNALS_SEED", 42));
     println!("{seconds} s, seed {seed} (ANNALS_SOAK, ANNALS_SEED)");
-    let programs = Programs::find().expect("the worker");
+    let programs = Programs::find().expect("the programs");
     let disks = disks();
     let powered = disks.iter().all(Disk::can_fail);
     let plan = Plan {

@@ -41,15 +41,8 @@ impl Inbox<'_> {
         intent: IntentId,
         at: At,
     ) -> Result<ForgeIntentView, ViewError> {
-        let (kind, stream) = self.annals.locate(intent.0).await?;
-        if kind != Kind::Intent {
-            let (id, expected) = (intent.0, Kind::Intent);
-            return Err(ViewError::WrongKind {
-                id,
-                expected,
-                found: kind,
-            });
-        }
+        let kind = Kind::Intent;
+        let stream = self.annals.locate_kind(intent.0, kind).await?;
         let mut view = None;
         let apply = |entry| ForgeIntentView::apply(&mut view, intent, &entry);
         self.annals.each_entry(stream, at, |_| true, apply).await?;
@@ -75,18 +68,9 @@ impl Inbox<'_> {
     /// # Errors
     /// [`ViewError::NotYet`] before its first event.
     pub async fn forge_task(self, task: TaskId, at: At) -> Result<ForgeTaskView, ViewError> {
-        let (found, _) = self.annals.locate(task.0).await?;
-        let object = crate::ObjectRef {
-            kind: Kind::Task,
-            id: task.0,
-        };
-        if found != Kind::Task {
-            return Err(ViewError::WrongKind {
-                id: task.0,
-                expected: Kind::Task,
-                found,
-            });
-        }
+        let kind = Kind::Task;
+        self.annals.locate_kind(task.0, kind).await?;
+        let object = crate::ObjectRef { kind, id: task.0 };
         let view = self.forge_task_if_any(task, at).await?;
         view.ok_or(ViewError::NotYet { object })
     }

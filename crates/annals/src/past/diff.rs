@@ -46,8 +46,9 @@ struct Tracked {
 }
 
 impl Past<'_> {
-    /// What changed of an object between two moments, of which the first is the earlier one: the operations that make the
-    /// object as it was by the first into what it was by the second, each with the last event that changed that place.
+    /// What changed of an object between two moments, of which the first is the earlier one: the operations that make
+    /// the object as it was by the first into what it was by the second, each with the last event that changed that
+    /// place.
     ///
     /// # Errors
     /// [`ViewError::NotYet`], if it did not exist by the second moment either; [`PastError::Order`] and

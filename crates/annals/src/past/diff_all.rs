@@ -17,8 +17,8 @@ const TOGETHER: usize = 1_000;
 
 impl Past<'_> {
     /// What changed of each object that was touched between two moments, stream by stream in the order in which they
-    /// were touched first, until `each` has enough. What is held is the streams' ids, and of one stream the objects that
-    /// were touched, at most a thousand at a time; streams are read as far as the second moment.
+    /// were touched first, until `each` has enough. What is held is the streams' ids, and of one stream the objects
+    /// that were touched, at most a thousand at a time; streams are read as far as the second moment.
     ///
     /// # Errors
     /// As [`Past::diff`], and [`PastError::ByCallersClocks`].

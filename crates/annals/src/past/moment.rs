@@ -27,9 +27,9 @@ const OF_COMMITS: [&str; 4] = [
 /// Commits that are named where digits are not enough.
 const NAMED: usize = 10;
 
-/// A moment as people name it: what [`At`] is as a text, `now`, an event's id (a UUID), or the id of a git commit, at least
-/// its first 7 digits. Digits alone are a position; a commit whose first digits are none but decimal ones needs more of
-/// them, or all.
+/// A moment as people name it: what [`At`] is as a text, `now`, an event's id (a UUID), or the id of a git commit, at
+/// least its first 7 digits. Digits alone are a position; a commit whose first digits are none but decimal ones needs
+/// more of them, or all.
 ///
 /// ```
 /// use annals::{At, AtName};
@@ -167,8 +167,8 @@ impl Classified for MomentError {
 }
 
 impl Past<'_> {
-    /// The moment that was named. An event is looked for in the whole log, the newest first, as there is no index of their
-    /// ids; a commit among the events that say to which one something led.
+    /// The moment that was named. An event is looked for in the whole log, the newest first, as there is no index of
+    /// their ids; a commit among the events that say to which one something led.
     ///
     /// # Errors
     /// [`MomentError`].

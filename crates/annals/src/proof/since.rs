@@ -116,14 +116,36 @@ impl Proofs<'_> {
     pub async fn check_since(
         self,
         checkpoint: &TreeHead,
-        mut progress: impl FnMut(Position),
+        progress: impl FnMut(Position),
     ) -> Result<SinceReport, ProofError> {
         self.check(checkpoint).await?;
         let to = self.head(None).await?;
         // Also proven as any other verifier would demand it.
         self.consistency(checkpoint, &to).await?;
+        self.check_between(checkpoint.clone(), to, progress).await
+    }
+
+    /// Reads the whole log and checks it, in the same way: the records, their content, and the stored hashes. It asks
+    /// no more of a store than its ports; what else a store keeps, such as indexes, only its own verification knows.
+    ///
+    /// # Errors
+    /// [`ProofError`]. What is wrong with the records is a finding of the report, not an error.
+    pub async fn check_whole(
+        self,
+        progress: impl FnMut(Position),
+    ) -> Result<SinceReport, ProofError> {
+        let (from, to) = (self.head(Some(0)).await?, self.head(None).await?);
+        self.check_between(from, to, progress).await
+    }
+
+    async fn check_between(
+        self,
+        from: TreeHead,
+        to: TreeHead,
+        mut progress: impl FnMut(Position),
+    ) -> Result<SinceReport, ProofError> {
         let log = self.annals.log.as_ref();
-        let mut check = Check::start(log, checkpoint, &to).await?;
+        let mut check = Check::start(log, &from, &to).await?;
         let mut next = Some(check.expected.0).filter(|from| *from <= to.size);
         while let Some(from) = next {
             let page = log.read(Query::all(Position(from)).limit(PAGE)).await?;
@@ -135,7 +157,7 @@ impl Proofs<'_> {
             progress(Position(from));
             next = page.next.filter(|next| *next <= to.size);
         }
-        Ok(check.end(checkpoint.clone(), to))
+        Ok(check.end(from, to))
     }
 }
 
@@ -276,6 +298,9 @@ impl<'a> Check<'a> {
         stream: &StreamName,
         found: Version,
     ) -> Result<Version, ReadError> {
+        if self.after == Position::START {
+            return Ok(Version::NONE);
+        }
         let query = Query::stream(stream.clone(), found).backward().limit(2);
         let mut next = Some(query.from);
         while let Some(from) = next {

@@ -47,7 +47,7 @@ pub(crate) const GROUPS: [Group; 7] = [
     (
         "Keep",
         &[
-            "backup", "restore", "doctor", "rebuild", "redact", "gc", "retain",
+            "backup", "restore", "copy", "doctor", "rebuild", "redact", "gc", "retain",
         ],
     ),
     (

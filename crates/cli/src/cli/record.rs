@@ -9,13 +9,14 @@ use super::Redaction;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Takes OTLP over HTTP: POST /v1/logs and /v1/traces, as JSON and as protobuf, not compressed. A request is answered
-when what it has is on disk. Decisions on tool calls, with who made them, and results meet what hooks and
-transcripts tell of the same calls; the rest is evidence of the session's run. Metrics are not taken. It also takes in what
-hooks had to leave in the spool. It runs until interrupted.
+Takes OTLP over HTTP: POST /v1/logs and /v1/traces, as JSON and as protobuf, not compressed. A
+request is answered when what it has is on disk. Decisions on tool calls, with who made them, and
+results meet what hooks and transcripts tell of the same calls; the rest is evidence of the
+session's run. Metrics are not taken. It also takes in what hooks had to leave in the spool. It runs
+until interrupted.
 
-Only this machine can reach it, unless there is a token: the file's first line, which a request has as
-`Authorization: Bearer TOKEN`.
+Only this machine can reach it, unless there is a token: the file's first line, which a request has
+as `Authorization: Bearer TOKEN`.
 
 Examples:
   annals record --otlp 127.0.0.1:4318

@@ -57,7 +57,15 @@ pub(crate) enum Named {
     Blob(Digest),
 }
 
-fn named(text: &str) -> Result<Named, String> {
+/// A text that names nothing whose content could be removed.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected a position, an event id, or a SHA-256 in hexadecimal digits; for every piece of content with a text in \
+     it use --pattern, for all of an object see its positions with `annals history ID`"
+)]
+pub(crate) struct InvalidTarget;
+
+fn named(text: &str) -> Result<Named, InvalidTarget> {
     // A digest first: it can be all decimal digits, and no position has as many.
     let hex = text.strip_prefix("sha256:").unwrap_or(text);
     if let Ok(digest) = hex.parse() {
@@ -69,11 +77,7 @@ fn named(text: &str) -> Result<Named, String> {
     if let Ok(id) = text.parse() {
         return Ok(Named::Event(id));
     }
-    Err(
-        "expected a position, an event id, or a SHA-256 in hexadecimal digits; for every piece of content with a \
-         text in it use --pattern, for all of an object see its positions with `annals history ID`"
-            .to_owned(),
-    )
+    Err(InvalidTarget)
 }
 
 #[derive(Debug, Args)]
@@ -108,7 +112,7 @@ mod tests {
         let zeros = Digest([0; 32]);
         assert_eq!(named(&zeros.to_string()), Ok(Named::Blob(zeros)));
         for bad in ["", "-1", "secret", "1a2b3c4d", "sha256:17"] {
-            assert!(named(bad).unwrap_err().contains("--pattern"), "{bad}");
+            assert_eq!(named(bad), Err(InvalidTarget), "{bad}");
         }
     }
 }

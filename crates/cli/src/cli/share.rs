@@ -4,13 +4,15 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A log is for the user who made it, and for root. Another user who is named here can read all of it, and write to it by way
-of a process of the log's user that owns it, such as `annals serve --record-only`: the other user's processes never
-write to its files, and never own it. While no process owns the log, what they would write is refused.
+A log is for the user who made it, and for root. Another user who is named here can read all of it,
+and write to it by way of a process of the log's user that owns it, such as
+`annals serve --record-only`: the other user's processes never write to its files, and never own it.
+While no process owns the log, what they would write is refused.
 
-Names stand for the numbers that users have now, which the file SHARE in the log's folder keeps. They are let in by access
-control lists of the folder and its files, and have to be able to pass through the folders above. It holds at once, also
-for an owner that runs. Only the log's user and root can change it. A copy of the log is for who made it alone.
+Names stand for the numbers that users have now, which the file SHARE in the log's folder keeps.
+They are let in by access control lists of the folder and its files, and have to be able to pass
+through the folders above. It holds at once, also for an owner that runs. Only the log's user and
+root can change it. A copy of the log is for who made it alone.
 
 Examples:
   annals share                             who may

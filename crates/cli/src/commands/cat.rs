@@ -99,6 +99,12 @@ async fn find(annals: &Annals, what: &str) -> Result<Meant, CliError> {
         Some(rocks) => beginning(&rocks, what, digits)?,
         None => None,
     };
+    if is_some && is_digest && annals.rocks().is_none() {
+        return Err(none(
+            what,
+            "only a log in a folder finds it by some of its digits; give all 64",
+        ));
+    }
     if is_digest {
         return begun
             .map(Meant::named)

@@ -80,8 +80,13 @@ impl Check {
 pub(crate) async fn run(args: &Doctor, context: &mut Context) -> Result<(), CliError> {
     let url = context.log.parse();
     let url: LogUrl = url.map_err(|error| CliError::open(&context.log, error))?;
-    let LogUrl::Rocks(path) = url else {
-        return Err(CliError::in_memory());
+    let path = match url {
+        LogUrl::Rocks(path) => path,
+        LogUrl::Postgres(_) => {
+            let checks = opened::checks(context, false, false).await;
+            return report(checks, context);
+        }
+        LogUrl::Memory => return Err(CliError::in_memory()),
     };
     context.own_files();
     if args.truncate_tail {
@@ -100,6 +105,11 @@ pub(crate) async fn run(args: &Doctor, context: &mut Context) -> Result<(), CliE
         let is_damaged = checks.iter().any(|check| check.state == State::Corrupt);
         checks.extend(opened::checks(context, args.deep, is_damaged).await);
     }
+    report(checks, context)
+}
+
+/// Prints what was found; an error, where something is wrong.
+fn report(mut checks: Vec<Check>, context: &mut Context) -> Result<(), CliError> {
     checks.extend(histories::checks());
     print(&checks, &mut context.output)?;
     let problems = checks.iter().filter(|check| check.state.is_problem());

@@ -15,6 +15,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::in_folder::NO_SPOOL;
 use crate::cli::{Hook as Args, RunHook};
 use crate::context::Context;
 use crate::error::CliError;
@@ -64,6 +65,10 @@ fn record(agent: HookAgent, args: &RunHook, context: &mut Context) -> Result<(),
         .with_fail_closed(args.gate.fail_closed);
     let is_judged = hook.ruling.is_some();
     let (became, ruling) = run.decide(hook, |within| courier(within, context));
+    let became = match became {
+        Became::Lost(_) if context.is_on_postgres() => Became::Lost(NO_SPOOL.to_owned()),
+        became => became,
+    };
     say(agent, &became, is_judged && ruling.is_none(), context);
     ruled?;
     match ruling.and_then(|ruling| agent.answer(&ruling)) {

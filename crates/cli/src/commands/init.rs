@@ -12,8 +12,10 @@ pub(crate) async fn run(args: &Init, context: &mut Context) -> Result<(), CliErr
         .log
         .parse()
         .map_err(|error| CliError::open(&context.log, error))?;
-    let LogUrl::Rocks(path) = url else {
-        return Err(CliError::in_memory());
+    let place = match url {
+        LogUrl::Rocks(path) => path.display().to_string(),
+        LogUrl::Postgres(url) => url.to_string(),
+        LogUrl::Memory => return Err(CliError::in_memory()),
     };
     let mut options = OpenOptions::new().create_new(true);
     if let Some(log_id) = args.log_id {
@@ -26,10 +28,10 @@ pub(crate) async fn run(args: &Init, context: &mut Context) -> Result<(), CliErr
     if context.output.is_json() {
         context
             .output
-            .json(&json!({ "log_id": log_id, "path": path }))
+            .json(&json!({ "log_id": log_id, "path": place }))
     } else {
         context
             .output
-            .line(&format!("created the log {log_id} in {}", path.display()))
+            .line(&format!("created the log {log_id} in {place}"))
     }
 }

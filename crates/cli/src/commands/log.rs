@@ -125,7 +125,8 @@ async fn page_through(printer: &mut Printer<'_>, filter: &Filter) -> Result<(), 
     }
 }
 
-/// Prints what comes behind a subscription's place, which moves as it is printed; until interrupted, or to the log's end.
+/// Prints what comes behind a subscription's place, which moves as it is printed; until interrupted, or to the log's
+/// end.
 async fn subscribed(
     name: &str,
     is_following: bool,

@@ -67,7 +67,7 @@ pub(crate) async fn run(args: &Stats, context: &mut Context) -> Result<(), CliEr
     if context.output.is_json() {
         return context.output.json(&report);
     }
-    let log = context.log.clone();
+    let log = context.shown_log();
     print(&mut context.output, log, report)
 }
 

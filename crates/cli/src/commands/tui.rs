@@ -19,7 +19,7 @@ pub(super) async fn run(args: Tui, context: &mut Context) -> Result<(), CliError
     let mut signals = Signals::new()?;
     let mut options = Options::default();
     options.object = args.id;
-    options.log.clone_from(&context.log);
+    options.log = context.shown_log();
     options.is_coloured = context.output.is_styled();
     match annals_tui::run(&annals, &options, signals.next()).await {
         Ok(()) => Ok(()),

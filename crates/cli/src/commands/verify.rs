@@ -1,7 +1,9 @@
 //! `annals verify`: checks everything that is stored.
 
+mod stored;
+
 use annals::projections::{CatalogueReport, SkewReport};
-use annals::store_rocks::{Finding, Unfinished, VerifyReport};
+use annals::store_rocks::Unfinished;
 use annals::{Annals, StatesReport};
 use serde_json::{Value, json};
 
@@ -10,9 +12,11 @@ use crate::error::{CliError, ErrorClass};
 use crate::output::{Output, counted};
 use crate::progress;
 
+use stored::{Found, Stored};
+
 /// What was found in a log.
 pub(super) struct Verified {
-    report: VerifyReport,
+    report: Stored,
     catalogue: CatalogueReport,
     states: StatesReport,
     /// A redaction that is not at its end.
@@ -21,7 +25,7 @@ pub(super) struct Verified {
 
 pub(crate) async fn run(context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader()?;
-    let verified = check(&annals).await?;
+    let verified = check(&annals, context).await?;
     let verdict = verified.verdict();
     let output = &mut context.output;
     if output.is_json() {
@@ -43,14 +47,18 @@ pub(super) fn stand_still(annals: &Annals) {
 }
 
 /// Checks everything that is stored.
-pub(super) async fn check(annals: &Annals) -> Result<Verified, CliError> {
-    let Some(rocks) = annals.rocks() else {
-        return Err(CliError::in_memory());
+pub(super) async fn check(annals: &Annals, context: &Context) -> Result<Verified, CliError> {
+    let report = match annals.rocks() {
+        Some(rocks) => {
+            stand_still(annals);
+            let bar = progress::bar("verifying", Some(annals.position().0));
+            let report = rocks.verify(&mut |position| bar.set_position(position.0))?;
+            bar.finish_and_clear();
+            Stored::of_files(report)
+        }
+        None if context.is_on_postgres() => Stored::of_database(annals).await?,
+        None => return Err(CliError::in_memory()),
     };
-    stand_still(annals);
-    let bar = progress::bar("verifying", Some(annals.position().0));
-    let report = rocks.verify(&mut |position| bar.set_position(position.0))?;
-    bar.finish_and_clear();
     let bar = progress::bar("comparing the catalogue", Some(annals.position().0));
     let catalogue = annals
         .index()
@@ -67,8 +75,8 @@ pub(super) async fn check(annals: &Annals) -> Result<Verified, CliError> {
 }
 
 /// What repairs the log. Findings that are only counted count, too.
-fn remedy(report: &VerifyReport) -> &'static str {
-    let VerifyReport {
+fn remedy(report: &Stored) -> &'static str {
+    let Stored {
         total_findings: all,
         of_models,
         of_indexes,
@@ -76,6 +84,8 @@ fn remedy(report: &VerifyReport) -> &'static str {
     } = report;
     if all == of_models {
         "rebuild the catalogue with `annals rebuild`"
+    } else if report.is_in_database {
+        "restore the database from a backup or a standby"
     } else if *all == of_models + of_indexes {
         "rebuild the indexes with `annals rebuild --indexes`, or restore the log from a backup"
     } else {
@@ -246,7 +256,7 @@ impl Verified {
     fn print_findings(&self, output: &mut Output) -> Result<(), CliError> {
         let (report, catalogue, states) = (&self.report, &self.catalogue, &self.states);
         for finding in &report.findings {
-            output.line(&finding.to_string())?;
+            output.line(&finding.message)?;
         }
         for fault in &catalogue.findings {
             output.line(&fault.to_string())?;
@@ -289,10 +299,10 @@ fn message(fault: &impl ToString) -> Value {
     json!({ "message": fault.to_string() })
 }
 
-fn finding(finding: &Finding) -> Value {
+fn finding(finding: &Found) -> Value {
     json!({
         "position": finding.position.map(|position| position.0),
         "stream": finding.stream,
-        "message": finding.to_string(),
+        "message": finding.message,
     })
 }

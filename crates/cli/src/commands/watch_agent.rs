@@ -103,7 +103,12 @@ impl Followed<'_> {
     /// Imports what is ready, until interrupted. Meanwhile hooks need not open the log themselves.
     async fn follow(&mut self, annals: &Annals, context: &mut Context) -> Result<Over, CliError> {
         let mut growing = GrowingRecordings::new(annals, self.agent.key(), self.options)?;
-        let mut bell = Listener::new(Spool::of(&context.log)?);
+        let mut bell = match Spool::of(&context.log) {
+            Ok(spool) => Some(Listener::new(spool)),
+            // Hooks keep nothing beside a log in a database.
+            Err(_) if context.is_on_postgres() => None,
+            Err(error) => return Err(error.into()),
+        };
         loop {
             let ready = self.watch.ready(Instant::now());
             let ready = ready.map_err(|error| CliError::input(self.folder, error))?;
@@ -115,7 +120,7 @@ impl Followed<'_> {
                 true if is_nothing && ready.again >= ONCE_MORE => return Ok(Over::Done),
                 true => {}
                 // Without it hooks cost more, and what they leave is taken in by others.
-                false => _ = bell.hang(),
+                false => _ = bell.as_mut().map(Listener::hang),
             }
             let again = tokio::time::sleep(ready.again);
             tokio::pin!(again);
@@ -123,8 +128,8 @@ impl Followed<'_> {
                 tokio::select! {
                     () = &mut again => break,
                     () = self.watch.changed() => break,
-                    () = bell.rung() => context.take_in(annals),
-                    () = failed(annals, context.is_exclusive) => return Ok(Over::Again),
+                    () = rung(bell.as_ref()) => context.take_in(annals),
+                    () = failed(annals) => return Ok(Over::Again),
                     () = self.signals.next() => return Ok(Over::Done),
                 }
             }
@@ -163,11 +168,19 @@ impl Followed<'_> {
     }
 }
 
-/// Waits until the log takes nothing any more.
-async fn failed(annals: &Annals, is_exclusive: bool) {
-    match is_exclusive {
-        true => std::future::pending().await,
-        false => annals.unshared().await,
+/// Waits until a hook tells something.
+async fn rung(bell: Option<&Listener>) {
+    match bell {
+        Some(bell) => bell.rung().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until the log takes nothing any more, where others write by way of its owner.
+async fn failed(annals: &Annals) {
+    match annals.owner() {
+        Some(_) => annals.unshared().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 51] = [
+    let commands: [&[&str]; 52] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -53,6 +53,7 @@ fn every_command_has_help_with_examples() {
         &["key", "show"],
         &["backup"],
         &["restore"],
+        &["copy"],
         &["doctor"],
         &["cat"],
         &["redact"],

@@ -10,9 +10,10 @@ use annals::event_log::Digest;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A folder that goes when the test ends, with room for a log.
+/// A folder that goes when the test ends, with room for a log, or the program's log elsewhere.
 pub struct Place {
     dir: TempDir,
+    log: String,
 }
 
 /// What the program answered.
@@ -26,8 +27,14 @@ pub struct Ran {
 impl Place {
     /// A place without a log.
     pub fn empty() -> Place {
+        Place::at("log")
+    }
+
+    /// A place whose log has this URL, and is not made yet.
+    pub fn at(log: impl Into<String>) -> Place {
         Place {
             dir: tempfile::tempdir().unwrap(),
+            log: log.into(),
         }
     }
 
@@ -42,6 +49,11 @@ impl Place {
         self.dir.path().join(name)
     }
 
+    /// The log, as `--log` names it.
+    pub fn log(&self) -> &str {
+        &self.log
+    }
+
     pub fn log_dir(&self) -> PathBuf {
         self.path("log")
     }
@@ -52,7 +64,8 @@ impl Place {
         command
             .args(args)
             .current_dir(self.dir.path())
-            .env("ANNALS_LOG", "log")
+            .env("ANNALS_LOG", &self.log)
+            .env_remove("PGPASSWORD")
             // The name of the user who runs the tests is hidden.
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env_remove("GIT_AUTHOR_NAME")
@@ -244,13 +257,19 @@ pub fn root(place: &Place, log: &str) -> String {
 /// A story, and large content that two events share.
 pub fn grown() -> (Place, Story) {
     let place = Place::with_log();
-    let story = story(&place);
+    let story = grown_in(&place);
+    (place, story)
+}
+
+/// The same in a log that is there.
+pub fn grown_in(place: &Place) -> Story {
+    let story = story(place);
     let push = agent(
         "push_frame",
         json!({ "pipeline": story.pipeline, "kind": "checkpoint", "summary": "x".repeat(5_000) }),
     );
     place.accept(&[push.clone(), push]);
-    (place, story)
+    story
 }
 
 /// Every file with the digest of its content.

@@ -198,6 +198,26 @@ impl Classified for RetentionError {
     }
 }
 
+/// Why a blob is not held.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotHeld {
+    /// Its id is that of something else.
+    #[error("it is a {0} in the repository, and not a blob")]
+    OtherKind(gix::objs::Kind),
+    /// The repository has it, and cannot read it.
+    #[error("{}: {}", Unreadable::Damaged, .0)]
+    Damaged(#[source] Box<dyn StdError + Send + Sync>),
+    /// It is nowhere.
+    #[error("neither the repository nor the log has it")]
+    Nowhere,
+    /// The repository cannot have it under this id, and the log does not have it.
+    #[error("its id is of another hash than the repository's, and the log has no content of it")]
+    OtherHash,
+    /// What the log has under its name has another id.
+    #[error("the content that the log has is another blob")]
+    OtherContent,
+}
+
 /// Why an object that is there cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unreadable {

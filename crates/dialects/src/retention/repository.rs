@@ -17,7 +17,7 @@ use gix::objs::Write;
 use gix::refs::transaction::RefEdit;
 
 use super::blobs::{NamedBlob, Place};
-use super::error::{RetentionError, Unreadable};
+use super::error::{NotHeld, RetentionError, Unreadable};
 use super::odd_files::{self, OddFile};
 use super::{MissingBlob, RetentionReport, Strategy};
 
@@ -266,7 +266,7 @@ impl Repository {
                     report.missing.extend(named_by.map(|named_by| MissingBlob {
                         blob,
                         named_by,
-                        reason,
+                        reason: reason.to_string(),
                     }));
                 }
             }
@@ -289,32 +289,27 @@ impl Repository {
         log: &dyn Store,
         named: &NamedBlob,
         report: &mut RetentionReport,
-    ) -> Result<Result<ObjectId, String>, RetentionError> {
+    ) -> Result<Result<ObjectId, NotHeld>, RetentionError> {
         let own = self.own(named.blob);
         if let Some(id) = own
             && let Some(header) = self.git.try_find_header(id).transpose()
         {
             return Ok(match header.map(|header| header.kind()) {
                 Ok(gix::objs::Kind::Blob) => Ok(id),
-                Ok(other) => Err(format!("it is a {other} in the repository, and not a blob")),
+                Ok(other) => Err(NotHeld::OtherKind(other)),
                 // A mark pass lists what it cannot read: what it left out a gc would remove.
                 Err(_) if report.strategy == Strategy::CustomGc => Ok(id),
-                Err(error) => Err(format!("{}: {error}", Unreadable::Damaged)),
+                Err(error) => Err(NotHeld::Damaged(Box::new(error))),
             });
         }
         let Some(content) = content(log, named)? else {
-            let reason = match own {
-                Some(_) => "neither the repository nor the log has it",
-                None => {
-                    "its id is of another hash than the repository's, and the log has no content of it"
-                }
-            };
-            return Ok(Err(reason.to_owned()));
+            return Ok(Err(match own {
+                Some(_) => NotHeld::Nowhere,
+                None => NotHeld::OtherHash,
+            }));
         };
         if named.blob.same_hash_of_blob(&content) != Ok(named.blob) {
-            return Ok(Err(
-                "the content that the log has is another blob".to_owned()
-            ));
+            return Ok(Err(NotHeld::OtherContent));
         }
         let written = self.git.write_blob(&content);
         let id = written.map_err(|error| self.error(error))?.detach();

@@ -61,8 +61,8 @@ pub(crate) struct Importer<'a> {
     unknown: Types,
     pub(super) skipped: Types,
     pub(super) sessions: HashMap<String, Session>,
-    /// The chains, each with its session's name first, that have tokens of a message that is not over: sessions are many, and
-    /// these are few.
+    /// The chains, each with its session's name first, that have tokens of a message that is not over: sessions are
+    /// many, and these are few.
     pub(super) open_usage: BTreeSet<(String, String)>,
     /// The chains of the lines of side chains that have no `agentId`.
     pub(super) side_lines: LruCache<String, String>,

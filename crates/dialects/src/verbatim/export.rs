@@ -96,7 +96,7 @@ pub async fn export(
 }
 
 /// Whether each header is the one that was hashed. An import could not say which one is not.
-async fn check_headers(log: &dyn Store, records: &[Record]) -> Result<(), ReadError> {
+pub(super) async fn check_headers(log: &dyn Store, records: &[Record]) -> Result<(), ReadError> {
     let Some(first) = records.first() else {
         return Ok(());
     };

@@ -9,7 +9,8 @@ use futures::StreamExt;
 
 use super::error::VerbatimImportError;
 use super::lines::VerbatimHeader;
-use super::read::{Part, ReadEvent, VerbatimSource};
+use super::parts::Part;
+use super::read::{ReadEvent, VerbatimSource};
 use crate::Progress;
 
 /// What an import did.

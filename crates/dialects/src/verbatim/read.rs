@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::error::VerbatimImportError;
 use super::lines::{BlobLine, End, First, Line, RecordLine, VERSION, VerbatimHeader, WORD};
+use super::parts::{Part, Parts};
 use crate::lines::{LineError, Lines};
 use crate::reading::{self, Outlet, Stop};
 
@@ -18,12 +19,6 @@ use crate::reading::{self, Outlet, Stop};
 const LINE_BYTES: usize = 96 * 1024 * 1024;
 /// Bytes of the first line, at most.
 const FIRST_BYTES: usize = 64 * 1024;
-/// Records, bytes of records and bytes of blobs from which on a part is handed over.
-const PART_RECORDS: usize = 1_000;
-const PART_BYTES: usize = 4 * 1024 * 1024;
-/// Bytes of records, and again of blobs, of a part with several batches. One batch may have twice as much, which
-/// is what an append takes: at worst some hundred MiB are in memory.
-const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// Parts that are read ahead.
 const READY: usize = 1;
 
@@ -32,31 +27,6 @@ pub struct VerbatimSource {
     pub(super) file: String,
     pub(super) header: VerbatimHeader,
     lines: Lines<Box<dyn BufRead + Send>>,
-}
-
-/// Consecutive records, with the content that came with them.
-#[derive(Default)]
-pub(super) struct Part {
-    pub(super) records: Vec<Record>,
-    pub(super) blobs: HashMap<Digest, Blob>,
-    record_bytes: usize,
-    blob_bytes: usize,
-}
-
-impl Part {
-    /// Whether one append would take it with one record more, of so many bytes and with so many bytes of content.
-    fn has_room_for(&self, record: usize, content: usize) -> bool {
-        self.records.len() < limits::BATCH_EVENTS
-            && self.record_bytes + record <= limits::BATCH_BYTES
-            && self.blob_bytes + content <= limits::BATCH_BYTES
-    }
-
-    fn add(&mut self, batch: Part) {
-        self.records.extend(batch.records);
-        self.blobs.extend(batch.blobs);
-        self.record_bytes += batch.record_bytes;
-        self.blob_bytes += batch.blob_bytes;
-    }
 }
 
 /// What the reading side tells.
@@ -124,8 +94,7 @@ impl VerbatimSource {
             file: file.clone(),
             next: header.from,
             header: header.clone(),
-            part: Part::default(),
-            batch: Part::default(),
+            parts: Parts::default(),
             loose: Loose::default(),
             records: 0,
             blobs: 0,
@@ -195,10 +164,8 @@ struct Reading {
     header: VerbatimHeader,
     /// The position that comes next.
     next: u64,
-    /// Whole batches that were not handed over yet.
-    part: Part,
-    /// What was read of the batch behind them.
-    batch: Part,
+    /// What was read and not handed over yet.
+    parts: Parts,
     loose: Loose,
     records: u64,
     blobs: u64,
@@ -232,11 +199,12 @@ impl Reading {
         }
         if !self.ended {
             // The batches that are whole are copied all the same. Of the last one more may be missing.
+            self.parts.hand_over();
             self.hand_over(outlet)?;
             let file = self.file.clone();
             return Err(VerbatimImportError::CutOff { file, lines: count }.into());
         }
-        self.end_batch(outlet)?;
+        self.parts.end();
         self.hand_over(outlet)
     }
 
@@ -284,10 +252,8 @@ impl Reading {
             let reason = "there is more content before one record than a log takes at once";
             return Err(self.wrong(number, reason).into());
         }
-        if self.part.blob_bytes + self.batch.blob_bytes + self.loose.bytes > MOST_BYTES {
-            self.hand_over(outlet)?;
-        }
-        Ok(())
+        self.parts.make_room(self.loose.bytes);
+        self.hand_over(outlet)
     }
 
     fn record(
@@ -344,45 +310,13 @@ impl Reading {
 
     /// Puts a record into its batch, with the content that it is the first to refer to.
     fn take(&mut self, record: Record, outlet: Out<'_>) -> Result<(), Stop<VerbatimImportError>> {
-        let length = record.encoded_len();
+        let mut loose = std::mem::take(&mut self.loose);
         let named = record.content();
         let named = named.iter().filter_map(Content::blob);
-        let content = named.filter_map(|digest| self.loose.blobs.get(&digest));
-        let content = content.map(|blob| blob.bytes().len()).sum();
-        let last = self.batch.records.last();
-        let is_next = last.is_some_and(|last| last.batch_id() != record.batch_id());
-        // A batch may refer to blobs of older ones that come with it, and be more than an append takes.
-        if is_next || !self.batch.has_room_for(length, content) {
-            self.end_batch(outlet)?;
-        }
-        let mut loose = std::mem::take(&mut self.loose);
-        for digest in record.content().iter().filter_map(Content::blob) {
-            if let Some(blob) = loose.blobs.remove(&digest) {
-                self.batch.blob_bytes += blob.bytes().len();
-                self.batch.blobs.insert(digest, blob);
-            }
-        }
-        self.batch.record_bytes += length;
-        self.batch.records.push(record);
-        Ok(())
-    }
-
-    /// Takes what was read of a batch for all of it.
-    fn end_batch(&mut self, outlet: Out<'_>) -> Result<(), Stop<VerbatimImportError>> {
-        let batch = std::mem::take(&mut self.batch);
-        let together = self.part.records.len() + batch.records.len();
-        if together > limits::BATCH_EVENTS
-            || self.part.record_bytes + batch.record_bytes > MOST_BYTES
-            || self.part.blob_bytes + batch.blob_bytes > MOST_BYTES
-        {
-            self.hand_over(outlet)?;
-        }
-        self.part.add(batch);
-        let part = &self.part;
-        if part.records.len() >= PART_RECORDS || part.record_bytes + part.blob_bytes >= PART_BYTES {
-            self.hand_over(outlet)?;
-        }
-        Ok(())
+        let blobs = named.filter_map(|digest| loose.blobs.remove(&digest));
+        let blobs = blobs.collect();
+        self.parts.push(record, blobs);
+        self.hand_over(outlet)
     }
 
     fn end(&mut self, number: u64, end: &End) -> Result<(), VerbatimImportError> {
@@ -401,11 +335,12 @@ impl Reading {
         Ok(())
     }
 
+    /// Hands over the parts that are ready.
     fn hand_over(&mut self, outlet: Out<'_>) -> Result<(), Stop<VerbatimImportError>> {
-        if self.part.records.is_empty() {
-            return Ok(());
+        while let Some(part) = self.parts.pop() {
+            outlet.send(ReadEvent::Part(part))?;
         }
-        outlet.send(ReadEvent::Part(std::mem::take(&mut self.part)))
+        Ok(())
     }
 
     fn decoded(&self, number: u64, base64: &str) -> Result<Vec<u8>, VerbatimImportError> {

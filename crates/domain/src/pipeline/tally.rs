@@ -9,10 +9,9 @@ use crate::{DecideError, PipelineId, SecondFold, World};
 /// The number of frames in a window, constant in size. It is all that a decision
 /// and a list need to know of a window, whose frames they do not hold.
 ///
-/// Which frames go does not change how many do, as long as a policy only counts
-/// frames and protects the usual kinds. Once another one is in force, or some
-/// frames were dropped by their numbers, the number is unknown here, and stays so: what is in the window then has to be looked
-/// up.
+/// Which frames go does not change how many do, as long as a policy only counts frames and protects the usual kinds.
+/// Once another one is in force, or some frames were dropped by their numbers, the number is unknown here, and stays
+/// so: what is in the window then has to be looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     max_frames: u32,

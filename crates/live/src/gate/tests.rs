@@ -99,7 +99,8 @@ fn only_what_asks_for_a_call_is_judged() {
         let asks = |bytes: &[u8]| Asked::read(agent, bytes, &around);
         assert!(matches!(asks(&event(name, tool, "ls")), Asked::Call(_)));
         for other in ["PostToolUse", "Stop", "Telepathy", ""] {
-            assert_eq!(asks(&event(other, tool, "ls")), Asked::Nothing, "{other}");
+            let asked = asks(&event(other, tool, "ls"));
+            assert!(matches!(asked, Asked::Nothing), "{other}: {asked:?}");
         }
         let no_tool = event(name, "", "ls");
         let deep = format!(

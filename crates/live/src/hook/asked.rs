@@ -9,10 +9,11 @@ use serde_json::Value;
 use super::HookAgent;
 use super::fields::{as_it_came, first};
 use super::table::Means;
+use super::unreadable::UnreadableHook;
 use crate::gate::branch;
 
 /// What an event asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Asked {
     /// To make a call.
@@ -20,7 +21,7 @@ pub enum Asked {
     /// Nothing: it only tells.
     Nothing,
     /// It cannot be read, for this reason.
-    Unreadable(String),
+    Unreadable(UnreadableHook),
 }
 
 /// What is known where an event comes in, and is not in it.
@@ -61,11 +62,11 @@ impl Asked {
     /// Reads what an event asks for.
     pub fn read(agent: HookAgent, bytes: &[u8], around: &Surroundings) -> Asked {
         let Ok(text) = std::str::from_utf8(bytes) else {
-            return Asked::Unreadable("it is not UTF-8".to_owned());
+            return Asked::Unreadable(UnreadableHook::NotUtf8);
         };
         let fields = match as_it_came(text) {
             Ok(fields) => fields,
-            Err(reason) => return Asked::Unreadable(reason),
+            Err(error) => return Asked::Unreadable(error),
         };
         let dialect = agent.dialect();
         let event = first(&fields, dialect.event);
@@ -87,11 +88,14 @@ pub(crate) fn subject(agent: HookAgent, bytes: &[u8], around: &Surroundings) -> 
     asks.then(|| call(agent, &fields, around).ok()).flatten()
 }
 
-fn call(agent: HookAgent, fields: &JsonFields<'_>, around: &Surroundings) -> Result<Call, String> {
-    let tool = first(fields, &["tool_name"]).ok_or("it names no tool")?;
+fn call(
+    agent: HookAgent,
+    fields: &JsonFields<'_>,
+    around: &Surroundings,
+) -> Result<Call, UnreadableHook> {
+    let tool = first(fields, &["tool_name"]).ok_or(UnreadableHook::NoTool)?;
     let args = match fields.raw("tool_input") {
-        Some(raw) => serde_json::from_str(raw.get())
-            .map_err(|error| format!("the tool's arguments cannot be read: {error}"))?,
+        Some(raw) => serde_json::from_str(raw.get()).map_err(UnreadableHook::Arguments)?,
         None => Value::Null,
     };
     let dialect = agent.dialect();

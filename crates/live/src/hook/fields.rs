@@ -2,6 +2,8 @@
 
 use annals_dialects::import::{JsonFields, RedactedFields, RedactedText};
 
+use super::unreadable::UnreadableHook;
+
 /// The most characters of a value that is shown in short.
 const SHOWN: usize = 200;
 
@@ -12,18 +14,44 @@ const NAMED: usize = 20;
 #[derive(Debug)]
 pub(super) struct Fields<'a>(RedactedFields<'a>);
 
+/// What a text is that is not a JSON object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NotAnObject {
+    Empty,
+    Other,
+}
+
+impl NotAnObject {
+    /// The words for it.
+    fn as_str(self) -> &'static str {
+        match self {
+            NotAnObject::Empty => "it is empty",
+            NotAnObject::Other => "it is not a JSON object",
+        }
+    }
+}
+
+impl From<NotAnObject> for UnreadableHook {
+    fn from(found: NotAnObject) -> UnreadableHook {
+        match found {
+            NotAnObject::Empty => UnreadableHook::Empty,
+            NotAnObject::Other => UnreadableHook::NotAnObject,
+        }
+    }
+}
+
 /// The fields of a text as it came, with its secrets; else what is wrong with it.
-pub(super) fn as_it_came(text: &str) -> Result<JsonFields<'_>, String> {
+pub(super) fn as_it_came(text: &str) -> Result<JsonFields<'_>, UnreadableHook> {
     object(text)?;
-    JsonFields::read(text).map_err(|error| format!("it cannot be read as JSON: {error}"))
+    JsonFields::read(text).map_err(UnreadableHook::Json)
 }
 
 /// Whether a text may be an object; else what it is.
-fn object(text: &str) -> Result<(), &'static str> {
+fn object(text: &str) -> Result<(), NotAnObject> {
     match text.trim_start() {
-        "" => Err("it is empty"),
+        "" => Err(NotAnObject::Empty),
         text if text.starts_with('{') => Ok(()),
-        _ => Err("it is not a JSON object"),
+        _ => Err(NotAnObject::Other),
     }
 }
 
@@ -35,7 +63,7 @@ pub(super) fn first(fields: &JsonFields<'_>, names: &[&str]) -> Option<String> {
 impl<'a> Fields<'a> {
     /// The fields of a text that is one object; else what is wrong with it.
     pub(super) fn read(text: &'a RedactedText) -> Result<Fields<'a>, RedactedText> {
-        object(text)?;
+        object(text).map_err(|found| RedactedText::from(found.as_str()))?;
         text.fields()
             .map(Fields)
             .map_err(|error| unreadable(&error))

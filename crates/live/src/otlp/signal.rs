@@ -100,8 +100,21 @@ impl RedactedSignal {
     }
 }
 
+/// Why there are no signals in a body.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum InvalidBody {
+    #[error("the body is not a request in JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("the body is not a request in Protobuf: {0}")]
+    Protobuf(#[from] prost::DecodeError),
+}
+
 /// The signals of a body.
-pub(super) fn read(kind: Kind, encoding: Encoding, body: &[u8]) -> Result<Vec<Signal>, String> {
+pub(super) fn read(
+    kind: Kind,
+    encoding: Encoding,
+    body: &[u8],
+) -> Result<Vec<Signal>, InvalidBody> {
     match kind {
         Kind::Logs => decoded(encoding, body).map(logs),
         Kind::Traces => decoded(encoding, body).map(spans),
@@ -111,11 +124,11 @@ pub(super) fn read(kind: Kind, encoding: Encoding, body: &[u8]) -> Result<Vec<Si
 fn decoded<T: Message + Default + serde::de::DeserializeOwned>(
     encoding: Encoding,
     body: &[u8],
-) -> Result<T, String> {
-    match encoding {
-        Encoding::Json => serde_json::from_slice(body).map_err(|error| error.to_string()),
-        Encoding::Protobuf => T::decode(body).map_err(|error| error.to_string()),
-    }
+) -> Result<T, InvalidBody> {
+    Ok(match encoding {
+        Encoding::Json => serde_json::from_slice(body)?,
+        Encoding::Protobuf => T::decode(body)?,
+    })
 }
 
 fn logs(request: ExportLogsServiceRequest) -> Vec<Signal> {

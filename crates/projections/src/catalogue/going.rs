@@ -1,10 +1,10 @@
 //! Rows that a redaction which is not at its end may explain: they have content that is going, and
 //! the records have it no more.
 //!
-//! The last step of a redaction drops all rows, so until then rows that were folded before it say
-//! what the records said. What can differ by that is what a row takes from content: titles, tags,
-//! external ids, labels and types of intents, aliases, tickets, and nodes of sessions' plans. All else that differs is a fault, in rows
-//! of these objects too.
+//! The last step of a redaction drops all rows, so until then rows that were folded before it say what the records
+//! said. What can differ by that is what a row takes from content: titles, tags, external ids, labels and types of
+//! intents, aliases, tickets, and nodes of sessions' plans. All else that differs is a fault, in rows of these objects
+//! too.
 
 use std::collections::HashSet;
 

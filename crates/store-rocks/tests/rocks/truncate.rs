@@ -317,6 +317,38 @@ fn nothing_is_removed_where_nobody_knows_what_was_acknowledged() {
     }
 }
 
+/// What is left without it is not a log.
+#[test]
+fn the_write_that_created_a_log_is_not_removed() {
+    let (_home, path, log) = new_log();
+    close(log);
+    flip(&wal(&path), 20);
+    let before = fingerprint(path.parent().unwrap());
+    let examined = RocksLog::examine(&path);
+    match &examined.tail {
+        Tail::Damaged { last, behind, .. } => {
+            assert_eq!((*last, *behind), (Position(0), Behind::Creation));
+        }
+        tail => panic!("{tail:?}"),
+    }
+    match RocksLog::truncate_tail(&path, &options()) {
+        Err(error @ TruncateError::CreationDamaged { .. }) => {
+            let text = error.to_string();
+            assert!(text.contains("annals init"), "{text}");
+            assert!(text.contains(&path.display().to_string()), "{text}");
+        }
+        other => panic!("a refusal is expected, not {other:?}"),
+    }
+    assert_eq!(fingerprint(path.parent().unwrap()), before);
+
+    publish(&path, 1);
+    let refused = RocksLog::truncate_tail(&path, &options());
+    assert!(
+        matches!(refused, Err(TruncateError::AcknowledgedLost { .. })),
+        "{refused:?}"
+    );
+}
+
 #[test]
 fn a_sound_log_and_one_in_use_are_left_alone() {
     let (_home, path, _) = three_appends();

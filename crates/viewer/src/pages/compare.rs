@@ -1,4 +1,5 @@
-//! Two pieces of work side by side: what `annals compare` shows of two runs, tasks, intents or sessions, and where they part.
+//! Two pieces of work side by side: what `annals compare` shows of two runs, tasks, intents or sessions, and where they
+//! part.
 
 mod draw;
 mod model;

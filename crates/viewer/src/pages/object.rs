@@ -30,7 +30,8 @@ const EVENTS: usize = 8;
 pub(crate) struct Object {
     /// Its row in lists.
     pub(crate) row: Row,
-    /// The object in git-internal's shape, or that of a session or an observation in ours: what `annals show --json` prints.
+    /// The object in git-internal's shape, or that of a session or an observation in ours: what `annals show --json`
+    /// prints.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     object: Box<RawValue>,
     /// Of a tool call, what is known of its life beyond that.

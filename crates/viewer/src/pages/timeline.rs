@@ -1,6 +1,7 @@
 //! A run as a timeline: prompts, calls, sub-agents, patch sets, checks and the decision, by time and with durations.
 //!
-//! A page draws two hundred marks. A run with more has a strip of bars above, each of as many marks, which lead to theirs.
+//! A page draws two hundred marks. A run with more has a strip of bars above, each of as many marks, which lead to
+//! theirs.
 
 mod critical;
 mod draw;

@@ -1,5 +1,5 @@
-//! `run.usage_recorded`, version 1 to 2: what of a cache's writes stays for an hour, and what of the completion the model
-//! thought with, was not recorded.
+//! `run.usage_recorded`, version 1 to 2: what of a cache's writes stays for an hour, and what of the completion the
+//! model thought with, was not recorded.
 
 use annals_domain::Slot;
 use annals_domain::run::UsageRecorded;

@@ -195,7 +195,7 @@ fn remedy_of_damage(
     acknowledged: Option<Position>,
 ) -> &'static str {
     let end = match behind {
-        Behind::Nothing => Some(last),
+        Behind::Nothing | Behind::Creation => Some(last),
         Behind::Everything(end) => Some(end),
         Behind::Something => None,
     };
@@ -203,6 +203,10 @@ fn remedy_of_damage(
         (Some(end), Some(acknowledged)) if acknowledged <= end => match behind {
             Behind::Everything(_) => {
                 "every record is there without what is damaged: `annals doctor --truncate-tail` removes that"
+            }
+            Behind::Creation => {
+                "it is damaged where it was created, and no record was acknowledged: move it away, and create it \
+                 again with `annals init`"
             }
             _ => "nothing behind it was acknowledged: `annals doctor --truncate-tail` removes it",
         },
@@ -259,6 +263,7 @@ mod tests {
         let everything = Behind::Everything(Position(7));
         assert!(truncates(everything, Some(7)) && !truncates(everything, Some(8)));
         assert!(!truncates(Behind::Something, Some(5)));
+        assert!(!truncates(Behind::Creation, Some(5)));
     }
 
     #[test]

@@ -29,8 +29,8 @@ enum Unjudged {
     Failed,
 }
 
-/// What the policy says of the call that an event asks for; nothing, where it asks for none, or the agent's own settings
-/// are to decide.
+/// What the policy says of the call that an event asks for; nothing, where it asks for none, or the agent's own
+/// settings are to decide.
 ///
 /// # Errors
 /// The event cannot be read, and nothing may be let through for that.

@@ -228,7 +228,7 @@ async fn check_all(path: &Path, keys: &[PublicKey], context: &mut Context) -> Re
         source,
     });
     // What else is wrong is looked for all the same: it may say why.
-    let verified = match (verify::check(&annals).await, &fits) {
+    let verified = match (verify::check(&annals, context).await, &fits) {
         (Ok(verified), _) => verified,
         (Err(_), Err(_)) => return Ok(fits?),
         (Err(error), Ok(())) => return Err(error),

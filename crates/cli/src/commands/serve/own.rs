@@ -54,7 +54,10 @@ pub(super) async fn own(
     match served? {
         End::Asked => report(context, "ended", &annals),
         End::Failed => {
-            let message = format!("the store of {} has failed, and was closed", context.log);
+            let message = format!(
+                "the store of {} has failed, and was closed",
+                context.shown_log()
+            );
             let error = CliError::new(ErrorClass::Unavailable, "store_failed", message);
             Err(error.hint("look for a full disk or a folder that was moved, and start it again"))
         }
@@ -96,7 +99,8 @@ async fn serve(
     }
 }
 
-/// Brings the search index up to date now and then, on a thread of its own, if that was asked for; until the log is closed.
+/// Brings the search index up to date now and then, on a thread of its own, if that was asked for; until the log is
+/// closed.
 fn keep_searchable(annals: &Annals, context: &Context) {
     let search = crate::commands::search::of_log(context, annals);
     let keep = move || search.keep_up(TO_LOOK).wait();

@@ -29,8 +29,9 @@ pub(super) async fn run(args: &Serve, context: &mut Context) -> Result<(), CliEr
             context.writer()?
         }
         false => {
-            if !matches!(context.log.parse(), Ok(LogUrl::Rocks(_))) {
-                let message = "only a log in a folder can be served: one in memory is empty";
+            if let Ok(LogUrl::Memory) = context.log.parse() {
+                let message =
+                    "only a log in a folder or on PostgreSQL can be served: one in memory is empty";
                 return Err(CliError::new(ErrorClass::Usage, "not_served", message));
             }
             context.open(OpenOptions::new().read_only(true))?
@@ -129,7 +130,7 @@ fn report(
         Some(token) => format!("{address}?token={}", token.as_str()),
         None => address.clone(),
     };
-    let log = &context.log;
+    let log = context.shown_log();
     if context.output.is_json() {
         let mut object = json!({
             "state": "serving",

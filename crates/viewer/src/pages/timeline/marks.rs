@@ -1,6 +1,7 @@
 //! What a run's timeline consists of: one mark for each call, prompt, sub-agent, patch set, check and decision.
 //!
-//! A run's events are read once, without their content: a mark is small, and names are read for the marks of a page only.
+//! A run's events are read once, without their content: a mark is small, and names are read for the marks of a page
+//! only.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;

@@ -23,7 +23,8 @@ pub(crate) struct Timeline {
     pub(super) duration_ms: u64,
     /// For how long tools were at work, in milliseconds: calls that overlap count once.
     pub(super) busy_ms: u64,
-    /// How long what is on the critical path took, in milliseconds: what the run's end waited for, one behind the other.
+    /// How long what is on the critical path took, in milliseconds: what the run's end waited for, one behind the
+    /// other.
     pub(super) critical_ms: u64,
     /// How many marks are on it.
     pub(super) critical_marks: usize,

@@ -1,0 +1,114 @@
+//! The URL of a log on PostgreSQL, whose password nothing shows.
+
+use std::fmt;
+
+/// The URL of a log on PostgreSQL, as it was given: `postgres://USER@HOST/DATABASE?log=NAME` (`docs/postgres.md`). What
+/// shows it, `Debug` too, has `***` in the place of a password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PostgresUrl(String);
+
+impl PostgresUrl {
+    pub(crate) fn new(url: &str) -> PostgresUrl {
+        PostgresUrl(url.to_owned())
+    }
+
+    /// All of it, with the password that it may have: to connect by, and for nobody's eyes.
+    pub fn with_password(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&shown(&self.0))
+    }
+}
+
+impl fmt::Debug for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PostgresUrl({:?})", shown(&self.0))
+    }
+}
+
+/// A URL without what may be a password in it. Where that is not certain, too much is left out.
+pub(crate) fn shown(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let mut shown = format!("{scheme}://");
+    // A password may have any character, also an @ that should have been %40: it ends at the last one.
+    let place = match rest.rsplit_once('@') {
+        None => rest,
+        Some((before, place)) => {
+            let name = before.split([':', '?', '@', '/']).next();
+            shown.push_str(name.unwrap_or_default());
+            // Then nobody knows where the password is.
+            if before.contains('?') {
+                return shown + "@***";
+            }
+            shown.push_str(if before.contains(':') { ":***@" } else { "@" });
+            place
+        }
+    };
+    let (place, query) = match place.split_once('?') {
+        Some((place, query)) => (place, Some(query)),
+        None => (place, None),
+    };
+    shown.push_str(place);
+    let parameters = query.into_iter().flat_map(|query| query.split('&'));
+    for (number, parameter) in parameters.enumerate() {
+        shown.push(if number == 0 { '?' } else { '&' });
+        match parameter.split_once('=') {
+            Some((name, _)) if may_hold_password(name) => {
+                shown.push_str(name);
+                shown.push_str("=***");
+            }
+            _ => shown.push_str(parameter),
+        }
+    }
+    shown
+}
+
+/// Whether a parameter's name may be that of a password; one with a `%` may say anything.
+fn may_hold_password(name: &str) -> bool {
+    name.contains('%') || name.to_ascii_lowercase().contains("pass")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_password_is_shown() {
+        for (url, expected) in [
+            ("postgres://ada@db/x?log=a", "postgres://ada@db/x?log=a"),
+            ("postgres://db:5432/x", "postgres://db:5432/x"),
+            (
+                "postgres://ada:hunter2@db,db2:1/x?log=a&notify=true",
+                "postgres://ada:***@db,db2:1/x?log=a&notify=true",
+            ),
+            ("postgres://ada:hun@ter2@db/x", "postgres://ada:***@db/x"),
+            ("postgres://ada:hun/ter2@db/x", "postgres://ada:***@db/x"),
+            ("postgres://ada:hun?ter2@db/x", "postgres://ada@***"),
+            (
+                "postgres://ada@db/x?password=hunt@er2",
+                "postgres://ada@***",
+            ),
+            (
+                "postgres://db/x?log=a&password=hunter2",
+                "postgres://db/x?log=a&password=***",
+            ),
+            (
+                "postgres://db/x?p%61ssword=hunter2",
+                "postgres://db/x?p%61ssword=***",
+            ),
+            ("mysql://ada:hunter2@db", "mysql://ada:***@db"),
+            ("a/path", "a/path"),
+        ] {
+            assert_eq!(shown(url), expected, "{url}");
+            let url = PostgresUrl::new(url);
+            assert_eq!(url.to_string(), expected);
+            assert!(!format!("{url:?}").contains("ter2"), "{url:?}");
+        }
+    }
+}

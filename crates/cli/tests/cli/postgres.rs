@@ -1,0 +1,194 @@
+//! The server of these tests, and what is particular to a log on PostgreSQL.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::OnceLock;
+
+use annals_testkit::postgres::{Server, Setup};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::support::{Place, Running, grown_in, human, uuid};
+
+/// One server for all tests; `None` where none can be started, which was said. Its settings are such that no command warns
+/// of them.
+pub fn server() -> Option<&'static Server> {
+    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
+    let start = || {
+        let settings = vec![("fsync".to_owned(), "on".to_owned())];
+        let server = Server::or_say_not_run(&Setup {
+            settings,
+            ..Setup::default()
+        })?;
+        server.sql("postgres", "CREATE DATABASE tests").unwrap();
+        let roles = "CREATE ROLE annals_writer NOLOGIN; CREATE ROLE annals_reader NOLOGIN;
+            CREATE USER auditor PASSWORD 'secret' IN ROLE annals_reader";
+        server.sql("postgres", roles).unwrap();
+        Some(server)
+    };
+    SERVER.get_or_init(start).as_ref()
+}
+
+/// The URL of a log that is not made yet, in a schema of its own.
+pub fn url(server: &Server) -> String {
+    let schema = format!("s_{}", Uuid::new_v4().simple());
+    format!("{}?log=team&schema={schema}", server.url("tests"))
+}
+
+/// A place whose log is on the server, and is not made yet.
+pub fn place() -> Option<Place> {
+    server().map(|server| Place::at(url(server)))
+}
+
+#[test]
+fn a_log_is_made_once_and_its_password_is_never_shown() {
+    let (Some(server), Some(place)) = (server(), place()) else {
+        return;
+    };
+    let password = server.password();
+    let id = uuid(7);
+    let missing = place.run(&["stats"]).fails(1, &["annals init"]);
+    let made = place.run(&["init", "--log-id", &id]).ok();
+    assert!(
+        made.stdout.starts_with(&format!(
+            "created the log {id} in postgres://annals:***@127.0.0.1:"
+        )),
+        "{made:?}"
+    );
+    let again = place.run(&["init"]).fails(1, &["already"]);
+    let code = place.run(&["init", "--json"]).fails(1, &[]).error_code();
+    assert_eq!(code, "log_exists");
+    let stats = place.run(&["stats"]).ok();
+    assert!(
+        stats.stdout.contains(&id) && stats.stdout.contains("log=team"),
+        "{stats:?}"
+    );
+    let alone = place
+        .run(&["--exclusive", "submit", "x"])
+        .fails(1, &["one process alone"]);
+    let help = place.run(&["stats", "--help"]).ok();
+    let wrong = format!("mysql://annals:{password}@127.0.0.1/tests");
+    let wrong = place
+        .run(&["--log", &wrong, "stats"])
+        .fails(1, &["unknown store"]);
+    for ran in [missing, made, again, stats, alone, help, wrong] {
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(!said.contains(password), "{said}");
+    }
+    let refused = server.url("tests").replace(password, "not-the-password");
+    let refused = place.run(&["--log", &refused, "stats", "--json"]);
+    assert_eq!(refused.error_code(), "access_denied");
+}
+
+#[test]
+fn a_role_that_can_only_read_shows_all_and_changes_nothing() {
+    let (Some(server), Some(place)) = (server(), place()) else {
+        return;
+    };
+    place.run(&["init"]).ok();
+    let story = grown_in(&place);
+    let end = place.run(&["stats", "--json"]).ok().json()["position"].clone();
+    let owner = format!("annals:{}@", server.password());
+    let url = place.log().replace(&owner, "auditor:secret@");
+    assert!(url.contains("auditor"));
+    let reader = |args: &[&str]| place.run(&[&["--log", url.as_str()], args].concat());
+    let run = story.run.as_str();
+    for args in [
+        &["log"][..],
+        &["list", "runs"],
+        &["show", run],
+        &["history", run],
+        &["tree", story.intent.as_str()],
+        &["refs", run],
+        &["stats"],
+        &["search", "cache"],
+        &["verify"],
+        &["doctor"],
+        &["checkpoint"],
+        &["export", "annals"],
+    ] {
+        let (by_reader, by_owner) = (reader(args), place.run(args));
+        assert_eq!(by_reader.status, 0, "{by_reader:?}");
+        assert!(!by_reader.stdout.is_empty(), "{args:?}");
+        if !["stats", "doctor"].contains(&args[0]) {
+            assert_eq!(by_reader.stdout, by_owner.stdout, "{args:?}");
+        }
+    }
+    let refused = reader(&["submit", "x", "--json"]);
+    assert_ne!(refused.status, 0, "{refused:?}");
+    assert_eq!(place.run(&["stats", "--json"]).ok().json()["position"], end);
+}
+
+#[test]
+fn what_needs_a_folder_says_what_takes_its_place() {
+    let Some(place) = place() else {
+        return;
+    };
+    place.run(&["init"]).ok();
+    for (args, says) in [
+        (&["backup", "b"][..], "annals copy"),
+        (&["restore", "b"], "annals copy"),
+        (&["share", "--with", "root"], "annals_reader"),
+        (&["gc"], "one transaction"),
+        (&["doctor", "--deep"], "annals verify"),
+        (&["doctor", "--truncate-tail"], "standby"),
+        (&["rebuild", "--indexes"], "REINDEX"),
+        (&["redact", "--finish"], "VACUUM FULL"),
+        (&["serve", "--record-only"], "each process writes"),
+        (&["serve", "--own"], "each process writes"),
+        (&["hook", "install", "claude"], "annals watch claude"),
+        (&["hook", "status"], "annals watch claude"),
+    ] {
+        place.run(args).fails(1, &["has no files", says]);
+        let code = place.run(&[&["--json"], args].concat()).error_code();
+        assert_eq!(code, "needs_folder", "{args:?}");
+    }
+    // A hook never fails: the agent would take it for an answer.
+    let told = place.run_with(&["hook", "claude"], "{}");
+    assert_eq!(told.status, 0, "{told:?}");
+    assert!(
+        told.stderr.contains("hooks need a log in a folder"),
+        "{told:?}"
+    );
+    let index = place.run(&["search", "--index", "kept", "--json"]);
+    assert_eq!(index.error_code(), "no_search_index");
+}
+
+#[test]
+fn a_log_is_shown_in_a_browser() {
+    let Some(place) = place() else {
+        return;
+    };
+    place.run(&["init"]).ok();
+    let story = grown_in(&place);
+    let mut serving = Running::of(place.command(&["serve", "--listen", "127.0.0.1:0", "--json"]));
+    let first = serving.next();
+    assert_eq!(first["state"], "serving");
+    assert!(first["log"].as_str().unwrap().contains(":***@"), "{first}");
+    let host = first["address"].as_str().unwrap();
+    let host = host
+        .trim_start_matches("http://")
+        .trim_end_matches('/')
+        .to_owned();
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(&host).unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    };
+    assert!(get("/runs").starts_with("HTTP/1.1 200 OK"));
+    let created = human(
+        "create_intent",
+        json!({ "id": uuid(9), "prompt": "written by another process" }),
+    );
+    place.accept(&[created]);
+    let begun = std::time::Instant::now();
+    while !get("/intents").contains("written by another process") {
+        assert!(begun.elapsed().as_secs() < 30, "{}", get("/intents"));
+    }
+    let page = get(&format!("/objects/{}/timeline", story.run));
+    assert!(page.starts_with("HTTP/1.1 200 OK"), "{page}");
+    serving.end();
+}

@@ -1,0 +1,44 @@
+//! Trying again: how long to wait between two attempts, and when to give up.
+
+use std::time::{Duration, Instant};
+
+/// The first wait.
+const LEAST: Duration = Duration::from_millis(10);
+/// The longest wait.
+const MOST: Duration = Duration::from_secs(1);
+
+/// Attempts at one thing.
+#[derive(Debug)]
+pub(crate) struct BackOff {
+    ends: Instant,
+    wait: Duration,
+    attempts: u32,
+}
+
+impl BackOff {
+    /// Attempts for so long.
+    pub(crate) fn new(patience: Duration) -> BackOff {
+        BackOff {
+            ends: Instant::now() + patience,
+            wait: LEAST,
+            attempts: 1,
+        }
+    }
+
+    /// How many attempts were begun.
+    pub(crate) fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    /// Waits before the next attempt; `false` where it would be too late.
+    pub(crate) async fn again(&mut self) -> bool {
+        let now = Instant::now();
+        if now >= self.ends {
+            return false;
+        }
+        tokio::time::sleep(self.wait.min(self.ends - now)).await;
+        self.wait = (self.wait * 2).min(MOST);
+        self.attempts += 1;
+        true
+    }
+}

@@ -1,0 +1,97 @@
+//! Whether what a server acknowledges survives: the settings that it rests on, read when a log is opened.
+
+use std::collections::HashMap;
+
+use deadpool_postgres::ClientWrapper;
+use tokio_postgres::Error;
+
+/// The settings of a server, as one of its sessions sees them, on which it rests that nothing acknowledged is lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Durability {
+    /// `synchronous_commit`: whether a commit waits for the disk, and for standbys.
+    pub synchronous_commit: String,
+    /// `synchronous_standby_names`: for which standbys it waits; empty for none.
+    pub synchronous_standby_names: String,
+    /// `fsync`: whether the disk is waited for at all.
+    pub fsync: String,
+    /// `full_page_writes`: whether a page that is torn by a power cut can be mended.
+    pub full_page_writes: String,
+}
+
+impl Durability {
+    /// Reads them. What an engine does not have is empty.
+    pub(crate) async fn read(client: &ClientWrapper) -> Result<Durability, Error> {
+        let rows = client
+            .query(
+                "SELECT name, setting FROM pg_settings WHERE name IN ('synchronous_commit', \
+                 'synchronous_standby_names', 'fsync', 'full_page_writes')",
+                &[],
+            )
+            .await?;
+        let mut settings: HashMap<String, String> = HashMap::new();
+        for row in rows {
+            settings.insert(row.try_get(0)?, row.try_get(1)?);
+        }
+        let mut take = |name: &str| settings.remove(name).unwrap_or_default();
+        Ok(Durability {
+            synchronous_commit: take("synchronous_commit"),
+            synchronous_standby_names: take("synchronous_standby_names"),
+            fsync: take("fsync"),
+            full_page_writes: take("full_page_writes"),
+        })
+    }
+
+    /// Each setting by which something acknowledged could be lost, with what it must be.
+    pub fn risks(&self) -> Vec<String> {
+        let mut risks = Vec::new();
+        for (name, value) in [
+            ("fsync", &self.fsync),
+            ("full_page_writes", &self.full_page_writes),
+        ] {
+            if value != "on" {
+                risks.push(format!("{name} is {value:?} and must be \"on\""));
+            }
+        }
+        let commit = self.synchronous_commit.as_str();
+        // What is only sent to a standby, or written there and not synced, is lost with both machines.
+        let is_enough = match self.synchronous_standby_names.is_empty() {
+            true => matches!(commit, "on" | "local" | "remote_write" | "remote_apply"),
+            false => matches!(commit, "on" | "remote_apply"),
+        };
+        if !is_enough {
+            risks.push(format!(
+                "synchronous_commit is {commit:?} and must be \"on\" or \"remote_apply\""
+            ));
+        }
+        risks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(commit: &str, standbys: &str, fsync: &str, pages: &str) -> Durability {
+        Durability {
+            synchronous_commit: commit.to_owned(),
+            synchronous_standby_names: standbys.to_owned(),
+            fsync: fsync.to_owned(),
+            full_page_writes: pages.to_owned(),
+        }
+    }
+
+    #[test]
+    fn each_setting_by_which_something_is_lost_is_named() {
+        let risks =
+            |commit, standbys, fsync, pages| server(commit, standbys, fsync, pages).risks().len();
+        assert_eq!(risks("on", "", "on", "on"), 0);
+        assert_eq!(risks("remote_apply", "ANY 1 (a, b)", "on", "on"), 0);
+        assert_eq!(risks("local", "", "on", "on"), 0);
+        assert_eq!(risks("local", "ANY 1 (a, b)", "on", "on"), 1);
+        assert_eq!(risks("remote_write", "ANY 1 (a, b)", "on", "on"), 1);
+        assert_eq!(risks("off", "", "off", "off"), 3);
+        // An engine that does not say is not taken to be safe.
+        assert_eq!(risks("", "", "", ""), 3);
+    }
+}

@@ -1,0 +1,69 @@
+//! The row that says where a log ends.
+
+use annals_event_log::Position;
+use annals_event_log::tree::Frontier;
+use chrono::{DateTime, Utc};
+use tokio_postgres::Row;
+
+use crate::failure::Failure;
+
+/// Where a log ends, and what it counts.
+#[derive(Debug, Clone)]
+pub(crate) struct Head {
+    pub(crate) position: Position,
+    pub(crate) recorded_at: DateTime<Utc>,
+    pub(crate) frontier: Frontier,
+    pub(crate) streams: i64,
+    pub(crate) batches: i64,
+    pub(crate) blobs: i64,
+    pub(crate) blob_bytes: i64,
+}
+
+impl Head {
+    /// The head of a log that has just been created. Its last record was taken before all others.
+    pub(crate) fn empty() -> Head {
+        Head {
+            position: Position::START,
+            recorded_at: DateTime::<Utc>::MIN_UTC,
+            frontier: Frontier::default(),
+            streams: 0,
+            batches: 0,
+            blobs: 0,
+            blob_bytes: 0,
+        }
+    }
+
+    /// Reads what the statement `lock_head` gives.
+    pub(crate) fn read(row: &Row) -> Result<Head, Failure> {
+        let position = unsigned(row.try_get(0)?)?;
+        if position == 0 {
+            return Ok(Head::empty());
+        }
+        let nanos = u32::try_from(row.try_get::<_, i64>(2)?).ok();
+        let recorded_at = nanos
+            .and_then(|nanos| DateTime::from_timestamp(row.try_get(1).ok()?, nanos))
+            .ok_or_else(|| Failure::damaged("the head has no valid time"))?;
+        let frontier = Frontier::decode(row.try_get(3)?)
+            .filter(|frontier| frontier.size() == position)
+            .ok_or_else(|| Failure::damaged("the head's frontier is not that of its position"))?;
+        Ok(Head {
+            position: Position(position),
+            recorded_at,
+            frontier,
+            streams: row.try_get(4)?,
+            batches: row.try_get(5)?,
+            blobs: row.try_get(6)?,
+            blob_bytes: row.try_get(7)?,
+        })
+    }
+}
+
+/// A number as the log counts.
+pub(crate) fn unsigned(number: i64) -> Result<u64, Failure> {
+    u64::try_from(number).map_err(|_| Failure::damaged(format!("{number} is less than 0")))
+}
+
+/// A number as PostgreSQL counts; no log comes near the largest.
+pub(crate) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,144 @@
+//! The statements over a log's tables, with the name of their schema in them: a search path would not survive a pool
+//! of connections in between.
+
+macro_rules! statements {
+    ($($(#[$doc:meta])* $name:ident: $text:expr,)+) => {
+        /// Each statement's text. In those over a log's rows `$1` is the log.
+        #[derive(Debug)]
+        pub(crate) struct Statements {
+            $($(#[$doc])* pub(crate) $name: String,)+
+        }
+
+        impl Statements {
+            /// The statements over the tables of a schema.
+            pub(crate) fn new(schema: &str) -> Statements {
+                Statements { $($name: in_schema($text, schema),)+ }
+            }
+        }
+    };
+}
+
+/// A text with the schema's name where `{s}` is.
+pub(crate) fn in_schema(text: &str, schema: &str) -> String {
+    // Names of schemas are checked to have no quotes.
+    text.replace("{s}", &format!("\"{schema}\""))
+}
+
+/// One page, forward. Lengths are added up while rows are only looked at, and content is sent for as many records as
+/// fill the page: at least for one.
+const PAGE: &str = "
+    SELECT key, CASE WHEN total <= $4 OR nth = 1 THEN record END FROM (
+        SELECT key, record,
+            sum(octet_length(record)) OVER (ORDER BY key) AS total,
+            row_number() OVER (ORDER BY key) AS nth
+        FROM (SELECT {key} AS key, record FROM {s}.records WHERE log = $1 AND {where}{key} >= $2
+            ORDER BY {key} LIMIT $3) AS page
+    ) AS counted ORDER BY key";
+
+/// The same, backward.
+const PAGE_BACK: &str = "
+    SELECT key, CASE WHEN total <= $4 OR nth = 1 THEN record END FROM (
+        SELECT key, record,
+            sum(octet_length(record)) OVER (ORDER BY key DESC) AS total,
+            row_number() OVER (ORDER BY key DESC) AS nth
+        FROM (SELECT {key} AS key, record FROM {s}.records WHERE log = $1 AND {where}{key} <= $2
+            ORDER BY {key} DESC LIMIT $3) AS page
+    ) AS counted ORDER BY key DESC";
+
+fn page(text: &str, key: &str, condition: &str) -> String {
+    text.replace("{where}", condition).replace("{key}", key)
+}
+
+statements! {
+    /// Where the log ends, held until the transaction does.
+    lock_head: "SELECT position, recorded_seconds, recorded_nanos, frontier, streams, batches, blobs, blob_bytes
+        FROM {s}.heads WHERE log = $1 FOR UPDATE",
+    /// The clock of the server, in microseconds: asked behind the lock, which may have taken its time.
+    clock: "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
+    head_position: "SELECT position FROM {s}.heads WHERE log = $1",
+    set_head: "UPDATE {s}.heads SET position = $2, recorded_seconds = $3, recorded_nanos = $4, frontier = $5,
+        streams = $6, batches = $7, blobs = $8, blob_bytes = $9 WHERE log = $1",
+    counts: "SELECT position, streams, batches, blobs, blob_bytes FROM {s}.heads WHERE log = $1",
+    size: "SELECT coalesce(sum(pg_total_relation_size(format('{s}.%I', tablename)::regclass)), 0)::bigint
+        FROM pg_tables WHERE schemaname = $1",
+
+    versions: "SELECT stream, version FROM {s}.streams WHERE log = $1 AND stream = ANY($2)",
+    version: "SELECT version FROM {s}.streams WHERE log = $1 AND stream = $2",
+    streams: "SELECT stream, version FROM {s}.streams WHERE log = $1 AND stream >= $2 ORDER BY stream LIMIT $3",
+    streams_after: "SELECT stream, version FROM {s}.streams WHERE log = $1 AND stream > $2 ORDER BY stream LIMIT $3",
+    set_versions: "INSERT INTO {s}.streams (log, stream, version)
+        SELECT $1, * FROM unnest($2::text[], $3::bigint[])
+        ON CONFLICT (log, stream) DO UPDATE SET version = excluded.version",
+
+    batches: "SELECT batch, first, last, salt, digest FROM {s}.batches WHERE log = $1 AND batch = ANY($2)",
+    set_batches: "INSERT INTO {s}.batches (log, batch, first, last, salt, digest)
+        SELECT $1, * FROM unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[])
+        ON CONFLICT (log, batch) DO UPDATE SET last = excluded.last",
+    forget_requests: "UPDATE {s}.batches SET salt = NULL, digest = NULL WHERE log = $1 AND batch = ANY($2)",
+
+    blob: "SELECT content, object FROM {s}.blobs WHERE log = $1 AND digest = $2",
+    blob_sizes: "SELECT digest, size FROM {s}.blobs WHERE log = $1 AND digest = ANY($2)",
+    add_blobs: "INSERT INTO {s}.blobs (log, digest, size, content, object)
+        SELECT $1, * FROM unnest($2::bytea[], $3::bigint[], $4::bytea[], $5::text[])",
+    remove_blobs: "DELETE FROM {s}.blobs WHERE log = $1 AND digest = ANY($2) RETURNING size, object",
+    remove_objects: "INSERT INTO {s}.removed_objects (log, object) SELECT $1, unnest($2::text[])",
+    removed_objects: "SELECT object FROM {s}.removed_objects WHERE log = $1",
+    forget_objects: "DELETE FROM {s}.removed_objects WHERE log = $1 AND object = ANY($2)",
+
+    add_records: "INSERT INTO {s}.records (log, position, stream, version, event_type, leaf, record)
+        SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bytea[], $7::bytea[])",
+    records_at: "SELECT position, record FROM {s}.records WHERE log = $1 AND position = ANY($2) ORDER BY position",
+    replace_records: "UPDATE {s}.records AS r SET record = new.record
+        FROM unnest($2::bigint[], $3::bytea[]) AS new (position, record)
+        WHERE r.log = $1 AND r.position = new.position",
+
+    leaves: "SELECT leaf FROM {s}.records WHERE log = $1 AND position > $2 ORDER BY position LIMIT $3",
+    hashes: "SELECT hash FROM {s}.tree WHERE log = $1 AND level = $4 AND number >= $2 ORDER BY number LIMIT $3",
+    add_hashes: "INSERT INTO {s}.tree (log, level, number, hash)
+        SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::bytea[])",
+
+    page: &page(PAGE, "position", ""),
+    page_back: &page(PAGE_BACK, "position", ""),
+    page_of_stream: &page(PAGE, "version", "stream = $5 AND "),
+    page_of_stream_back: &page(PAGE_BACK, "version", "stream = $5 AND "),
+    page_of_type: &page(PAGE, "position", "event_type = $5 AND "),
+    page_of_type_back: &page(PAGE_BACK, "position", "event_type = $5 AND "),
+
+    id_secret: "SELECT id_secret FROM {s}.epochs WHERE log = $1",
+    /// Held by commits of read models, several at a time, so that no redaction comes between.
+    share_epoch: "SELECT epoch FROM {s}.epochs WHERE log = $1 FOR SHARE",
+    set_epoch: "UPDATE {s}.epochs SET epoch = $2, id_secret = $3 WHERE log = $1",
+
+    checkpoint: "SELECT e.epoch, m.position FROM {s}.epochs AS e
+        LEFT JOIN {s}.models AS m ON m.log = e.log AND m.model = $2 WHERE e.log = $1",
+    begin_model: "INSERT INTO {s}.models (log, model, position) VALUES ($1, $2, 0) ON CONFLICT (log, model) DO NOTHING",
+    lock_model: "SELECT position FROM {s}.models WHERE log = $1 AND model = $2 FOR UPDATE",
+    set_model: "UPDATE {s}.models SET position = $3 WHERE log = $1 AND model = $2",
+    set_rows: "INSERT INTO {s}.model_rows (log, model, key, value)
+        SELECT $1, $2, * FROM unnest($3::bytea[], $4::bytea[])
+        ON CONFLICT (log, model, key) DO UPDATE SET value = excluded.value",
+    remove_rows: "DELETE FROM {s}.model_rows WHERE log = $1 AND model = $2 AND key = ANY($3)",
+    rows: "SELECT key, value FROM {s}.model_rows WHERE log = $1 AND model = $2 AND key = ANY($3)",
+    scan: "SELECT key, value FROM {s}.model_rows WHERE log = $1 AND model = $2
+        AND key >= $3 AND ($4::bytea IS NULL OR key < $4) AND ($5::bytea IS NULL OR key > $5)
+        ORDER BY key LIMIT $6",
+    scan_back: "SELECT key, value FROM {s}.model_rows WHERE log = $1 AND model = $2
+        AND key >= $3 AND ($4::bytea IS NULL OR key < $4) AND ($5::bytea IS NULL OR key < $5)
+        ORDER BY key DESC LIMIT $6",
+    drop_model: "DELETE FROM {s}.models WHERE log = $1 AND model = $2",
+    drop_rows: "DELETE FROM {s}.model_rows WHERE log = $1 AND model = $2",
+    drop_other_models: "DELETE FROM {s}.models WHERE log = $1 AND model <> $2",
+    drop_other_rows: "DELETE FROM {s}.model_rows WHERE log = $1 AND model <> $2",
+
+    take_lease: "INSERT INTO {s}.leases AS l (log, name, holder, held_until)
+        VALUES ($1, $2, $3, clock_timestamp() + $4::bigint * interval '1 millisecond')
+        ON CONFLICT (log, name) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
+        WHERE l.holder = excluded.holder OR l.held_until < clock_timestamp()",
+    end_lease: "DELETE FROM {s}.leases WHERE log = $1 AND name = $2 AND holder = $3",
+
+    find_log: "SELECT log, log_id FROM {s}.logs WHERE name = $1",
+    add_log: "INSERT INTO {s}.logs (name, log_id) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING RETURNING log",
+    add_head: "INSERT INTO {s}.heads (log, position, recorded_seconds, recorded_nanos, frontier, streams, batches, blobs,
+        blob_bytes) VALUES ($1, 0, 0, 0, $2, 0, 0, 0, 0)",
+    add_epoch: "INSERT INTO {s}.epochs (log, epoch, id_secret) VALUES ($1, 0, $2)",
+}

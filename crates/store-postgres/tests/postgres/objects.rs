@@ -1,0 +1,171 @@
+//! Content in a folder instead of the database.
+
+use std::path::Path;
+
+use annals_event_log::Classified;
+use annals_event_log::{
+    Append, AppendError, Blob, Blobs, Content, ErrorClass, EventLog, Expectation, Expected,
+    PiecesOf, Position, Redaction,
+};
+use annals_store_postgres::{OpenError, PostgresLog, Settings};
+use futures::executor::block_on;
+
+use crate::support::{DATABASE, batch, server, settings};
+
+/// The conformance cases that are about content.
+mod conformance {
+    use annals_event_log::conformance::{blobs, content, copy, redaction};
+
+    use crate::support::Postgres;
+
+    fn logs() -> (tempfile::TempDir, Postgres) {
+        let home = tempfile::tempdir().unwrap();
+        let logs = Postgres::with_blobs_in(home.path());
+        (home, logs)
+    }
+
+    macro_rules! cases {
+        ($($subject:ident::$case:ident,)+) => {
+            $(
+                #[test]
+                fn $case() {
+                    let (_home, logs) = logs();
+                    $subject::$case(&logs);
+                }
+            )+
+        };
+    }
+
+    cases! {
+        blobs::a_blob_is_stored_once,
+        blobs::a_blob_of_any_size,
+        blobs::an_unknown_blob_is_refused,
+        blobs::a_false_size_is_refused,
+        blobs::a_false_size_is_not_copied,
+        blobs::a_refused_append_leaves_no_blob,
+        content::every_size_is_read_back,
+        content::a_blob_of_another_length_is_refused,
+        copy::a_copy_is_identical,
+        copy::a_copy_needs_its_blobs,
+        redaction::a_blob_goes_with_all_that_name_it,
+        redaction::a_redaction_that_does_not_fit_changes_nothing,
+    }
+}
+
+/// A batch with one event that refers to content.
+fn bringing(blob: &Blob) -> Append {
+    let mut append = batch("a-1", 1);
+    let (digest, size) = (blob.digest(), blob.bytes().len() as u64);
+    append.events[0].content = vec![Content::Blob {
+        salt: [3; 16],
+        digest,
+        size,
+    }];
+    append.blobs = vec![blob.clone()];
+    append
+}
+
+/// The files of a log's objects.
+fn files(home: &Path, log: &PostgresLog) -> usize {
+    let folder = home.join(log.log_id().to_string());
+    std::fs::read_dir(folder).map_or(0, |entries| entries.count())
+}
+
+fn in_folder(home: &Path) -> Option<Settings> {
+    let more = format!("&blobs={}", home.display());
+    Some(settings(server()?, DATABASE, &more))
+}
+
+#[test]
+fn content_is_in_the_folder_and_goes_with_a_redaction() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(settings) = in_folder(home.path()) else {
+        return;
+    };
+    let log = PostgresLog::create(&settings).unwrap();
+    let (kept, gone) = (Blob::new(vec![1; 5_000]), Blob::new(vec![2; 5_000]));
+    for blob in [&kept, &gone] {
+        block_on(log.append(bringing(blob))).unwrap();
+        block_on(log.append(bringing(blob))).unwrap();
+    }
+    assert_eq!(files(home.path(), &log), 2, "each once");
+    // What was refused leaves nothing.
+    let mut refused = bringing(&Blob::new(vec![3; 5_000]));
+    let stream = refused.events[0].stream.clone();
+    refused.expectations = vec![Expectation {
+        stream,
+        expected: Expected::NoStream,
+    }];
+    let answer = block_on(log.append(refused));
+    assert!(
+        matches!(answer, Err(AppendError::Conflict { .. })),
+        "{answer:?}"
+    );
+    block_on(log.append(batch("a-1", 1))).unwrap();
+    assert_eq!(files(home.path(), &log), 2);
+    let removed = [3, 4].map(|position| PiecesOf {
+        position: Position(position),
+        pieces: vec![0],
+    });
+    let redaction = Redaction {
+        append: batch("a-1", 1),
+        removed: removed.to_vec(),
+        blobs: vec![gone.digest()],
+        seen: log.watermark(),
+    };
+    block_on(log.redact(redaction)).unwrap();
+    assert_eq!(
+        files(home.path(), &log),
+        1,
+        "it is gone when the redaction is answered"
+    );
+    assert_eq!(block_on(log.blob(gone.digest())).unwrap(), None);
+    // The same content may come again.
+    block_on(log.append(bringing(&gone))).unwrap();
+    assert_eq!(
+        block_on(log.blob(gone.digest())).unwrap().as_ref(),
+        Some(gone.bytes())
+    );
+}
+
+/// A process that does not name the place says so, and what was altered or is missing there is found.
+#[test]
+fn content_that_is_not_what_it_was_is_not_given_out() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(settings) = in_folder(home.path()) else {
+        return;
+    };
+    let log = PostgresLog::create(&settings).unwrap();
+    let blob = Blob::new(vec![1; 5_000]);
+    block_on(log.append(bringing(&blob))).unwrap();
+    let without = PostgresLog::open(&settings.clone().with_objects(None)).unwrap();
+    let error = block_on(without.blob(blob.digest())).expect_err("it is not in the database");
+    assert!(error.to_string().contains("blobs=FOLDER"), "{error}");
+    // It still appends; what it brings is in the database, and found by both.
+    let other = Blob::new(vec![2; 5_000]);
+    block_on(without.append(bringing(&other))).unwrap();
+    assert_eq!(
+        block_on(log.blob(other.digest())).unwrap().as_ref(),
+        Some(other.bytes())
+    );
+    let folder = home.path().join(log.log_id().to_string());
+    let file = std::fs::read_dir(folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    std::fs::write(&file, "something else").unwrap();
+    let error = block_on(log.blob(blob.digest())).expect_err("it was altered");
+    assert_eq!(error.class(), ErrorClass::Corrupt, "{error}");
+    std::fs::remove_file(&file).unwrap();
+    let error = block_on(log.blob(blob.digest())).expect_err("it is gone");
+    assert_eq!(error.class(), ErrorClass::Corrupt, "{error}");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_refused() {
+    let error = Settings::from_url("postgres://localhost/a?blobs=%2Fno%2Fsuch%2Ffolder")
+        .expect_err("it is not there");
+    assert!(matches!(error, OpenError::InvalidUrl { .. }), "{error}");
+}
