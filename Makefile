@@ -31,7 +31,10 @@ FUZZ ?= 600s
 TARGET ?=
 # How many events `make growth` comes to
 GROWTH ?= 10000000
-# What `make compare` measures, and a build of our side to measure instead of the usual one
+# How often `make failover` kills a primary
+FAILOVERS ?= 20
+# What `make compare` and `make compare-postgres` measure, and, for the first, a build of our side to measure instead of
+# the usual one
 COMPARE_FLAGS ?=
 OURS ?=
 # For `make bench-guard`: any value of UPDATE counts again after an intended change; ONLY takes the
@@ -48,7 +51,7 @@ DIST ?= $(cache)/dist
 # What `make package` gives to cargo, such as --offline
 PACKAGE_FLAGS ?=
 
-.PHONY: help setup build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging browse compare fmt lint doc deny events
+.PHONY: help setup build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants failover concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging browse compare compare-postgres fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -105,6 +108,12 @@ soak: build ## faults and power cuts, cycle after cycle, for SOAK=600s
 # them is taken for the real one later.
 mutants: build ## seeded bugs, each of which the soak must find
 	@scripts/mutants.sh $(CARGO_FLAGS)
+
+# annals-store-postgres has no RocksDB, so selecting it alone is safe. `make test` runs the same with three
+# kills and without name spaces. One test after the other, so that none has to share the processors.
+failover: ## kills the primary of a PostgreSQL cluster FAILOVERS=20 times under load, and cuts its network
+	ANNALS_FAILOVERS='$(FAILOVERS)' ANNALS_NAMESPACES=1 \
+	cargo test -p annals-store-postgres $(CARGO_FLAGS) --test cluster -- --nocapture --test-threads 1
 
 # annals-concurrency has no RocksDB, so selecting it alone is safe. `make test` runs the
 # same with 1000 schedules of each kind and one seed, in some seconds.
@@ -163,6 +172,10 @@ judging: build ## 100,000 calls judged by all policies, in seconds; on an idle m
 # Has no `build` before it: scripts/compare.sh builds two programs alone.
 compare: setup ## our log against other stores, COMPARE_FLAGS=--quick; writes docs/performance.md
 	@OURS='$(OURS)' CARGO_FLAGS='$(CARGO_FLAGS)' scripts/compare.sh $(COMPARE_FLAGS)
+
+# As above: scripts/compare-postgres.sh builds one program alone.
+compare-postgres: setup ## our log on PostgreSQL against others there, COMPARE_FLAGS=--quick; writes docs/performance.md
+	@CARGO_FLAGS='$(CARGO_FLAGS)' scripts/compare-postgres.sh $(COMPARE_FLAGS)
 
 # The one argument that cargo adds is `--bench`.
 bench-guard: setup ## counts the instructions of the hot paths and compares with benches/guard.json

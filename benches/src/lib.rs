@@ -90,7 +90,7 @@ pub fn payloads(count: usize) -> Vec<Bytes> {
 
 /// A new id, as cheap as can be: making random ones is the caller's business
 /// and not what is measured.
-fn new_id() -> Uuid {
+pub fn new_id() -> Uuid {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     Uuid::from_u64_pair(0x0198_0000_0000_7000, NEXT.fetch_add(1, Ordering::Relaxed))
 }

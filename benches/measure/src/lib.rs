@@ -6,16 +6,18 @@
 //! its stores to [`program::run`]: ours and raw RocksDB in `annals-benches` (`compare-ours`),
 //! whose build shares the workspace's RocksDB, and the peers in `benches/compare`, outside of
 //! the workspace. The program `compare` runs both ([`driver`]). `docs/performance.md` is the
-//! page.
+//! page. [`postgres`] is the same for logs on PostgreSQL, whose stores are in one program.
 
 pub mod clients;
 pub mod disk;
 pub mod driver;
 pub mod machine;
+pub mod marks;
 pub mod measure;
 pub mod measurement;
 pub mod page;
 pub mod payload;
+pub mod postgres;
 pub mod program;
 pub mod results;
 pub mod rows;

@@ -42,6 +42,25 @@ impl Machine {
             load: load.split(' ').next().unwrap_or_default().to_owned(),
         }
     }
+
+    /// What a page says of it: what each line is about, and its text.
+    pub fn lines(&self) -> [(&'static str, String); 5] {
+        let sha = match self.sha_instructions {
+            true => "with",
+            false => "without",
+        };
+        let processors = format!(
+            "{}, {} of them, {sha} SHA instructions",
+            self.processor, self.processors
+        );
+        [
+            ("Processors", processors),
+            ("Memory", format!("{} GiB", self.memory_gib)),
+            ("System", self.system.clone()),
+            ("File system of the data", self.file_system.clone()),
+            ("Load when it began", self.load.clone()),
+        ]
+    }
 }
 
 /// The value behind a name and a colon.

@@ -1,42 +1,28 @@
-//! `docs/performance.md`: what was measured, between two marks. What people write is around
-//! them and stays as it is.
+//! `docs/performance.md`: what `make compare` measured, between two marks.
 
 use std::fmt::Write;
 
+use crate::marks::{Marks, PageError};
 use crate::results::Results;
 use crate::rows::MEANINGS;
 use crate::stores::STORES;
 use crate::table::{Table, of_payloads, of_stores};
 use crate::workload::Layout;
 
-/// Where the measured part begins, and where it ends: lines of their own.
+/// Where the measured part begins, and where it ends.
 const BEGIN: &str = "<!-- measured: written by `make compare` -->";
 const END: &str = "<!-- /measured -->";
-
-/// Why a page was not written.
-#[derive(Debug, thiserror::Error)]
-#[error("invalid page: expected one line {BEGIN:?} and, below it, one line {END:?}")]
-pub struct PageError;
 
 /// The page with another measured part.
 ///
 /// # Errors
 /// When it has not one place for it.
 pub fn with_measured(page: &str, measured: &str) -> Result<String, PageError> {
-    let (before, rest) = split_once_only(page, BEGIN)?;
-    let (_, after) = split_once_only(rest, END)?;
-    Ok(format!(
-        "{before}{BEGIN}\n\n{}\n\n{END}{after}",
-        measured.trim()
-    ))
-}
-
-fn split_once_only<'a>(text: &'a str, mark: &str) -> Result<(&'a str, &'a str), PageError> {
-    let (before, after) = text.split_once(mark).ok_or(PageError)?;
-    if after.contains(mark) {
-        return Err(PageError);
-    }
-    Ok((before, after))
+    let marks = Marks {
+        begin: BEGIN,
+        end: END,
+    };
+    marks.with(page, measured)
 }
 
 /// The measured part: where and how, the tables, what their rows and columns mean.
@@ -88,23 +74,13 @@ pub fn tables(results: &Results) -> String {
 }
 
 fn conditions(results: &Results) -> String {
-    let (machine, settings) = (&results.machine, &results.settings);
-    let sha = match machine.sha_instructions {
-        true => "with",
-        false => "without",
-    };
+    let settings = &results.settings;
     let mut table = Table::new(["", ""]);
     table.push(["Date", &results.date]);
     table.push(["Source", &results.revision]);
-    let processor = format!(
-        "{}, {} of them, {sha} SHA instructions",
-        machine.processor, machine.processors
-    );
-    table.push(["Processors", &processor]);
-    table.push(["Memory", &format!("{} GiB", machine.memory_gib)]);
-    table.push(["System", &machine.system]);
-    table.push(["File system of the data", &machine.file_system]);
-    table.push(["Load when it began", &machine.load]);
+    for (what, text) in results.machine.lines() {
+        table.push([what, &text]);
+    }
     let measured = format!(
         "medians of {} rounds (the other tables: of one), stores in turns; {} s for each measurement of appends; large logs \
          of {} events in streams of 1,000",

@@ -1,5 +1,11 @@
 //! Payloads that do not compress, the same in every run and for every store.
 
+/// What texts are made of: their bytes are letters of JSON as they are.
+const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// What is around the text of a document.
+const DOCUMENT: [&str; 2] = ["{\"payload\":\"", "\"}"];
+
 /// Pseudo-random numbers: SplitMix64, which is fast compared with everything that is measured.
 #[derive(Debug, Clone)]
 pub struct Numbers(u64);
@@ -35,6 +41,20 @@ impl Numbers {
         }
         payload
     }
+
+    /// The next payload as JSON of so many bytes, for stores that take nothing else: at least those of
+    /// an empty text.
+    pub fn document(&mut self, bytes: usize) -> String {
+        let [before, after] = DOCUMENT;
+        let text = self.payload(bytes.saturating_sub(before.len() + after.len()));
+        let letter = |byte: u8| LETTERS.get(usize::from(byte & 63)).copied();
+        let letters = text.into_iter().filter_map(letter).map(char::from);
+        let mut document = String::with_capacity(bytes);
+        document.push_str(before);
+        document.extend(letters);
+        document.push_str(after);
+        document
+    }
 }
 
 /// What was read: how many payloads, and a sum for which each must have been looked at.
@@ -68,6 +88,18 @@ mod tests {
             assert_eq!(payload, Numbers::new(7).payload(bytes));
         }
         assert_ne!(Numbers::new(7).payload(8), Numbers::new(8).payload(8));
+    }
+
+    #[test]
+    fn documents_are_json_of_their_length() {
+        for bytes in [14, 15, 300, 2_000] {
+            let document = Numbers::new(7).document(bytes);
+            assert_eq!(document.len(), bytes);
+            let read: serde_json::Value = serde_json::from_str(&document).unwrap();
+            assert_eq!(read["payload"].as_str().unwrap().len(), bytes - 14);
+        }
+        assert_eq!(Numbers::new(7).document(0), "{\"payload\":\"\"}");
+        assert_ne!(Numbers::new(7).document(300), Numbers::new(8).document(300));
     }
 
     /// Those of the algorithm's public reference, for the seed 0.

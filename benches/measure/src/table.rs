@@ -29,7 +29,7 @@ pub fn of_stores(results: &Results, payload_bytes: usize, layout: Layout) -> Str
     let rounds = results.of_rounds();
     let of_round = |row: &Row, round| {
         let own = value(round, row, ours(), payload_bytes, layout);
-        ratio(row, own, best(round, row, payload_bytes, layout))
+        ratio(row.better, own, best(round, row, payload_bytes, layout))
     };
     let had_several = rounds.get(1).is_some_and(|second| {
         let own = |row| value(second, row, ours(), payload_bytes, layout);
@@ -46,7 +46,7 @@ pub fn of_stores(results: &Results, payload_bytes: usize, layout: Layout) -> Str
         let mut line = vec![row.title.to_owned(), row.unit.to_owned()];
         line.extend(values.into_iter().map(figure));
         let best = best(results, row, payload_bytes, layout);
-        line.push(ratio(row, cell(row, ours()), best));
+        line.push(ratio(row.better, cell(row, ours()), best));
         if had_several {
             let ratios = rounds.iter().map(|round| of_round(row, round));
             line.push(ratios.collect::<Vec<_>>().join(" "));
@@ -70,7 +70,7 @@ pub fn of_payloads(results: &Results, payloads: &[usize], layout: Layout) -> Str
         for &bytes in payloads {
             let own = value(results, row, ours(), bytes, layout);
             let best = best(results, row, bytes, layout);
-            line.extend([figure(own), figure(best), ratio(row, own, best)]);
+            line.extend([figure(own), figure(best), ratio(row.better, own, best)]);
         }
         if line.iter().skip(2).any(|cell| cell != NOTHING) {
             table.rows.push(line);
@@ -105,11 +105,11 @@ fn best(results: &Results, row: &Row, payload_bytes: usize, layout: Layout) -> O
 }
 
 /// How many times as good ours is as the best peer: above 1 where ours is better.
-fn ratio(row: &Row, ours: Option<f64>, best: Option<f64>) -> String {
+pub fn ratio(better: Better, ours: Option<f64>, best: Option<f64>) -> String {
     let (Some(ours), Some(best)) = (ours, best) else {
         return NOTHING.into();
     };
-    let ratio = match row.better {
+    let ratio = match better {
         Better::Higher => ours / best,
         Better::Lower => best / ours,
     };
@@ -120,7 +120,7 @@ fn ratio(row: &Row, ours: Option<f64>, best: Option<f64>) -> String {
 }
 
 /// A number with as many digits as say something.
-fn figure(value: Option<f64>) -> String {
+pub fn figure(value: Option<f64>) -> String {
     match value {
         None => NOTHING.into(),
         Some(value) if value >= 100.0 => with_commas(&format!("{value:.0}")),
@@ -156,6 +156,19 @@ impl Table {
         }
     }
 
+    /// A table without rows, of any number of columns.
+    pub fn with_head(head: Vec<String>) -> Table {
+        Table {
+            head,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row of so many cells as the head has.
+    pub fn add(&mut self, row: Vec<String>) {
+        self.rows.push(row);
+    }
+
     /// Adds a row.
     pub fn push<const N: usize>(&mut self, row: [&str; N]) {
         self.rows.push(row.map(str::to_owned).to_vec());
@@ -166,7 +179,12 @@ impl Table {
         let mut text = line(&self.head);
         let is_number = |column: usize| {
             let mut cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.all(|cell| cell == NOTHING || cell.starts_with(|c: char| c.is_ascii_digit()))
+            // A row may be named by a number and a word.
+            let is_name = |cell: &str| column == 0 && cell.contains(char::is_alphabetic);
+            cells.all(|cell| {
+                cell == NOTHING
+                    || (cell.starts_with(|c: char| c.is_ascii_digit()) && !is_name(cell))
+            })
         };
         let columns = 0..self.head.len();
         let rule = columns.map(|column| if is_number(column) { "---:" } else { "---" });

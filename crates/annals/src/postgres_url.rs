@@ -16,7 +16,50 @@ impl PostgresUrl {
     pub fn with_password(&self) -> &str {
         &self.0
     }
+
+    /// Whether it may have a password in it: what [`fmt::Display`] shows is then not the URL.
+    pub fn has_password(&self) -> bool {
+        shown(&self.0) != self.0
+    }
+
+    /// What tells the log from others: where it is, and neither who asks nor how. Written otherwise (with the usual
+    /// port, or hosts in another order) it is another text.
+    ///
+    /// ```
+    /// use annals::LogUrl;
+    ///
+    /// let url = "postgres://ada:secret@db1,db2/annals?notify=true&log=team";
+    /// let Ok(LogUrl::Postgres(url)) = url.parse() else { panic!() };
+    /// assert_eq!(url.place(), "db1,db2/annals?log=team&schema=annals");
+    /// ```
+    pub fn place(&self) -> String {
+        let shown = shown(&self.0);
+        let (_, rest) = shown.split_once("://").unwrap_or_default();
+        let (server, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let server = server.rsplit_once('@').map_or(server, |(_, server)| server);
+        let said = |name: &str| {
+            let mut pairs = query.split('&').filter_map(|it| it.split_once('='));
+            pairs.rfind(|(found, _)| *found == name).map(|(_, it)| it)
+        };
+        let mut place = server.to_owned();
+        for (name, usual) in PLACE {
+            if let Some(value) = said(name).or(usual) {
+                place.push(if place.contains('?') { '&' } else { '?' });
+                place.push_str(&format!("{name}={value}"));
+            }
+        }
+        place
+    }
 }
+
+/// Parameters that say where a log is, and what they are where they are left out.
+const PLACE: [(&str, Option<&str>); 5] = [
+    ("host", None),
+    ("port", None),
+    ("dbname", None),
+    ("log", Some("main")),
+    ("schema", Some("annals")),
+];
 
 impl fmt::Display for PostgresUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -65,21 +65,55 @@ const CORRUPT: u8 = 3;
 /// The code of what was interrupted.
 const INTERRUPTED: &str = "interrupted";
 
+/// The code of a request that may have been recorded.
+const UNKNOWN: &str = "outcome_unknown";
+
+/// What to do about one.
+const LOOK_FIRST: &str = "look whether it is there before you repeat it; with a key it can be repeated as it is";
+
 /// Bytes of a message, at most.
 const MESSAGE: usize = 8 * 1024;
 
 /// Errors of the libraries say themselves what they are.
 impl<E: Classified + Send + Sync + 'static> From<E> for CliError {
     fn from(error: E) -> CliError {
-        let Classification { class, code } = error.classify();
+        let Classification { class, code } = match error.classify() {
+            said if said.code == "unavailable" => of_store(&error).unwrap_or(said),
+            said => said,
+        };
         let source = Box::new(error);
         CliError {
             class,
             code,
             source,
-            hint: None,
+            hint: (code == UNKNOWN).then(|| LOOK_FIRST.to_owned()),
         }
     }
+}
+
+/// What a store on PostgreSQL says of its failure: the ports say of any store's that it is unavailable.
+#[cfg(feature = "postgres")]
+fn of_store(error: &(dyn StdError + 'static)) -> Option<Classification> {
+    use annals::store_postgres::{AppendFailure, Failure};
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(failed) = error.downcast_ref::<AppendFailure>() {
+            return Some(match failed.is_unknown {
+                true => ErrorClass::Unavailable.code(UNKNOWN),
+                false => failed.failure.classify(),
+            });
+        }
+        if let Some(failure) = error.downcast_ref::<Failure>() {
+            return Some(failure.classify());
+        }
+        cause = error.source();
+    }
+    None
+}
+
+#[cfg(not(feature = "postgres"))]
+fn of_store(_: &(dyn StdError + 'static)) -> Option<Classification> {
+    None
 }
 
 impl fmt::Display for CliError {
@@ -247,6 +281,11 @@ impl CliError {
     /// Whether the command was interrupted.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.code == INTERRUPTED
+    }
+
+    /// Whether what was asked for may have been recorded all the same.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.code == UNKNOWN
     }
 
     /// Whether it is about what was asked alone, so that other things can still be done.

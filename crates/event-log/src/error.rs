@@ -99,9 +99,9 @@ pub enum AppendError {
     /// The log is closed.
     #[error("the log is closed")]
     Closed,
-    /// The store failed, for example because the disk is full. It accepts
-    /// nothing more until it is reopened.
-    #[error("the store failed and must be reopened: {source}")]
+    /// The store failed, for example because the disk is full. Its own error says whether it accepts more, or is to be
+    /// opened again first.
+    #[error("the store failed: {source}")]
     Unavailable {
         /// The store's own error.
         #[source]
@@ -228,8 +228,8 @@ pub enum CommitError {
     /// The log is closed.
     #[error("the log is closed")]
     Closed,
-    /// The store failed and must be reopened.
-    #[error("the store failed and must be reopened: {source}")]
+    /// The store failed. Its own error says whether it is to be opened again first.
+    #[error("the store failed: {source}")]
     Unavailable {
         /// The store's own error.
         #[source]

@@ -247,6 +247,12 @@ pub trait EventLog: Send + Sync {
     /// Counts and sizes.
     async fn stats(&self) -> Result<Stats, ReadError>;
 
+    /// Compares with the records what the store keeps beside them, and that no digest is over, such as tables that they
+    /// are found by; what does not fit, in words. A store whose files have a verification of their own finds nothing here.
+    async fn check_tables(&self) -> Result<Vec<String>, ReadError> {
+        Ok(Vec::new())
+    }
+
     /// Waits for what was accepted, and releases the log. Repeating it is harmless.
     async fn close(&self);
 }

@@ -102,6 +102,14 @@ pub trait ReadModels: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Row>, ReadError>;
 
+    /// Whether this process is the one that keeps `model` current without being asked, where several share its rows. One
+    /// of them leads, and another takes over when it closes the log or dies. Nothing rests on it: who does not lead
+    /// may commit as well, and folds what the rows lack where it is to answer from them. Where processes do not share
+    /// the store, each one leads.
+    async fn leads(&self, _model: &str) -> bool {
+        true
+    }
+
     /// Removes a read model with its rows and checkpoint.
     async fn drop_model(&self, model: &str) -> Result<(), CommitError>;
 }

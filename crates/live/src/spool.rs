@@ -1,6 +1,7 @@
 //! What could not be recorded in time: a file for each event, beside the log.
 //!
-//! The folder of a log at `PATH` is `PATH.spool`, with mode 0700. An event is written under another name, synced,
+//! The folder of a log at `PATH` is `PATH.spool`, with mode 0700; that of a log on PostgreSQL is in
+//! `~/.local/state/annals/spools` of the user whose agents tell. An event is written under another name, synced,
 //! renamed, and the folder is synced; so a file is whole or not there. Its name begins with the time in milliseconds,
 //! so that names in their order are events in theirs, and says of which session it is. The secrets are out of it before
 //! it is written.
@@ -14,6 +15,8 @@
 //!   bell                                         the socket of a process that takes in what comes, if there is one
 //! ```
 
+mod error;
+mod place;
 mod room;
 
 use std::ffi::OsString;
@@ -23,14 +26,13 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use annals::LogUrl;
 use annals::domain::Timestamp;
-use annals::event_log::{Classification, Classified, ErrorClass};
 use annals_dialects::secrets::Secrets;
 use annals_files::{Dir, Kind};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+pub use self::error::SpoolError;
 use self::room::Room;
 use crate::gate::Ruling;
 use crate::hook::{Hook, HookAgent};
@@ -50,55 +52,12 @@ const LOST: &str = "lost";
 /// After so long what was being written will not be finished.
 const UNFINISHED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Why an event could not be kept, or what waits could not be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SpoolError {
-    /// The log is in memory, and has nothing beside it.
-    #[error("a log in memory has no spool; name a directory with --log")]
-    InMemory,
-    /// So many events wait that there is no room for more.
-    #[error("the spool {path} is full: {count} events with {bytes} bytes wait; any command that writes to the log takes them in", path = .path.display())]
-    Full {
-        /// The folder.
-        path: PathBuf,
-        /// How many wait.
-        count: usize,
-        /// How many bytes they have.
-        bytes: u64,
-    },
-    /// The folder belongs to somebody else, or others may write to it.
-    #[error("the spool {path} is not used: it is not this user's own folder with mode 0700", path = .path.display())]
-    NotOwn {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// The folder could not be read or written.
-    #[error("the spool {path} cannot be used: {source}", path = .path.display())]
-    Io {
-        /// The folder.
-        path: PathBuf,
-        /// What failed.
-        #[source]
-        source: io::Error,
-    },
-}
-
-impl Classified for SpoolError {
-    fn classify(&self) -> Classification {
-        match self {
-            SpoolError::InMemory => ErrorClass::Invalid.code("in_memory"),
-            SpoolError::Full { .. } => ErrorClass::Refused.code("spool_full"),
-            SpoolError::NotOwn { .. } => ErrorClass::Refused.code("spool_not_own"),
-            SpoolError::Io { .. } => ErrorClass::Failed.code("spool"),
-        }
-    }
-}
-
 /// The events that wait for a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spool {
     path: PathBuf,
+    /// Whether the folders that it is in are made with it.
+    makes_parents: bool,
 }
 
 /// An event that waits.
@@ -151,14 +110,13 @@ impl Spool {
     /// The spool of a log.
     ///
     /// # Errors
-    /// [`SpoolError::InMemory`].
+    /// [`SpoolError::InMemory`], [`SpoolError::Log`] and [`SpoolError::NoHome`].
     pub fn of(log: &str) -> Result<Spool, SpoolError> {
-        let Ok(LogUrl::Rocks(path)) = log.parse() else {
-            return Err(SpoolError::InMemory);
-        };
-        let mut name = path.components().as_path().as_os_str().to_owned();
-        name.push(".spool");
-        Ok(Spool { path: name.into() })
+        let (path, makes_parents) = place::of(log)?;
+        Ok(Spool {
+            path,
+            makes_parents,
+        })
     }
 
     /// Its folder.
@@ -370,15 +328,12 @@ impl Spool {
     }
 
     pub(crate) fn make(&self) -> Result<(), SpoolError> {
+        if let (true, Some(parent)) = (self.makes_parents, self.path.parent()) {
+            place::make_all(parent).map_err(|error| self.io(error))?;
+        }
         let made = fs::DirBuilder::new().mode(0o700).create(&self.path);
         match made {
-            Ok(()) => {
-                let parent = self.path.parent().filter(|it| !it.as_os_str().is_empty());
-                let parent = File::open(parent.unwrap_or(Path::new(".")));
-                parent
-                    .and_then(|it| it.sync_all())
-                    .map_err(|error| self.io(error))
-            }
+            Ok(()) => place::sync_parent(&self.path).map_err(|error| self.io(error)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.open().map(|_| ()),
             Err(error) => Err(self.io(error)),
         }

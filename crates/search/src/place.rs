@@ -50,8 +50,6 @@ const KEEPING: &str = "KEEPING";
 const LONGEST_WORD: u64 = 64;
 /// The folder's name in the log's.
 const NAME: &str = "search";
-/// What the name of a folder ends with that is being removed.
-const GOING: &str = ".going";
 
 /// The place of a log's index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +93,9 @@ impl Place {
     /// Says whether an index is kept; where none is, what there is goes.
     pub(crate) fn keep(&self, keeping: Keeping) -> io::Result<()> {
         match keeping {
-            Keeping::Lazy => return gone(fs::remove_file(self.folder().join(KEEPING))),
+            Keeping::Lazy => {
+                return annals_files::gone(fs::remove_file(self.folder().join(KEEPING)));
+            }
             Keeping::Kept => {}
             Keeping::Off => self.forget_all()?,
         }
@@ -128,7 +128,7 @@ impl Place {
         for entry in fs::read_dir(self.folder())? {
             let name = entry?.file_name();
             if name != *current && name != KEEPING {
-                self.remove(Path::new(&name))?;
+                annals_files::forget_entry(&self.folder(), Path::new(&name))?;
             }
         }
         Ok(())
@@ -136,34 +136,15 @@ impl Place {
 
     /// Removes an epoch's index.
     pub(crate) fn forget(&self, epoch: Epoch) -> io::Result<()> {
-        self.remove(Path::new(&epoch.0.to_string()))
+        annals_files::forget_entry(&self.folder(), Path::new(&epoch.0.to_string()))
     }
 
     /// Removes all that there is.
     pub(crate) fn forget_all(&self) -> io::Result<()> {
         match is_folder(&self.folder())? {
-            true => gone(fs::remove_dir_all(self.folder())),
+            true => annals_files::gone(fs::remove_dir_all(self.folder())),
             false => Ok(()),
         }
-    }
-
-    /// Renames an entry and then removes it, so that who still writes there by its old name makes nothing.
-    fn remove(&self, name: &Path) -> io::Result<()> {
-        let found = self.folder().join(name);
-        match fs::symlink_metadata(&found) {
-            Ok(kind) if !kind.is_dir() => return gone(fs::remove_file(&found)),
-            Ok(_) => {}
-            Err(error) => return gone(Err(error)),
-        }
-        if name.to_string_lossy().ends_with(GOING) {
-            return gone(fs::remove_dir_all(&found));
-        }
-        let mut going = name.as_os_str().to_owned();
-        going.push(GOING);
-        let going = self.folder().join(going);
-        gone(fs::remove_dir_all(&going))?;
-        gone(fs::rename(&found, &going))?;
-        gone(fs::remove_dir_all(&going))
     }
 }
 
@@ -174,14 +155,6 @@ fn said_in(file: &Path) -> io::Result<String> {
         .take(LONGEST_WORD)
         .read_to_string(&mut said)?;
     Ok(said)
-}
-
-/// What another process removed first is removed, too.
-fn gone(done: io::Result<()>) -> io::Result<()> {
-    match done {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        done => done,
-    }
 }
 
 fn is_folder(path: &Path) -> io::Result<bool> {

@@ -159,7 +159,7 @@ pub struct Answer {
     pub hits: Vec<Hit>,
     /// How many there are.
     pub count: Count,
-    /// Events that may be answers and that nobody looked at, since so many before were none ([`SearchRequest::most_refused`]).
+    /// Events that the index proposes and that were not read, since so many before were no answers ([`SearchRequest::most_refused`]).
     pub passed_over: u64,
     /// Up to where the log was searched.
     pub searched: Position,

@@ -4,7 +4,9 @@
 //! load by themselves. One transaction is under way in each process: a second one would only wait for the same
 //! row of the log's head, on a connection more.
 
+use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use annals_event_log::AppendError;
 use annals_event_log::store_support::Chains;
@@ -12,6 +14,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::failure::Failure;
 use crate::group::{self, Done};
+use crate::metrics::Outcome;
 use crate::outcome::{AppendFailure, Failed};
 use crate::queue::{Caller, Job, Queued, Removal, Work};
 use crate::redaction;
@@ -61,6 +64,7 @@ pub(crate) async fn run(shared: Arc<Shared>, mut queued: UnboundedReceiver<Queue
 
 async fn grouped(shared: &Shared, jobs: Vec<(Work, Caller<AppendError>)>, chains: &mut Chains) {
     let (mut works, callers): (Vec<Work>, Vec<_>) = jobs.into_iter().unzip();
+    let begun = Instant::now();
     let mut back_off = shared.appends.back_off();
     let (mut names, mut is_unknown) = (Names::new(), false);
     let failed = loop {
@@ -68,7 +72,8 @@ async fn grouped(shared: &Shared, jobs: Vec<(Work, Caller<AppendError>)>, chains
             Ok(done) => {
                 done.links.iter().for_each(|link| chains.advance(*link));
                 // First the watermark: a caller that is answered may look at once.
-                shared.watermark.advance(done.position);
+                shared.reached(done.position.0);
+                count(shared, begun, &done);
                 shared.signals.committed();
                 for (caller, answer) in callers.into_iter().zip(done.answers) {
                     // A caller that is gone has dropped its future; that is allowed.
@@ -86,6 +91,9 @@ async fn grouped(shared: &Shared, jobs: Vec<(Work, Caller<AppendError>)>, chains
                 let attempts = back_off.attempts();
                 if !helps || !back_off.again().await {
                     let failure = failed.failure;
+                    if !is_unknown {
+                        uploads::discard(shared, names, &HashSet::new()).await;
+                    }
                     break AppendFailure::new(
                         Failed {
                             failure,
@@ -94,13 +102,31 @@ async fn grouped(shared: &Shared, jobs: Vec<(Work, Caller<AppendError>)>, chains
                         attempts,
                     );
                 }
-                tracing::warn!(error = %failed.failure, attempts, is_unknown, "appending again");
+                shared.metrics.again("append");
+                if back_off.is_to_say() {
+                    tracing::warn!(error = %failed.failure, attempts, is_unknown, "appending again");
+                }
             }
         }
     };
     tracing::error!(error = %failed, "appends were not acknowledged");
+    let outcome = match is_unknown {
+        true => Outcome::Unknown,
+        false => Outcome::Refused,
+    };
+    shared.metrics.answered(works.len(), outcome);
     for (caller, work) in callers.into_iter().zip(works) {
         Job::Grouped(work, caller).fail(failed.clone());
+    }
+}
+
+fn count(shared: &Shared, begun: Instant, done: &Done) {
+    let (metrics, batches) = (&shared.metrics, done.answers.len());
+    let refused = done.answers.iter().filter(|it| it.is_err()).count();
+    metrics.answered(batches - refused, Outcome::Acknowledged);
+    metrics.answered(refused, Outcome::Refused);
+    if done.events > 0 {
+        metrics.committed(begun.elapsed(), batches, done.events);
     }
 }
 
@@ -138,7 +164,7 @@ async fn alone(
         let failed = match redact_once(shared, &mut removal).await {
             Ok(answer) => {
                 if let Ok(appended) = &answer {
-                    shared.watermark.advance(appended.last);
+                    shared.reached(appended.last.0);
                     shared.signals.committed();
                 }
                 let _ = caller.send(answer);
@@ -161,7 +187,10 @@ async fn alone(
             tracing::error!(error = %failed, "a redaction was not acknowledged");
             return Job::Alone(Box::new(removal), caller).fail(failed);
         }
-        tracing::warn!(error = %failed.failure, attempts, is_unknown, "redacting again");
+        shared.metrics.again("redact");
+        if back_off.is_to_say() {
+            tracing::warn!(error = %failed.failure, attempts, is_unknown, "redacting again");
+        }
     }
 }
 

@@ -1,22 +1,24 @@
 //! Connections: how each is made and set up, and pools of them.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts,
 };
 use tokio_postgres::Config;
-use tokio_postgres::config::TargetSessionAttrs;
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::config::{LoadBalanceHosts, TargetSessionAttrs};
 
+use crate::dial::{Dialer, Dialing};
 use crate::failure::Failure;
 use crate::settings::{Access, Settings};
 
 /// How connections to a log's server are made.
 #[derive(Clone)]
 pub(crate) struct Connector {
-    pub(crate) server: Config,
-    pub(crate) tls: MakeRustlsConnect,
+    server: Config,
+    pub(crate) dialer: Dialer,
     set_up: String,
 }
 
@@ -25,7 +27,7 @@ impl Connector {
     pub(crate) fn new(settings: &Settings) -> Result<Connector, Failure> {
         let mut server = settings.server.clone();
         server.connect_timeout(settings.connect_timeout);
-        server.keepalives_idle(Duration::from_secs(30));
+        notice_cuts(&mut server, settings.connect_timeout);
         if server.get_application_name().is_none() {
             server.application_name("annals");
         }
@@ -33,20 +35,34 @@ impl Connector {
         // what this process has seen already.
         if settings.has_several_hosts() {
             server.target_session_attrs(TargetSessionAttrs::ReadWrite);
+            // One that takes connections and does not answer must not be the first each time.
+            server.load_balance_hosts(LoadBalanceHosts::Random);
         }
+        let tls = crate::tls::connector(&settings.tls)?;
+        // One that is connected to says who may come in within the same time once more.
+        let dialer = Dialer::new(&server, tls, settings.connect_timeout * 2);
         Ok(Connector {
             server,
-            tls: crate::tls::connector(&settings.tls)?,
+            dialer,
             set_up: set_up(settings),
         })
     }
 
-    /// A pool of at most so many.
-    pub(crate) fn pool(&self, most: usize, wait: Duration) -> Result<Pool, Failure> {
+    /// A pool of at most so many, and what counts the warnings of its connections.
+    pub(crate) fn pool(
+        &self,
+        most: usize,
+        wait: Duration,
+    ) -> Result<(Pool, Arc<AtomicU64>), Failure> {
+        let warnings = Arc::<AtomicU64>::default();
+        let dialing = Dialing {
+            dialer: self.dialer.clone(),
+            warnings: Arc::clone(&warnings),
+        };
         let config = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
-        let manager = Manager::from_config(self.server.clone(), self.tls.clone(), config);
+        let manager = Manager::from_connect(self.server.clone(), dialing, config);
         let set_up = self.set_up.clone();
         let hook = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
             let set_up = set_up.clone();
@@ -62,15 +78,35 @@ impl Connector {
             .runtime(Runtime::Tokio1)
             .timeouts(Timeouts {
                 wait: Some(wait),
-                create: None,
+                create: Some(self.dialer.longest()),
                 recycle: None,
             })
             .post_create(hook)
             .build();
-        pool.map_err(|error| Failure::Other {
+        let pool = pool.map_err(|error| Failure::Other {
             code: String::new(),
             detail: error.to_string(),
-        })
+        })?;
+        Ok((pool, warnings))
+    }
+}
+
+/// Has a connection into a network that was cut end soon, where the URL says nothing of it: until then its caller waits,
+/// and another server may have been promoted.
+fn notice_cuts(server: &mut Config, soon: Duration) {
+    // The system counts in whole seconds, takes no 0 and no hours.
+    let soon = soon.clamp(Duration::from_secs(1), Duration::from_secs(60));
+    if server.get_tcp_user_timeout().is_none() {
+        server.tcp_user_timeout(soon * 2);
+    }
+    if server.get_keepalives_idle() == Config::new().get_keepalives_idle() {
+        server.keepalives_idle(soon);
+    }
+    if server.get_keepalives_interval().is_none() {
+        server.keepalives_interval(soon);
+    }
+    if server.get_keepalives_retries().is_none() {
+        server.keepalives_retries(2);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use deadpool_postgres::ClientWrapper;
-use tokio_postgres::Error;
+use tokio_postgres::{Error, Row};
 
 /// The settings of a server, as one of its sessions sees them, on which it rests that nothing acknowledged is lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,20 @@ impl Durability {
             synchronous_standby_names: take("synchronous_standby_names"),
             fsync: take("fsync"),
             full_page_writes: take("full_page_writes"),
+        })
+    }
+
+    /// What the statement of this name gives.
+    pub(crate) fn of(row: &Row) -> Result<Durability, Error> {
+        let setting = |at: usize| -> Result<String, Error> {
+            let value: Option<String> = row.try_get(at)?;
+            Ok(value.unwrap_or_default())
+        };
+        Ok(Durability {
+            synchronous_commit: setting(0)?,
+            synchronous_standby_names: setting(1)?,
+            fsync: setting(2)?,
+            full_page_writes: setting(3)?,
         })
     }
 

@@ -40,7 +40,8 @@ pub enum Failure {
     },
     /// The server wants TLS, and it is off here.
     #[error(
-        "the server demands TLS: {detail}. Put sslmode=require into the URL; to try again does not help"
+        "the server refuses this user from here without TLS, and perhaps with it: {detail}. Where its pg_hba.conf has a \
+         hostssl line for them, put sslmode=require into the URL; to try again does not help"
     )]
     TlsRequired {
         /// What the server said.
@@ -76,7 +77,16 @@ pub enum Failure {
         /// What the server said.
         detail: String,
     },
-    /// The server, or the pool of connections to it, has no more room now.
+    /// All connections of this process are in use.
+    #[error(
+        "all connections of this process are in use: {detail}. Raise connections=N in the URL, or ask for less at once; the \
+         same call may succeed later"
+    )]
+    Busy {
+        /// What the pool said.
+        detail: String,
+    },
+    /// The server has no more room now.
     #[error(
         "the server takes no more now: {detail}. Lower the number of connections or raise max_connections; the same \
          call may succeed later"
@@ -113,6 +123,55 @@ pub enum Failure {
         "the user may not do this: {detail}. Use a member of the writer's role; to try again does not help"
     )]
     NoPermission {
+        /// What the server said.
+        detail: String,
+    },
+    /// The log that was opened is not there any more.
+    #[error(
+        "the log {log_id} is not in this database any more: it was dropped, or another one is in its place. Open the \
+         log again once you know why; to try again does not help"
+    )]
+    Gone {
+        /// Its id.
+        log_id: uuid::Uuid,
+    },
+    /// The log ends before where this process has seen it end.
+    #[error(
+        "the log ends at {found} on this server, and this process has seen it end at {seen}: the server lags behind, or \
+         has lost events in a fail-over. The same call may succeed when it has caught up; where it has lost them, close \
+         the log and open it again"
+    )]
+    Rewound {
+        /// Where it ended.
+        seen: u64,
+        /// Where it ends now.
+        found: u64,
+    },
+    /// A newer program has migrated the schema since the log was opened.
+    #[error(
+        "the schema has version {found} since another program migrated it, and this one knows versions up to {known}: use \
+         the newer program; to try again does not help"
+    )]
+    Migrated {
+        /// The schema's version.
+        found: i64,
+        /// What this program knows.
+        known: i64,
+    },
+    /// The server could lose what it acknowledges, and `require_synchronous` refuses such a server.
+    #[error(
+        "the server may lose what it acknowledges: {reasons}. Change it there (docs/postgres.md), or open the log \
+         without require_synchronous; to try again does not help"
+    )]
+    NotDurable {
+        /// Each setting that is not as it must be.
+        reasons: String,
+    },
+    /// A commit returned without the standbys that it was to wait for.
+    #[error(
+        "a commit's wait for standbys was cut short: {detail}. The same call may succeed when they have caught up"
+    )]
+    CutShort {
         /// What the server said.
         detail: String,
     },
@@ -173,6 +232,9 @@ impl Failure {
             Failure::Unreachable { .. }
                 | Failure::Lost { .. }
                 | Failure::Overloaded { .. }
+                | Failure::Busy { .. }
+                | Failure::Rewound { .. }
+                | Failure::CutShort { .. }
                 | Failure::Stopping { .. }
                 | Failure::TimedOut { .. }
                 | Failure::Contended { .. }
@@ -195,7 +257,7 @@ impl Failure {
 
 impl Classified for Failure {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Contended, Failed, Invalid, NotFound, Unavailable};
+        use ErrorClass::{Contended, Failed, Invalid, NotFound, Refused, Unavailable, Unsupported};
         match self {
             Failure::AccessDenied { .. } => Failed.code("access_denied"),
             Failure::NoDatabase { .. } => NotFound.code("no_database"),
@@ -207,6 +269,12 @@ impl Classified for Failure {
             Failure::ReadOnly { .. } => Unavailable.code("server_read_only"),
             Failure::DiskFull { .. } => Unavailable.code("disk_full"),
             Failure::Overloaded { .. } => Unavailable.code("server_overloaded"),
+            Failure::Busy { .. } => Unavailable.code("connections_busy"),
+            Failure::Gone { .. } => NotFound.code("log_gone"),
+            Failure::Rewound { .. } => Unavailable.code("log_went_back"),
+            Failure::Migrated { .. } => Unsupported.code("newer_format"),
+            Failure::NotDurable { .. } => Refused.code("not_durable"),
+            Failure::CutShort { .. } => Unavailable.code("standbys_missing"),
             Failure::Stopping { .. } => Unavailable.code("server_stopping"),
             Failure::TimedOut { .. } => Unavailable.code("timed_out"),
             Failure::Contended { .. } => Contended.code("contended"),
@@ -263,6 +331,14 @@ mod tests {
             Failure::ReadOnly { detail: detail() },
             Failure::DiskFull { detail: detail() },
             Failure::Overloaded { detail: detail() },
+            Failure::Busy { detail: detail() },
+            Failure::Gone {
+                log_id: uuid::Uuid::nil(),
+            },
+            Failure::Rewound { seen: 2, found: 1 },
+            Failure::Migrated { found: 2, known: 1 },
+            Failure::NotDurable { reasons: detail() },
+            Failure::CutShort { detail: detail() },
             Failure::Stopping { detail: detail() },
             Failure::TimedOut { detail: detail() },
             Failure::Contended { detail: detail() },

@@ -13,7 +13,10 @@ const WRITER: &str = "
     GRANT USAGE ON SCHEMA {s} TO {role};
     GRANT SELECT ON ALL TABLES IN SCHEMA {s} TO {role};
     GRANT INSERT ON {s}.logs TO {role};
-    GRANT INSERT, UPDATE ON {s}.heads, {s}.epochs, {s}.records, {s}.streams, {s}.batches TO {role};
+    GRANT INSERT, UPDATE ON {s}.heads, {s}.epochs TO {role};
+    GRANT INSERT, UPDATE (record) ON {s}.records TO {role};
+    GRANT INSERT, UPDATE (last, salt, digest) ON {s}.batches TO {role};
+    GRANT INSERT, UPDATE (version) ON {s}.streams TO {role};
     GRANT INSERT ON {s}.tree TO {role};
     GRANT INSERT, DELETE ON {s}.blobs, {s}.removed_objects TO {role};
     GRANT INSERT, UPDATE, DELETE ON {s}.models, {s}.model_rows TO {role}";

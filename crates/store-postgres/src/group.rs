@@ -8,7 +8,7 @@ use annals_event_log::{AppendError, Appended, Digest, Link, Position, Record};
 use futures::try_join;
 
 use crate::failure::Failure;
-use crate::head::signed;
+use crate::head::{self, signed};
 use crate::known::{self, Asked};
 use crate::outcome::Failed;
 use crate::queue::Work;
@@ -22,6 +22,8 @@ use crate::uploads::{self, Names};
 pub(crate) struct Done {
     /// The answer of each, in their order.
     pub(crate) answers: Vec<Result<Appended, AppendError>>,
+    /// How many events it added.
+    pub(crate) events: usize,
     /// Where the log ends.
     pub(crate) position: Position,
     pub(crate) links: Vec<Link>,
@@ -43,7 +45,7 @@ pub(crate) async fn commit(
     let mut asked = Asked::default();
     works.iter().for_each(|work| asked.add(work));
     let writing = Writing::prepare(session, &shared.sql).await?;
-    let known = known::begin(session, &shared.sql, shared.log, &asked).await?;
+    let known = known::begin(shared, session, &asked).await?;
     let mut staging = Staging::new(known, chains, names);
     let mut answers = Vec::with_capacity(works.len());
     for work in works {
@@ -65,19 +67,24 @@ pub(crate) async fn commit(
     let staged = staging.finish();
     let position = staged.head.position;
     match staged.rows.records.is_empty() {
+        true if answers.iter().any(Result::is_ok) => head::confirm(shared, session).await?,
         true => session.batch_execute("ROLLBACK").await?,
         false => {
             let write = staged
                 .rows
                 .write(session, &writing, shared.log, &staged.head);
+            let warnings = session.warnings();
             // Sent with the rows: the head is locked for one round trip less. A statement that fails makes a
             // rollback of it.
             let commit = session.batch_execute("COMMIT");
             try_join!(write, commit).map_err(Failed::at_commit)?;
+            session.demand_no_warning(warnings)?;
+            shared.confirmed(position.0);
         }
     }
     Ok(Done {
         answers,
+        events: staged.rows.records.len(),
         position,
         links: staged.links,
         blobs: staged

@@ -1,11 +1,59 @@
 //! The row that says where a log ends.
 
+use std::sync::atomic::Ordering;
+
 use annals_event_log::Position;
 use annals_event_log::tree::Frontier;
 use chrono::{DateTime, Utc};
 use tokio_postgres::Row;
 
 use crate::failure::Failure;
+use crate::outcome::Failed;
+use crate::sessions::Session;
+use crate::shared::Shared;
+
+/// Ends a transaction that locked the head and found stored what it was to store. The commit that stored it may have
+/// been cut short while it waited for standbys, by the end of its connection or of the server: then it is there, and
+/// could vanish still. Where there are standbys to wait for, this one writes as well, and waits for all before it.
+pub(crate) async fn confirm(shared: &Shared, session: &Session) -> Result<(), Failed> {
+    if !waits_for_standbys(shared, session).await? {
+        return Ok(session.batch_execute("ROLLBACK").await?);
+    }
+    let touch = session.prepare_cached(&shared.sql.touch_head).await?;
+    let row = session.query_opt(&touch, &[&shared.log]).await?;
+    let position = unsigned(shared.demand_there(row)?.try_get(0)?)?;
+    let warnings = session.warnings();
+    let committed = session.batch_execute("COMMIT").await;
+    committed.map_err(Failed::at_commit)?;
+    session.demand_no_warning(warnings)?;
+    shared.confirmed(position);
+    Ok(())
+}
+
+/// Has all up to a position confirmed, where this process does not know that it is.
+pub(crate) async fn confirm_up_to(
+    shared: &Shared,
+    session: &Session,
+    position: Position,
+) -> Result<(), Failed> {
+    let is_known = position.0 <= shared.confirmed.load(Ordering::Acquire);
+    if is_known || !waits_for_standbys(shared, session).await? {
+        return Ok(());
+    }
+    session
+        .batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+        .await?;
+    // To repeat it is safe, whatever became of it.
+    let confirmed = confirm(shared, session).await;
+    Ok(confirmed.map_err(|failed| failed.failure)?)
+}
+
+async fn waits_for_standbys(shared: &Shared, session: &Session) -> Result<bool, Failed> {
+    let ask = session
+        .prepare_cached(&shared.sql.waits_for_standbys)
+        .await?;
+    Ok(session.query_one(&ask, &[]).await?.try_get(0)?)
+}
 
 /// Where a log ends, and what it counts.
 #[derive(Debug, Clone)]

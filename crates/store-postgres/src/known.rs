@@ -7,14 +7,17 @@ use annals_event_log::store_support::{BatchRow, referenced_blobs};
 use annals_event_log::{BatchId, Digest, Prepared, Version};
 use chrono::{DateTime, Utc};
 use futures::try_join;
+use tokio_postgres::Row;
 
 use crate::batches;
+use crate::durability::Durability;
 use crate::failure::Failure;
 use crate::head::{Head, unsigned};
+use crate::migrate;
 use crate::outcome::Failed;
 use crate::queue::Work;
 use crate::sessions::{Parameters, Session};
-use crate::statements::Statements;
+use crate::shared::Shared;
 
 /// What appends ask of a log.
 #[derive(Debug, Default)]
@@ -77,38 +80,50 @@ pub(crate) struct Known {
 /// Begins a transaction, locks the log's head and asks, in one round trip: the server runs one statement
 /// after the other, each on what is committed when it begins, which is after the lock was given.
 pub(crate) async fn begin(
+    shared: &Shared,
     session: &Session,
-    sql: &Statements,
-    log: i64,
     asked: &Asked,
 ) -> Result<Known, Failed> {
+    let (sql, log, seen) = (&shared.sql, shared.log, shared.watermark.get());
     let streams: Vec<&str> = asked.streams.iter().map(String::as_str).collect();
     let batches: Vec<BatchId> = asked.batches.iter().copied().collect();
     let blobs: Vec<&[u8]> = asked.blobs.iter().map(|digest| &digest.0[..]).collect();
-    let (lock, clock, versions, rows, sizes) = try_join!(
+    let (lock, end, clock, versions, rows, sizes) = try_join!(
         session.prepare_cached(&sql.lock_head),
+        session.prepare_cached(&sql.is_at_end),
         session.prepare_cached(&sql.clock),
         session.prepare_cached(&sql.versions),
         session.prepare_cached(&sql.batches),
         session.prepare_cached(&sql.blob_sizes),
     )?;
-    let of_log: Parameters<'_> = &[&log];
+    let of_log: Parameters<'_> = &[&log, &shared.log_id];
+    let own: Parameters<'_> = &[&log];
     let of_streams: Parameters<'_> = &[&log, &streams];
     let of_batches: Parameters<'_> = &[&log, &batches];
     let of_blobs: Parameters<'_> = &[&log, &blobs];
-    let ((), head, now, versions, rows, sizes) = try_join!(
-        session.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED"),
-        session.query_opt(&lock, of_log),
-        session.query_one(&clock, &[]),
-        session.query(&versions, of_streams),
-        session.query(&rows, of_batches),
-        session.query(&sizes, of_blobs),
+    let ((), head, is_at_end, now, versions, rows, sizes, ()) = try_join!(
+        async {
+            Ok(session
+                .batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+                .await?)
+        },
+        async { Ok::<_, Failed>(session.query_opt(&lock, of_log).await?) },
+        async { Ok(session.query_opt(&end, own).await?) },
+        async { Ok(session.query_one(&clock, &[]).await?) },
+        async { Ok(session.query(&versions, of_streams).await?) },
+        async { Ok(session.query(&rows, of_batches).await?) },
+        async { Ok(session.query(&sizes, of_blobs).await?) },
+        demand_durable(shared, session),
     )?;
-    let head = head.ok_or_else(|| Failure::NoSchema {
-        detail: "the row of the log's head is gone".to_owned(),
-    })?;
+    let head = shared.demand_there(head)?;
+    demand_version(&head)?;
+    if !shared.demand_there(is_at_end)?.try_get::<_, bool>(0)? {
+        return Err(Failure::damaged("the records do not end where the head says").into());
+    }
+    let head = Head::read(&head)?;
+    shared.demand_onward(seen, head.position.0)?;
     let mut known = Known {
-        head: Head::read(&head)?,
+        head,
         now: time(now.try_get(0)?)?,
         versions: HashMap::with_capacity(versions.len()),
         batches: HashMap::with_capacity(rows.len()),
@@ -127,6 +142,35 @@ pub(crate) async fn begin(
         known.blobs.insert(batches::digest(row.try_get(0)?)?, size);
     }
     Ok(known)
+}
+
+/// Demands, of who asks for it, that this server keeps what it acknowledges: it may be another one than the log was
+/// opened at, and its settings can be changed while it runs.
+async fn demand_durable(shared: &Shared, session: &Session) -> Result<(), Failed> {
+    if !shared.settings.require_synchronous {
+        return Ok(());
+    }
+    let ask = session.prepare_cached(&shared.sql.durability).await?;
+    let risks = Durability::of(&session.query_one(&ask, &[]).await?)?.risks();
+    match risks.is_empty() {
+        true => Ok(()),
+        false => {
+            let reasons = risks.join("; ");
+            Err(Failure::NotDurable { reasons }.into())
+        }
+    }
+}
+
+/// Demands that the schema is the one that this program knows.
+fn demand_version(head: &Row) -> Result<(), Failure> {
+    let found: i64 = head.try_get(8)?;
+    match found == migrate::KNOWN {
+        true => Ok(()),
+        false => Err(Failure::Migrated {
+            found,
+            known: migrate::KNOWN,
+        }),
+    }
 }
 
 fn time(microseconds: i64) -> Result<DateTime<Utc>, Failure> {

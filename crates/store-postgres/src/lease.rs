@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use annals_event_log::ReadError;
 use tokio::runtime::Handle;
+use tokio::task::unconstrained;
 use uuid::Uuid;
 
 use crate::shared::Shared;
@@ -65,7 +66,9 @@ impl Lease {
             });
             taken.await
         });
-        Ok(taken.await.map_err(|_| ReadError::Closed)??)
+        Ok(unconstrained(taken)
+            .await
+            .map_err(|_| ReadError::Closed)??)
     }
 
     /// Gives the lease back, so that another process need not wait for its end.
@@ -88,6 +91,8 @@ impl Lease {
             });
             given.await
         });
-        Ok(given.await.map_err(|_| ReadError::Closed)??)
+        Ok(unconstrained(given)
+            .await
+            .map_err(|_| ReadError::Closed)??)
     }
 }

@@ -17,9 +17,10 @@
 mod back_off;
 mod batches;
 mod blobs;
+mod check;
 mod commit_loop;
 mod connect;
-
+mod dial;
 mod durability;
 mod error;
 mod failure;
@@ -27,10 +28,12 @@ mod grants;
 mod group;
 mod head;
 mod known;
+mod leading;
 mod lease;
 mod listen;
 mod log;
 mod lookup;
+mod metrics;
 mod migrate;
 mod models;
 mod objects;
@@ -41,6 +44,8 @@ mod ports;
 mod queue;
 mod redaction;
 mod rows;
+#[cfg(feature = "s3")]
+mod s3;
 mod sessions;
 mod settings;
 mod shared;

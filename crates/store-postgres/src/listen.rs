@@ -48,7 +48,10 @@ pub(crate) async fn tell(shared: Arc<Shared>) {
 pub(crate) async fn hear(shared: Arc<Shared>, connector: Connector) {
     loop {
         if let Err(error) = hear_on_one(&shared, &connector).await {
-            tracing::debug!(%error, "the connection for notifications is lost; readers poll");
+            tracing::debug!(
+                ?error,
+                "the connection for notifications is lost; readers poll"
+            );
         }
         // What was told meanwhile is found by a look.
         shared.signals.ring();
@@ -56,8 +59,8 @@ pub(crate) async fn hear(shared: Arc<Shared>, connector: Connector) {
     }
 }
 
-async fn hear_on_one(shared: &Shared, connector: &Connector) -> Result<(), Error> {
-    let (client, mut connection) = connector.server.connect(connector.tls.clone()).await?;
+async fn hear_on_one(shared: &Shared, connector: &Connector) -> Result<(), Option<Error>> {
+    let (client, mut connection) = connector.dialer.connect().await?;
     let listen = format!("LISTEN {}", channel(shared.log_id));
     let heard = async {
         while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
@@ -65,15 +68,16 @@ async fn hear_on_one(shared: &Shared, connector: &Connector) -> Result<(), Error
                 shared.signals.ring();
             }
         }
-        Ok(())
+        Ok::<(), Error>(())
     };
     // The client asks, and the connection is what answers it: both are polled until the connection ends.
     let asked = async {
         client.batch_execute(&listen).await?;
         std::future::pending::<Result<(), Error>>().await
     };
-    tokio::select! {
+    let ended = tokio::select! {
         ended = heard => ended,
         refused = asked => refused,
-    }
+    };
+    ended.map_err(Some)
 }

@@ -9,10 +9,12 @@ use std::time::Duration;
 use annals_event_log::ReadError;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::watch;
+use tokio::task::unconstrained;
 use uuid::Uuid;
 
 use crate::commit_loop;
 use crate::error::OpenError;
+use crate::leading::Leading;
 use crate::lease::Lease;
 use crate::listen;
 use crate::opening::{self, Mode};
@@ -30,6 +32,7 @@ pub struct PostgresLog {
     pub(crate) shared: Arc<Shared>,
     pub(crate) handle: Handle,
     pub(crate) queue: Queue,
+    pub(crate) leading: Leading,
     closed: AtomicBool,
     ended: watch::Receiver<()>,
 }
@@ -92,6 +95,7 @@ impl PostgresLog {
             ended,
         } = answered.recv().map_err(|error| failed(&error))??;
         Ok(PostgresLog {
+            leading: Leading::new(Arc::clone(&shared), handle.clone()),
             shared,
             handle,
             queue,
@@ -132,7 +136,8 @@ impl PostgresLog {
     /// Waits until what was accepted is committed and the threads have ended.
     pub(crate) async fn ended(&self) {
         // The sender is dropped at the end, and never sends.
-        let _ = self.ended.clone().changed().await;
+        let mut ended = self.ended.clone();
+        let _ = unconstrained(ended.changed()).await;
     }
 }
 

@@ -1,6 +1,8 @@
 //! Look-ups: versions, streams, batches, hashes, counts. Each asks for the log's head behind what it looks up, in the
 //! same round trip, so that the watermark is never below what a caller was given.
 
+use std::sync::Arc;
+
 use annals_event_log::store_support::{BatchRow, clamp_limit};
 use annals_event_log::tree::STEP;
 use annals_event_log::{
@@ -12,9 +14,10 @@ use tokio_postgres::Row;
 
 use crate::batches;
 use crate::failure::Failure;
-use crate::head::{signed, unsigned};
+use crate::head::{self, signed, unsigned};
 use crate::outcome::Failed;
 use crate::sessions::{Parameters, Session};
+use crate::settings::Access;
 use crate::shared::Shared;
 
 /// The rows of a statement, with the watermark brought to what they are of.
@@ -28,28 +31,33 @@ pub(crate) async fn rows(
         session.prepare_cached(text),
         session.prepare_cached(&shared.sql.head_position),
     )?;
-    let of_log: Parameters<'_> = &[&shared.log];
+    let of_log: Parameters<'_> = &[&shared.log, &shared.log_id];
+    let seen = shared.watermark.get();
     let (rows, head) = try_join!(
         session.query(&statement, parameters),
         session.query_opt(&head, of_log),
     )?;
-    if let Some(head) = head {
-        shared.reached(unsigned(head.try_get(0)?)?);
-    }
+    let head = unsigned(shared.demand_there(head)?.try_get(0)?)?;
+    shared.demand_onward(seen, head)?;
+    shared.reached(head);
     Ok(rows)
 }
 
 /// Looks at the head alone.
 pub(crate) fn position_of(
-    shared: &Shared,
+    shared: &Arc<Shared>,
 ) -> impl for<'a> Fn(&'a Session) -> BoxFuture<'a, Result<u64, Failed>> + Send + Sync {
-    let (text, log) = (shared.sql.head_position.clone(), shared.log);
+    let shared = Arc::clone(shared);
     move |session| {
-        let text = text.clone();
+        let shared = Arc::clone(&shared);
         Box::pin(async move {
-            let statement = session.prepare_cached(&text).await?;
-            let row = session.query_one(&statement, &[&log]).await?;
-            Ok(unsigned(row.try_get(0)?)?)
+            let statement = session.prepare_cached(&shared.sql.head_position).await?;
+            let seen = shared.watermark.get();
+            let of_log: Parameters<'_> = &[&shared.log, &shared.log_id];
+            let row = session.query_opt(&statement, of_log).await?;
+            let head = unsigned(shared.demand_there(row)?.try_get(0)?)?;
+            shared.demand_onward(seen, head)?;
+            Ok(head)
         })
     }
 }
@@ -118,7 +126,14 @@ pub(crate) async fn batch(
     let rows = rows(shared, session, &shared.sql.batches, &[&shared.log, &asked]).await?;
     match rows.first() {
         None => Ok(None),
-        Some(row) => Ok(Some(batches::read(row)?.1)),
+        Some(row) => {
+            let row = batches::read(row)?.1;
+            // Callers take it for acknowledged.
+            if shared.settings.access == Access::ReadWrite {
+                head::confirm_up_to(shared, session, row.appended.last).await?;
+            }
+            Ok(Some(row))
+        }
     }
 }
 
@@ -133,6 +148,9 @@ pub(crate) async fn hashes(
     if !level.is_multiple_of(STEP) {
         return Ok(Vec::new());
     }
+    let complete = shared.watermark.get().0.checked_shr(level.into());
+    let expected = complete.unwrap_or_default().saturating_sub(first);
+    let expected = expected.min(clamp_limit(limit) as u64);
     let (first, limit) = (signed(first), signed(clamp_limit(limit) as u64));
     let rows = match level {
         0 => {
@@ -150,6 +168,13 @@ pub(crate) async fn hashes(
             rows(shared, session, &shared.sql.hashes, parameters).await?
         }
     };
+    // They come with the records, in one transaction.
+    if (rows.len() as u64) < expected {
+        let reason = format!(
+            "of level {level} of the tree, {expected} hashes from {first} on are not all there"
+        );
+        return Err(Failure::damaged(reason).into());
+    }
     let digests = rows.iter().map(|row| Ok(batches::digest(row.try_get(0)?)?));
     digests.collect()
 }

@@ -23,7 +23,7 @@ const STEPS: [&str; 2] = [
 pub(crate) const KNOWN: i64 = STEPS.len() as i64;
 
 /// How long a process may migrate without a sign.
-const LEASE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_secs(15);
 /// How long others wait for it.
 const PATIENCE: Duration = Duration::from_secs(90);
 /// The time between two looks at what it does.
@@ -92,12 +92,17 @@ pub(crate) async fn version(client: &ClientWrapper, schema: &str) -> Result<Opti
 async fn migrate(client: &ClientWrapper, settings: &Settings) -> Result<(), OpenError> {
     let schema = &settings.schema;
     let begun = Instant::now();
-    make_state(client, schema).await?;
-    let own = Uuid::new_v4();
+    match make_state(client, schema).await {
+        Err(Failure::NoPermission { detail }) => {
+            return Err(not_owner(client, settings, detail).await);
+        }
+        made => made?,
+    }
+    let (own, mut is_said) = (Uuid::new_v4(), false);
     let take = in_schema(
         "UPDATE {s}.schema_version SET holder = $1, held_until = clock_timestamp() + $2::bigint * interval '1 millisecond'
-            WHERE only_row = 1 AND version < $3
-                AND (holder IS NULL OR holder = $1 OR held_until < clock_timestamp())",
+            WHERE only_row IN (SELECT only_row FROM {s}.schema_version WHERE only_row = 1 AND version < $3
+                AND (holder IS NULL OR holder = $1 OR held_until < clock_timestamp()) FOR UPDATE SKIP LOCKED)",
         schema,
     );
     let lease = i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX);
@@ -114,6 +119,12 @@ async fn migrate(client: &ClientWrapper, settings: &Settings) -> Result<(), Open
             stepped?;
             continue;
         }
+        if begun.elapsed() > Duration::from_secs(1) && !std::mem::replace(&mut is_said, true) {
+            tracing::warn!(
+                schema,
+                "waits for another process that makes or migrates the schema"
+            );
+        }
         if begun.elapsed() > PATIENCE {
             return Err(OpenError::Migrating {
                 schema: schema.clone(),
@@ -122,6 +133,18 @@ async fn migrate(client: &ClientWrapper, settings: &Settings) -> Result<(), Open
             });
         }
         tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// What to say to a user who may not make tables: where they are there, it takes their owner to change them.
+async fn not_owner(client: &ClientWrapper, settings: &Settings, detail: String) -> OpenError {
+    match version(client, &settings.schema).await {
+        Ok(Some(found)) if found > 0 => OpenError::OlderSchema {
+            schema: settings.schema.clone(),
+            found,
+            known: KNOWN,
+        },
+        _ => Failure::NoPermission { detail }.into(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use annals_event_log::store_support::{behind, check_checkpoint, check_model_name, clamp_limit};
-use annals_event_log::{CommitError, Epoch, ModelCheckpoint, Position, Row, Rows};
+use annals_event_log::{CommitError, Epoch, ModelCheckpoint, Position, Row, Rows, SUBSCRIPTIONS};
 use bytes::Bytes;
 use futures::try_join;
 
@@ -87,17 +87,17 @@ pub(crate) async fn commit(
     )?;
     let (log, model) = (&shared.log, &commit.model);
     let (of_log, of_model): (Parameters<'_>, Parameters<'_>) = (&[log], &[log, model]);
-    // Rows need not survive a power cut: the log does, and a model that fell behind catches up.
+    let of_head: Parameters<'_> = &[log, &shared.log_id];
+    let seen = shared.watermark.get();
     let ((), epoch, _, at, head) = try_join!(
-        session.batch_execute(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off"
-        ),
+        session.batch_execute(begin_of(model)),
         session.query_one(&share, of_log),
         session.execute(&begin, of_model),
         session.query_one(&lock, of_model),
-        session.query_one(&head, of_log),
+        session.query_opt(&head, of_head),
     )?;
-    let watermark = Position(unsigned(head.try_get(0)?)?);
+    let watermark = Position(unsigned(shared.demand_there(head)?.try_get(0)?)?);
+    shared.demand_onward(seen, watermark.0)?;
     shared.reached(watermark.0);
     let actual = ModelCheckpoint {
         position: Position(unsigned(at.try_get(0)?)?),
@@ -130,6 +130,15 @@ pub(crate) async fn commit(
     )
     .map_err(Failed::at_commit)?;
     Ok(Ok(()))
+}
+
+/// Rows need not survive a power cut: the log does, and a model that fell behind catches up. Places of subscribers
+/// follow from nothing.
+fn begin_of(model: &str) -> &'static str {
+    match model == SUBSCRIPTIONS {
+        true => "BEGIN ISOLATION LEVEL READ COMMITTED",
+        false => "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off",
+    }
 }
 
 fn check(commit: &Commit, actual: ModelCheckpoint, watermark: Position) -> Result<(), CommitError> {

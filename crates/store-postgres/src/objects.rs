@@ -18,8 +18,28 @@ use uuid::Uuid;
 use crate::error::OpenError;
 use crate::failure::Failure;
 
+/// The store that a place names: `s3://BUCKET/PREFIX`, or a folder.
+pub(crate) fn named(place: &str) -> Result<Arc<dyn ObjectStore>, OpenError> {
+    match place.strip_prefix("s3://") {
+        Some(place) => s3(place),
+        None => folder(Folder::new(place)),
+    }
+}
+
+#[cfg(feature = "s3")]
+use crate::s3::bucket as s3;
+
+#[cfg(not(feature = "s3"))]
+fn s3(_: &str) -> Result<Arc<dyn ObjectStore>, OpenError> {
+    Err(OpenError::InvalidUrl {
+        reason:
+            "this build has no S3 for blobs=s3://...: build with the feature `s3`, or name a folder"
+                .to_owned(),
+    })
+}
+
 /// A folder for objects; each is synced, with its name, before it counts as written.
-pub(crate) fn folder(path: &Folder) -> Result<Arc<dyn ObjectStore>, OpenError> {
+fn folder(path: &Folder) -> Result<Arc<dyn ObjectStore>, OpenError> {
     let unusable = |error: &dyn std::fmt::Display| OpenError::InvalidUrl {
         reason: format!("blobs={} cannot be used: {error}", path.display()),
     };
@@ -54,20 +74,15 @@ impl Objects {
         Ok(name)
     }
 
-    /// Reads content, and compares it with its digest.
-    pub(crate) async fn get(&self, name: &str, digest: Digest) -> Result<Bytes, Failure> {
-        let missing = || {
-            Failure::damaged(format!(
-                "the object {name} of a blob is not in the object store"
-            ))
-        };
+    /// Reads content, and compares it with its digest; `None` where there is no such object.
+    pub(crate) async fn get(&self, name: &str, digest: Digest) -> Result<Option<Bytes>, Failure> {
         let found = match self.store.get(&self.path(name)).await {
-            Err(Error::NotFound { .. }) => return Err(missing()),
+            Err(Error::NotFound { .. }) => return Ok(None),
             found => found.map_err(|error| failed(&error))?,
         };
         let content = found.bytes().await.map_err(|error| failed(&error))?;
         match Digest::of(&content) == digest {
-            true => Ok(content),
+            true => Ok(Some(content)),
             false => Err(Failure::damaged(format!(
                 "the object {name} has another digest"
             ))),

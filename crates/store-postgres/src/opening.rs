@@ -1,5 +1,7 @@
 //! Opening a log: the server is looked at, the schema brought up to date, the log found or made.
 
+use std::sync::atomic::AtomicU64;
+
 use annals_event_log::tree::Frontier;
 use annals_event_log::{IdSecret, Watermark};
 use deadpool_postgres::ClientWrapper;
@@ -11,6 +13,7 @@ use crate::durability::Durability;
 use crate::error::OpenError;
 use crate::failure::Failure;
 use crate::head::unsigned;
+use crate::metrics::Metrics;
 use crate::migrate;
 use crate::objects::Objects;
 use crate::sessions::Sessions;
@@ -32,21 +35,18 @@ pub(crate) enum Mode {
 
 /// Opens a log, on the runtime that it will be worked with.
 pub(crate) async fn open(settings: Settings, mode: Mode) -> Result<(Shared, Connector), OpenError> {
+    settings.check()?;
     let connector = Connector::new(&settings)?;
+    let metrics = Metrics::of(&settings);
     let sessions = |most: usize| -> Result<Sessions, Failure> {
         let wait = settings.patience.max(settings.lock_timeout);
         let pool = connector.pool(most, wait)?;
-        let (limit, patience) = (settings.statement_timeout, settings.patience);
-        Ok(Sessions::new(
-            pool,
-            limit,
-            patience,
-            settings.has_several_hosts(),
-        ))
+        let connecting = wait + connector.dialer.longest() + settings.connect_timeout;
+        Ok(Sessions::new(pool, connecting, &settings, metrics.clone()))
     };
     let (appends, others) = (sessions(1)?, sessions(settings.connections)?);
     let sql = Statements::new(&settings.schema);
-    let (log, log_id, position) = reach(&others, &settings, &sql, mode).await?;
+    let (log, log_id, position) = reach(&others, &settings, &sql, mode, &metrics).await?;
     let watermark = Watermark::new(annals_event_log::Position(position));
     let store = settings.objects.clone();
     let shared = Shared {
@@ -58,7 +58,9 @@ pub(crate) async fn open(settings: Settings, mode: Mode) -> Result<(Shared, Conn
         sessions: others,
         appends,
         watermark,
+        confirmed: AtomicU64::new(0),
         signals: Signals::default(),
+        metrics,
     };
     Ok((shared, connector))
 }
@@ -70,6 +72,7 @@ async fn reach(
     settings: &Settings,
     sql: &Statements,
     mode: Mode,
+    metrics: &Metrics,
 ) -> Result<(i64, Uuid, u64), OpenError> {
     let own = settings.log_id.unwrap_or_else(Uuid::now_v7);
     let mut back_off = sessions.back_off();
@@ -84,7 +87,10 @@ async fn reach(
             return Err(error);
         }
         let attempt = back_off.attempts();
-        tracing::warn!(%error, attempt, "opening again");
+        metrics.again("open");
+        if back_off.is_to_say() {
+            tracing::warn!(%error, attempt, "opening again");
+        }
     }
 }
 
@@ -124,7 +130,9 @@ async fn find(
             Err(OpenError::AlreadyExists { log, schema })
         }
         Some((log, log_id)) => {
-            let head = session.query_one(&sql.head_position, &[&log]).await?;
+            let head = session
+                .query_one(&sql.head_position, &[&log, &log_id])
+                .await?;
             Ok((log, log_id, unsigned(head.try_get(0)?)?))
         }
     }
@@ -158,7 +166,10 @@ async fn look_at_server(session: &ClientWrapper, settings: &Settings) -> Result<
     if settings.require_synchronous {
         return Err(OpenError::NotDurable { reasons });
     }
-    tracing::warn!(reasons, "the server may lose what it acknowledges");
+    // Who only reads is told nothing that could be lost.
+    if settings.access == Access::ReadWrite {
+        tracing::warn!(reasons, "the server may lose what it acknowledges");
+    }
     Ok(())
 }
 

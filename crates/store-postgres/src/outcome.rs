@@ -66,10 +66,8 @@ impl AppendFailure {
 
     fn state(&self) -> &'static str {
         match self.is_unknown {
-            true => {
-                "whether it was stored is not known (repeat it with the same batch id; no reopening is needed)"
-            }
-            false => "nothing was stored (no reopening is needed)",
+            true => "whether it was stored is not known (repeat it with the same batch id)",
+            false => "nothing was stored",
         }
     }
 }
@@ -77,7 +75,9 @@ impl AppendFailure {
 impl From<AppendFailure> for AppendError {
     fn from(failed: AppendFailure) -> AppendError {
         match failed.failure {
-            Failure::Damaged { detail } => AppendError::Corrupt { reason: detail },
+            Failure::Damaged { ref detail } if !failed.is_unknown => AppendError::Corrupt {
+                reason: detail.clone(),
+            },
             Failure::NoPermission { .. } if !failed.is_unknown => AppendError::ReadOnly,
             _ => AppendError::Unavailable {
                 source: Box::new(failed),

@@ -1,8 +1,9 @@
 //! Pages of records.
 
 use annals_event_log::store_support::{PAGE_BYTES, clamp_limit};
-use annals_event_log::{Direction, Page, Query, Record, Source};
+use annals_event_log::{Direction, Page, Position, Query, Record, Source};
 use bytes::Bytes;
+use tokio_postgres::Row;
 
 use crate::failure::Failure;
 use crate::head::{signed, unsigned};
@@ -35,10 +36,20 @@ pub(crate) async fn read(
         None => &[&shared.log, &from, &most, &bytes],
         Some(name) => &[&shared.log, &from, &most, &bytes, name],
     };
+    let seen = shared.watermark.get();
     let rows = lookup::rows(shared, session, text(shared, query), parameters).await?;
     let mut page = Page::default();
+    let mut expected = first(query, seen, rows.is_empty())?;
     for row in &rows {
         let key = unsigned(row.try_get(0)?)?;
+        if expected.is_some_and(|expected| expected != key) || key > last(shared, query) {
+            let reason = format!("the record at {key} is not where the log has one");
+            return Err(Failure::damaged(reason).into());
+        }
+        expected = expected.map(|expected| match query.direction {
+            Direction::Forward => expected.saturating_add(1),
+            Direction::Backward => expected.saturating_sub(1),
+        });
         let record: Option<&[u8]> = row.try_get(1)?;
         let Some(record) = record.filter(|_| page.records.len() < limit) else {
             page.next = Some(key);
@@ -47,9 +58,49 @@ pub(crate) async fn read(
         let record = Record::decode(Bytes::copy_from_slice(record));
         let record =
             record.map_err(|error| Failure::damaged(format!("record at {key}: {error}")))?;
+        demand_place(&record, row)?;
         page.records.push(record);
     }
     Ok(page)
+}
+
+/// The first key of a page whose keys are dense, where that is known: one that is missing is damage.
+fn first(query: &Query, seen: Position, is_empty: bool) -> Result<Option<u64>, Failure> {
+    let from = query.from.max(1);
+    match (&query.source, query.direction) {
+        (Source::EventType(_), _) | (_, Direction::Backward) => Ok(None),
+        (Source::All, Direction::Forward) if is_empty && from <= seen.0 => {
+            Err(Failure::damaged(format!("the record at {from} is missing")))
+        }
+        (Source::All | Source::Stream(_), Direction::Forward) => Ok(Some(from)),
+    }
+}
+
+/// The last key that there can be.
+fn last(shared: &Shared, query: &Query) -> u64 {
+    match &query.source {
+        Source::Stream(_) => u64::MAX,
+        // It was asked for behind the rows.
+        Source::All | Source::EventType(_) => shared.watermark.get().0,
+    }
+}
+
+/// Demands that a record belongs where its row says that it does: by its columns it is found, and no digest is over
+/// them.
+fn demand_place(record: &Record, row: &Row) -> Result<(), Failed> {
+    let (stream, event_type): (&str, &str) = (row.try_get(3)?, row.try_get(5)?);
+    let (position, version) = (unsigned(row.try_get(2)?)?, unsigned(row.try_get(4)?)?);
+    let is_there = record.position().0 == position
+        && record.version().0 == version
+        && record.stream() == stream
+        && record.event_type() == event_type;
+    match is_there {
+        true => Ok(()),
+        false => {
+            let reason = format!("the row at {position} says otherwise where its record belongs");
+            Err(Failure::damaged(reason).into())
+        }
+    }
 }
 
 fn text<'a>(shared: &'a Shared, query: &Query) -> &'a str {

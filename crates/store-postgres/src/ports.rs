@@ -9,12 +9,15 @@ use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
     EventLog, IdSecret, Link, ModelCheckpoint, Page, Position, Prepared, Query, ReadError,
     ReadModels, Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    tree,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::BoxFuture;
+use tokio::task::unconstrained;
 use uuid::Uuid;
 
+use crate::check::Checked;
 use crate::failure::Failure;
 use crate::log::PostgresLog;
 use crate::models::{Commit, Scan};
@@ -22,7 +25,7 @@ use crate::outcome::Failed;
 use crate::queue::{Removal, Work};
 use crate::sessions::Session;
 use crate::shared::Shared;
-use crate::{blobs, lookup, models, pages, tail};
+use crate::{blobs, check, lookup, models, pages, tail};
 
 /// What a call does on a connection, as often as it is tried.
 type Asked<T> =
@@ -47,7 +50,7 @@ impl PostgresLog {
                 .run(move |session| asked(Arc::clone(&of_call), session));
             run.await
         });
-        ended(answer.await)
+        ended(unconstrained(answer).await)
     }
 
     /// Checks and encodes an append: where it is called if it is small, so that it is in the queue when its future was
@@ -64,7 +67,10 @@ impl PostgresLog {
         };
         match append.is_small() {
             true => make(append),
-            false => ended(self.handle.spawn_blocking(move || make(append)).await)?,
+            false => {
+                let made = self.handle.spawn_blocking(move || make(append));
+                ended(unconstrained(made).await)?
+            }
         }
     }
 }
@@ -197,7 +203,23 @@ impl EventLog for PostgresLog {
         .await
     }
 
+    async fn check_tables(&self) -> Result<Vec<String>, ReadError> {
+        let checked = self.ask(Box::new(|shared, session| {
+            Box::pin(async move { check::tables(&shared, session).await })
+        }));
+        let Checked {
+            position,
+            root,
+            mut faults,
+        } = checked.await?;
+        if tree::root(self, position).await? != root {
+            faults.push("the frontier of the head is not that of the records".to_owned());
+        }
+        Ok(faults)
+    }
+
     async fn close(&self) {
+        self.leading.end().await;
         self.shut();
         self.ended().await;
     }
@@ -242,6 +264,10 @@ impl ReadModels for PostgresLog {
             Box::pin(async move { models::commit(&shared, session, &commit).await })
         });
         self.try_ask(ask).await?.map_err(CommitError::from)?
+    }
+
+    async fn leads(&self, model: &str) -> bool {
+        !self.is_read_only() && self.opened().is_ok() && self.leading.leads(model).await
     }
 
     async fn get(&self, model: &str, key: &[u8]) -> Result<Option<Bytes>, ReadError> {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use annals_event_log::store_support::RequestDigest;
 use annals_event_log::{AppendError, Appended, Blob, Prepared, Record, RedactError, Redaction};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::task::unconstrained;
 
 use crate::outcome::AppendFailure;
 
@@ -98,13 +99,18 @@ impl Queue {
         (queue, taken)
     }
 
+    // Callers may be on a runtime's thread that they block (`block_on` of another executor): tokio's budget for a task
+    // is that thread's, and would never be given again.
+
     /// Hands work over and waits for the answer. It is in the queue when this was polled once, if there is room.
     /// Dropping the future is safe; the work may then be done or not.
     pub(crate) async fn append(&self, work: Work) -> Result<Appended, AppendError> {
         let bytes = work.bytes();
         let (caller, answered) = oneshot::channel();
         self.push(Job::Grouped(work, caller), bytes).await?;
-        answered.await.unwrap_or(Err(AppendError::Closed))
+        unconstrained(answered)
+            .await
+            .unwrap_or(Err(AppendError::Closed))
     }
 
     /// The same with a redaction.
@@ -114,13 +120,16 @@ impl Queue {
         let (caller, answered) = oneshot::channel();
         self.push(Job::Alone(Box::new(removal), caller), bytes)
             .await?;
-        answered.await.unwrap_or(Err(AppendError::Closed.into()))
+        unconstrained(answered)
+            .await
+            .unwrap_or(Err(AppendError::Closed.into()))
     }
 
     async fn push(&self, job: Job, bytes: usize) -> Result<(), AppendError> {
         // A job that is larger than the queue comes when nothing else is in it.
         let permits = u32::try_from(bytes.clamp(1, self.most)).unwrap_or(u32::MAX);
-        let room = Arc::clone(&self.room).acquire_many_owned(permits).await;
+        let room = Arc::clone(&self.room).acquire_many_owned(permits);
+        let room = unconstrained(room).await;
         let queued = Queued {
             job,
             bytes,

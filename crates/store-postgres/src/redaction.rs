@@ -13,7 +13,7 @@ use futures::try_join;
 use tokio_postgres::Error;
 
 use crate::failure::Failure;
-use crate::head::signed;
+use crate::head::{self, signed};
 use crate::known::{self, Asked};
 use crate::outcome::Failed;
 use crate::queue::Removal;
@@ -76,7 +76,7 @@ async fn made(shared: &Shared, session: &Session, removal: &mut Removal) -> Resu
     } = removal;
     let asked = Asked::of(prepared);
     let writing = Writing::prepare(session, &shared.sql).await?;
-    let known = known::begin(session, &shared.sql, shared.log, &asked).await?;
+    let known = known::begin(shared, session, &asked).await?;
     // What comes with a redaction is small, and stays in the database.
     let (chains, names) = (Chains::default(), Names::new());
     let mut staging = Staging::new(known, &chains, &names);
@@ -89,7 +89,7 @@ async fn made(shared: &Shared, session: &Session, removal: &mut Removal) -> Resu
     };
     let appended = staging.append(prepared, *request).map_err(refused)?;
     if is_repeat {
-        session.batch_execute("ROLLBACK").await?;
+        head::confirm(shared, session).await?;
         return Ok(appended);
     }
     let mut staged = staging.finish();
@@ -98,7 +98,9 @@ async fn made(shared: &Shared, session: &Session, removal: &mut Removal) -> Resu
     let write = staged
         .rows
         .write(session, &writing, shared.log, &staged.head);
+    let warnings = session.warnings();
     try_join!(write, session.batch_execute("COMMIT")).map_err(Failed::at_commit)?;
+    session.demand_no_warning(warnings)?;
     Ok(appended)
 }
 

@@ -1,6 +1,8 @@
 //! Work on connections of a pool: tried again where that helps, and with a limit on this side, too.
 
 use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use deadpool_postgres::{ClientWrapper, Object, Pool};
@@ -9,7 +11,9 @@ use tokio_postgres::types::ToSql;
 
 use crate::back_off::BackOff;
 use crate::failure::Failure;
+use crate::metrics::Metrics;
 use crate::outcome::Failed;
+use crate::settings::Settings;
 
 /// What a server may be late beyond its own limit before the connection is given up.
 const GRACE: Duration = Duration::from_secs(5);
@@ -18,13 +22,16 @@ const GRACE: Duration = Duration::from_secs(5);
 pub(crate) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// A connection, for one piece of work.
-pub(crate) struct Session(Object);
+pub(crate) struct Session {
+    client: Object,
+    warnings: Arc<AtomicU64>,
+}
 
 impl Deref for Session {
     type Target = ClientWrapper;
 
     fn deref(&self) -> &ClientWrapper {
-        &self.0
+        &self.client
     }
 }
 
@@ -33,8 +40,26 @@ impl Session {
     /// server rolls back what was open.
     pub(crate) fn end(self, is_well: bool) {
         match is_well {
-            true => drop(self.0),
-            false => drop(Object::take(self.0)),
+            true => drop(self.client),
+            false => drop(Object::take(self.client)),
+        }
+    }
+
+    /// How many commits were cut short on the connections of this pool. Ask before a commit is sent.
+    pub(crate) fn warnings(&self) -> u64 {
+        self.warnings.load(Ordering::Acquire)
+    }
+
+    /// Demands that none was since: otherwise nobody knows whether the standbys have this one.
+    pub(crate) fn demand_no_warning(&self, before: u64) -> Result<(), Failed> {
+        match self.warnings() == before {
+            true => Ok(()),
+            false => Err(Failed {
+                failure: Failure::CutShort {
+                    detail: "somebody cancelled it (pg_cancel_backend)".to_owned(),
+                },
+                is_unknown: true,
+            }),
         }
     }
 }
@@ -42,30 +67,50 @@ impl Session {
 /// A pool of connections, and how patiently it is worked with.
 pub(crate) struct Sessions {
     pool: Pool,
+    warnings: Arc<AtomicU64>,
     limit: Duration,
+    /// How long it may take to get a connection: to wait for one, to make one, and to set it up.
+    connecting: Duration,
     patience: Duration,
     /// Whether another server may take writes where this one does not.
     has_others: bool,
+    metrics: Metrics,
 }
 
 impl Sessions {
     pub(crate) fn new(
-        pool: Pool,
-        statement_timeout: Duration,
-        patience: Duration,
-        has_others: bool,
+        (pool, warnings): (Pool, Arc<AtomicU64>),
+        connecting: Duration,
+        settings: &Settings,
+        metrics: Metrics,
     ) -> Sessions {
         Sessions {
             pool,
-            limit: statement_timeout + GRACE,
-            patience,
-            has_others,
+            warnings,
+            connecting,
+            limit: settings.statement_timeout + GRACE,
+            patience: settings.patience,
+            has_others: settings.has_several_hosts(),
+            metrics,
         }
     }
 
     /// A connection.
     pub(crate) async fn session(&self) -> Result<Session, Failure> {
-        Ok(Session(self.pool.get().await?))
+        Ok(Session {
+            client: self.client().await?,
+            warnings: Arc::clone(&self.warnings),
+        })
+    }
+
+    async fn client(&self) -> Result<Object, Failure> {
+        let got = tokio::time::timeout(self.connecting, self.pool.get()).await;
+        match got {
+            Ok(client) => Ok(client?),
+            Err(_) => Err(Failure::Unreachable {
+                detail: "it takes the connection and does not answer".to_owned(),
+            }),
+        }
     }
 
     /// How long a piece of work may take before its connection is given up.
@@ -100,8 +145,8 @@ impl Sessions {
         })
     }
 
-    /// Has work done that may be repeated, until it passes or patience ends. What may have been stored is not
-    /// repeated.
+    /// Has work done that may be repeated, until it passes or patience ends. Rows of read models may be: a commit that
+    /// was made is found as that of a faster process.
     pub(crate) async fn run<T>(
         &self,
         work: impl for<'a> Fn(&'a Session) -> BoxFuture<'a, Result<T, Failed>> + Send + Sync,
@@ -112,12 +157,14 @@ impl Sessions {
                 Ok(done) => return Ok(done),
                 Err(failed) => failed,
             };
-            let ends = failed.is_unknown || !self.helps_again(&failed.failure);
-            if ends || !back_off.again().await {
+            if !self.helps_again(&failed.failure) || !back_off.again().await {
                 return Err(failed.failure);
             }
             let attempt = back_off.attempts();
-            tracing::warn!(error = %failed.failure, attempt, "trying again");
+            self.metrics.again("read");
+            if back_off.is_to_say() {
+                tracing::warn!(error = %failed.failure, attempt, "trying again");
+            }
         }
     }
 

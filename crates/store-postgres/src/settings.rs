@@ -9,6 +9,8 @@ use object_store::ObjectStore;
 use tokio_postgres::Config;
 use uuid::Uuid;
 
+use crate::error::OpenError;
+
 /// What a process may do with a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
@@ -83,6 +85,9 @@ pub struct Settings {
     pub poll_least: Duration,
     /// The time between two looks at the log's head when nothing happens.
     pub poll_most: Duration,
+    /// How long this process keeps the place of the one that keeps a read model current, without a sign of life: after
+    /// that another one takes over.
+    pub leading_lasts: Duration,
     /// Bytes of appends that may wait; beyond them an append waits for room.
     pub queue_bytes: usize,
     /// Bytes of appends that go into one transaction, about.
@@ -123,6 +128,7 @@ impl Settings {
             patience: Duration::from_secs(30),
             poll_least: Duration::from_millis(4),
             poll_most: Duration::from_millis(250),
+            leading_lasts: Duration::from_secs(10),
             queue_bytes: 128 * 1024 * 1024,
             group_bytes: 16 * 1024 * 1024,
             objects: None,
@@ -132,8 +138,91 @@ impl Settings {
         }
     }
 
+    /// Checks what is pasted into statements, and what is counted with.
+    pub(crate) fn check(&self) -> Result<(), OpenError> {
+        check_log(&self.log)?;
+        for name in [&self.schema, &self.writer_role, &self.reader_role] {
+            check_name(name)?;
+        }
+        for (name, time) in [
+            ("connect_timeout", self.connect_timeout),
+            ("statement_timeout", self.statement_timeout),
+            ("lock_timeout", self.lock_timeout),
+            (
+                "idle_in_transaction_timeout",
+                self.idle_in_transaction_timeout,
+            ),
+            ("patience", self.patience),
+            ("poll", self.poll_least),
+            ("poll", self.poll_most),
+            ("leading_lasts", self.leading_lasts),
+        ] {
+            if !(SHORTEST..=LONGEST).contains(&time) {
+                return Err(invalid(format!("{name} is from 1 ms to one day")));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether there are several servers to choose from.
     pub(crate) fn has_several_hosts(&self) -> bool {
         self.server.get_hosts().len() > 1
+    }
+}
+
+/// A limit of 0 is none to the server.
+const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn invalid(reason: impl Into<String>) -> OpenError {
+    OpenError::InvalidUrl {
+        reason: reason.into(),
+    }
+}
+
+fn check_log(log: &str) -> Result<(), OpenError> {
+    let is_allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
+    match (1..=100).contains(&log.len()) && log.bytes().all(is_allowed) {
+        true => Ok(()),
+        false => Err(invalid(
+            "a log's name is 1 to 100 of a-z, A-Z, 0-9, _, . and -",
+        )),
+    }
+}
+
+/// Such names need no quotes, and cannot end some.
+fn check_name(name: &str) -> Result<(), OpenError> {
+    let is_allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    let begins = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    let is_one = begins && name.len() <= 63 && name.bytes().all(is_allowed);
+    match is_one && !name.starts_with("pg_") {
+        true => Ok(()),
+        false => Err(invalid(
+            "a schema's or a role's name is 1 to 63 of a-z, 0-9 and _, without a digit or pg_ first",
+        )),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_url_can_say_is_refused_as_well() {
+        let settings = Settings::from_url("postgres://localhost/a").unwrap();
+        settings.check().unwrap();
+        for bad in [
+            settings.clone().with_schema("x\"; DROP SCHEMA y; --"),
+            settings.clone().with_writer_role("a\"b"),
+            settings.clone().with_reader_role("PG"),
+            settings.clone().with_log("a/b"),
+            settings.clone().with_patience(Duration::MAX),
+            settings.clone().with_lock_timeout(Duration::ZERO),
+            settings.with_statement_timeout(Duration::from_micros(10)),
+        ] {
+            let error = bad.check().unwrap_err();
+            assert!(matches!(error, OpenError::InvalidUrl { .. }), "{error}");
+        }
     }
 }

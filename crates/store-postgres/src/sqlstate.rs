@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 
-use deadpool_postgres::{HookError, PoolError};
+use deadpool_postgres::{HookError, PoolError, TimeoutType};
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, SqlState};
 
@@ -36,7 +36,7 @@ fn of_server(error: &DbError) -> Failure {
         "53100" => Failure::DiskFull { detail },
         "53000" | "53200" | "53300" | "53400" => Failure::Overloaded { detail },
         "57P01" | "57P02" | "57P03" | "57P05" => Failure::Stopping { detail },
-        "57014" | "55P03" | "25P03" => Failure::TimedOut { detail },
+        "57014" | "55P03" | "25P03" | "25P04" => Failure::TimedOut { detail },
         "40001" | "40P01" | "40003" => Failure::Contended { detail },
         "42501" => Failure::NoPermission { detail },
         "42P01" | "3F000" | "42703" => Failure::NoSchema { detail },
@@ -57,17 +57,13 @@ impl From<Error> for Failure {
         }
         let detail = words(&error);
         let kind = error.to_string();
-        let refused = error.source().and_then(|cause| cause.downcast_ref());
-        let refused = refused.map(std::io::Error::kind);
         match kind.as_str() {
             "error performing TLS handshake" if detail.contains("does not support TLS") => {
                 Failure::TlsAbsent
             }
             "error performing TLS handshake" => Failure::Tls { detail },
             // What the library says where target_session_attrs finds no server for it.
-            "error connecting to server"
-                if refused == Some(std::io::ErrorKind::PermissionDenied) =>
-            {
+            "error connecting to server" if detail.ends_with("database does not allow writes") => {
                 Failure::ReadOnly { detail }
             }
             "error connecting to server" | "timeout waiting for server" => {
@@ -89,7 +85,10 @@ impl From<PoolError> for Failure {
             PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
                 error.into()
             }
-            PoolError::Timeout(_) => Failure::Overloaded {
+            PoolError::Timeout(TimeoutType::Create) => Failure::Unreachable {
+                detail: "it takes the connection and does not answer".to_owned(),
+            },
+            PoolError::Timeout(_) => Failure::Busy {
                 detail: error.to_string(),
             },
             PoolError::Closed

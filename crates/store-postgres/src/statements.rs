@@ -27,21 +27,21 @@ pub(crate) fn in_schema(text: &str, schema: &str) -> String {
 /// One page, forward. Lengths are added up while rows are only looked at, and content is sent for as many records as
 /// fill the page: at least for one.
 const PAGE: &str = "
-    SELECT key, CASE WHEN total <= $4 OR nth = 1 THEN record END FROM (
-        SELECT key, record,
+    SELECT key, CASE WHEN total <= $4 OR nth = 1 THEN record END, position, stream, version, event_type FROM (
+        SELECT key, record, position, stream, version, event_type,
             sum(octet_length(record)) OVER (ORDER BY key) AS total,
             row_number() OVER (ORDER BY key) AS nth
-        FROM (SELECT {key} AS key, record FROM {s}.records WHERE log = $1 AND {where}{key} >= $2
+        FROM (SELECT {key} AS key, record, position, stream, version, event_type FROM {s}.records WHERE log = $1 AND {where}{key} >= $2
             ORDER BY {key} LIMIT $3) AS page
     ) AS counted ORDER BY key";
 
 /// The same, backward.
 const PAGE_BACK: &str = "
-    SELECT key, CASE WHEN total <= $4 OR nth = 1 THEN record END FROM (
-        SELECT key, record,
+    SELECT key, CASE WHEN total <= $4 OR nth = 1 THEN record END, position, stream, version, event_type FROM (
+        SELECT key, record, position, stream, version, event_type,
             sum(octet_length(record)) OVER (ORDER BY key DESC) AS total,
             row_number() OVER (ORDER BY key DESC) AS nth
-        FROM (SELECT {key} AS key, record FROM {s}.records WHERE log = $1 AND {where}{key} <= $2
+        FROM (SELECT {key} AS key, record, position, stream, version, event_type FROM {s}.records WHERE log = $1 AND {where}{key} <= $2
             ORDER BY {key} DESC LIMIT $3) AS page
     ) AS counted ORDER BY key DESC";
 
@@ -51,11 +51,40 @@ fn page(text: &str, key: &str, condition: &str) -> String {
 
 statements! {
     /// Where the log ends, held until the transaction does.
-    lock_head: "SELECT position, recorded_seconds, recorded_nanos, frontier, streams, batches, blobs, blob_bytes
-        FROM {s}.heads WHERE log = $1 FOR UPDATE",
+    /// With the schema's version, which another program may have raised since this one opened the log.
+    lock_head: "SELECT position, recorded_seconds, recorded_nanos, frontier, streams, batches, blobs, blob_bytes,
+            (SELECT version FROM {s}.schema_version WHERE only_row = 1)
+        FROM {s}.heads WHERE log = $1 AND EXISTS (SELECT 1 FROM {s}.logs WHERE log = $1 AND log_id = $2) FOR UPDATE",
+    /// The same without holding it.
+    read_head: "SELECT position, recorded_seconds, recorded_nanos, frontier, streams, batches, blobs, blob_bytes
+        FROM {s}.heads WHERE log = $1",
+    /// Whether the records end where the head says. By itself: within the statement that waits for the head's lock it
+    /// would see the records from before the wait.
+    is_at_end: "SELECT (h.position = 0 OR EXISTS (SELECT 1 FROM {s}.records r WHERE r.log = $1 AND r.position = h.position))
+            AND NOT EXISTS (SELECT 1 FROM {s}.records r WHERE r.log = $1 AND r.position = h.position + 1)
+        FROM {s}.heads h WHERE h.log = $1",
+    check_records: "SELECT count(*), coalesce(max(position), 0) FROM {s}.records WHERE log = $1",
+    check_streams: "SELECT coalesce(r.stream, s.stream)
+        FROM (SELECT stream, count(*) AS events, max(version) AS last FROM {s}.records WHERE log = $1 GROUP BY stream) AS r
+        FULL JOIN (SELECT stream, version FROM {s}.streams WHERE log = $1) AS s ON s.stream = r.stream
+        WHERE r.last IS DISTINCT FROM s.version OR r.events IS DISTINCT FROM r.last LIMIT $2",
+    check_batches: "SELECT first FROM (SELECT first, last, lead(first) OVER (ORDER BY first) AS next,
+                lag(last) OVER (ORDER BY first) AS before FROM {s}.batches WHERE log = $1) AS b
+        WHERE last < first OR next <> last + 1 OR (before IS NULL AND first <> 1) OR (next IS NULL AND last <> $3)
+        LIMIT $2",
+    check_counts: "SELECT (SELECT count(*) FROM {s}.streams WHERE log = $1),
+        (SELECT count(*) FROM {s}.batches WHERE log = $1), (SELECT count(*) FROM {s}.blobs WHERE log = $1),
+        (SELECT coalesce(sum(size), 0)::bigint FROM {s}.blobs WHERE log = $1)",
+    /// What it rests on that a commit is not lost, as this session sees it.
+    durability: "SELECT current_setting('synchronous_commit', true), current_setting('synchronous_standby_names', true),
+        current_setting('fsync', true), current_setting('full_page_writes', true)",
     /// The clock of the server, in microseconds: asked behind the lock, which may have taken its time.
     clock: "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
-    head_position: "SELECT position FROM {s}.heads WHERE log = $1",
+    /// Numbers of logs are given out again where a schema is made again: the log's own id is what it is known by.
+    head_position: "SELECT position FROM {s}.heads
+        WHERE log = $1 AND EXISTS (SELECT 1 FROM {s}.logs WHERE log = $1 AND log_id = $2)",
+    touch_head: "UPDATE {s}.heads SET position = position WHERE log = $1 RETURNING position",
+    waits_for_standbys: "SELECT coalesce(current_setting('synchronous_standby_names', true), '') <> ''",
     set_head: "UPDATE {s}.heads SET position = $2, recorded_seconds = $3, recorded_nanos = $4, frontier = $5,
         streams = $6, batches = $7, blobs = $8, blob_bytes = $9 WHERE log = $1",
     counts: "SELECT position, streams, batches, blobs, blob_bytes FROM {s}.heads WHERE log = $1",

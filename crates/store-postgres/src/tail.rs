@@ -4,11 +4,12 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use annals_event_log::{Position, ReadError};
 use futures::future::{Either, select};
 
+use crate::back_off::BackOff;
 use crate::lookup;
 use crate::shared::Shared;
 use crate::signals::Waiting;
@@ -31,36 +32,38 @@ pub(crate) async fn wait_above(shared: &Shared, seen: Position) -> Result<Positi
 pub(crate) async fn poll(shared: Arc<Shared>) {
     let (least, most) = (shared.settings.poll_least, shared.settings.poll_most);
     let mut wait = least;
-    let mut failing_since: Option<Instant> = None;
+    let mut failing: Option<BackOff> = None;
     loop {
         if !shared.signals.has_waiting() {
             wait = least;
             tokio::select! {
-                () = shared.signals.is_rung() => continue,
+                () = shared.signals.is_rung() => {}
                 () = tokio::time::sleep(IDLE) => {}
             }
         }
         let before = shared.watermark.get();
+        shared.metrics.looked();
         match shared.sessions.once(&lookup::position_of(&shared)).await {
             Ok(position) => {
                 shared.reached(position);
-                failing_since = None;
+                failing = None;
                 wait = match shared.watermark.get() > before {
                     true => least,
                     false => (wait * 2).min(most),
                 };
             }
             Err(failed) => {
-                let since = *failing_since.get_or_insert_with(Instant::now);
+                let attempts = failing.get_or_insert_with(|| shared.sessions.back_off());
                 let (error, what) = (&failed.failure, "the log's head cannot be looked at");
-                match shared.signals.has_waiting() {
+                match shared.signals.has_waiting() && attempts.is_to_say() {
                     true => tracing::warn!(%error, "{what}"),
                     // What a call needs of the server, it says itself.
                     false => tracing::debug!(%error, "{what}"),
                 }
-                if since.elapsed() >= shared.settings.patience {
+                // To look again does not help, or has not for long enough.
+                if attempts.is_over() || !shared.sessions.helps_again(&failed.failure) {
                     shared.signals.lose(failed.failure);
-                    failing_since = None;
+                    failing = None;
                 }
                 wait = most;
             }

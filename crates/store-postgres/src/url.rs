@@ -1,6 +1,7 @@
 //! The URL of a log: what PostgreSQL's own URLs say, and what is ours.
 
-use std::path::{Path, PathBuf};
+use std::net::IpAddr;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -66,7 +67,7 @@ fn parse(url: &str) -> Result<Settings, OpenError> {
     for (name, value) in ours {
         match name {
             "sslmode" => mode = Some(value),
-            "blobs" => settings.objects = Some(objects::folder(Path::new(&decoded(value)?))?),
+            "blobs" => settings.objects = Some(objects::named(&decoded(value)?)?),
             "sslrootcert" => roots = Some(PathBuf::from(decoded(value)?)),
             _ => take(&mut settings, name, value)?,
         }
@@ -76,7 +77,7 @@ fn parse(url: &str) -> Result<Settings, OpenError> {
         Tls::Off => SslMode::Disable,
         Tls::Verified { .. } => SslMode::Require,
     });
-    check_names(&settings)?;
+    settings.check()?;
     Ok(settings)
 }
 
@@ -185,43 +186,22 @@ fn tls(server: &Config, mode: Option<&str>, roots: Option<PathBuf>) -> Result<Tl
         Host::Tcp(name) => matches!(name.as_str(), "localhost" | "127.0.0.1" | "::1"),
         Host::Unix(_) => true,
     };
+    // An address is what is connected to, whatever the name says.
+    let is_here = server.get_hosts().iter().all(is_local)
+        && server.get_hostaddrs().iter().all(IpAddr::is_loopback);
     match mode {
         Some("disable") if roots.is_some() => Err(invalid(
             "sslrootcert does not go together with sslmode=disable",
         )),
         Some("disable") => Ok(Tls::Off),
         Some("require" | "verify-full") => Ok(Tls::Verified { roots }),
-        None if roots.is_none() && server.get_hosts().iter().all(is_local) => Ok(Tls::Off),
+        None if roots.is_none() && is_here => Ok(Tls::Off),
         None => Ok(Tls::Verified { roots }),
         Some(_) => Err(invalid(
             "sslmode is disable, require or verify-full, and the last two verify the certificate; others can be \
              talked out of it by whoever is between",
         )),
     }
-}
-
-fn check_names(settings: &Settings) -> Result<(), OpenError> {
-    let log = &settings.log;
-    let is_allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
-    if log.is_empty() || log.len() > 100 || !log.bytes().all(is_allowed) {
-        return Err(invalid(
-            "a log's name is 1 to 100 of a-z, A-Z, 0-9, _, . and -",
-        ));
-    }
-    for name in [
-        &settings.schema,
-        &settings.writer_role,
-        &settings.reader_role,
-    ] {
-        let is_allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-        let begins = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
-        if !begins || name.len() > 63 || !name.bytes().all(is_allowed) || name.starts_with("pg_") {
-            return Err(invalid(
-                "a schema's or a role's name is 1 to 63 of a-z, 0-9 and _, without a digit or pg_ first",
-            ));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -257,6 +237,8 @@ mod tests {
         assert_eq!(tls("postgresql://u@127.0.0.1:1/a"), Tls::Off);
         assert_eq!(tls("postgres://db/a"), verified);
         assert_eq!(tls("postgres://localhost,db/a"), verified);
+        assert_eq!(tls("postgres://localhost/a?hostaddr=10.0.0.5"), verified);
+        assert_eq!(tls("postgres://localhost/a?hostaddr=127.0.0.1"), Tls::Off);
         assert_eq!(tls("postgres://db/a?sslmode=disable"), Tls::Off);
         assert_eq!(tls("postgres://localhost/a?sslmode=require"), verified);
     }

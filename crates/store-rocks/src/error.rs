@@ -49,7 +49,7 @@ pub enum OpenError {
     },
     /// The creation of this log did not come to its end. It holds no events.
     #[error(
-        "the creation of the log at {path} was interrupted; `annals init` completes it",
+        "the creation of the log at {path} was interrupted; `annals init` completes it, and `annals copy` if it is to be a copy",
         path = .path.display()
     )]
     CreationInterrupted {
@@ -406,7 +406,7 @@ pub enum StoreFailure {
         detail: Arc<str>,
     },
     /// RocksDB reported an error.
-    #[error("{detail}, at {path}", path = .path.display())]
+    #[error("{detail}, at {path}; open the log again once that is mended", path = .path.display())]
     Rocks {
         /// The log's directory.
         path: Arc<Path>,

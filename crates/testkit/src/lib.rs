@@ -23,7 +23,7 @@
 //! | [`model`] | a reference model of a log, and a store held against it by random steps |
 //! | [`linearizability`] | whether answers to many threads are explained by one order of events |
 //! | [`fault_fs`] | a file system that loses what was not synced, tears writes and fails (Linux with FUSE) |
-//! | [`postgres`] | a PostgreSQL server of one's own, gone with the tests' process |
+//! | [`postgres`] | PostgreSQL servers of one's own, alone or as a cluster, gone with the tests' process |
 //! | [`through`] | a log whose answers are changed on their way, to try what notices |
 //!
 //! All of it blocks the calling thread and is bound to no async runtime; inside of one,

@@ -180,6 +180,15 @@ pub enum Handle {
         /// A moment before it was opened.
         opened: Moment,
     },
+    /// A handle of one of several processes that write to a store elsewhere: what it asks the store must show what was
+    /// acknowledged anywhere before the call. Its watermark, which it knows by itself, must show what its own process
+    /// was answered, and may lag behind others.
+    OfProcess {
+        /// A moment before it was opened.
+        opened: Moment,
+        /// What tells the process from others.
+        process: usize,
+    },
 }
 
 /// What happened, and what the log held in the end.

@@ -246,6 +246,10 @@ impl<H: Hook> EventLog for Through<H> {
         Ok(self.hook.stats(stats))
     }
 
+    async fn check_tables(&self) -> Result<Vec<String>, ReadError> {
+        self.log.check_tables().await
+    }
+
     async fn close(&self) {
         self.log.close().await;
     }
@@ -280,6 +284,10 @@ impl<H: Hook> ReadModels for Through<H> {
         self.hook.before()?;
         self.log.commit(model, expected, rows, position).await?;
         Ok(self.hook.after()?)
+    }
+
+    async fn leads(&self, model: &str) -> bool {
+        self.log.leads(model).await
     }
 
     async fn get(&self, model: &str, key: &[u8]) -> Result<Option<Bytes>, ReadError> {

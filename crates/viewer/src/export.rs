@@ -103,7 +103,7 @@ impl From<Problem> for ExportError {
 /// Writes an object as one file.
 ///
 /// # Errors
-/// [`ExportError`]: there is no such object, or was none then, or the log cannot be read or keeps no tree.
+/// [`ExportError`]: there is no such object, or it was not there then, or the log cannot be read or keeps no tree.
 pub async fn export_html(
     annals: &Annals,
     name: &str,

@@ -1,6 +1,8 @@
-//! git-internal's end-to-end flow, through the public API, on the embedded
-//! store and on PostgreSQL: with a retry under a revised plan, a sub-task that a step spawns, a
+//! git-internal's end-to-end flow, through the public API, over every
+//! store: with a retry under a revised plan, a sub-task that a step spawns, a
 //! rejected patch set, and a rollback by a run of its own.
+
+use std::sync::Arc;
 
 use annals::domain::intent::{CompleteIntent, CreateIntent};
 use annals::domain::pipeline::FrameKind;
@@ -19,10 +21,15 @@ use annals::projections::{
     PlanView, ProvenanceView, RunView, TaskView, ToolInvocationView,
 };
 use annals::{Annals, At, Outcome, Request};
-use annals_testkit::postgres::{Server, Setup};
 use futures::executor::block_on;
 use serde_json::json;
 use uuid::Uuid;
+
+use crate::stores::{Logs, over_each_store, server, url};
+
+over_each_store! {
+    the_whole_flow,
+}
 
 fn oid(digit: char) -> GitOid {
     digit.to_string().repeat(40).parse().expect("a commit id")
@@ -269,72 +276,92 @@ async fn roll_back(story: &Story, task: TaskId, patch_set: PatchSetId) {
     assert_eq!(story.task(task).await.status().name(), "done");
 }
 
-#[test]
-fn the_whole_flow() {
-    let directory = tempfile::tempdir().expect("a directory");
-    the_whole_flow_at(&directory.path().join("log").to_string_lossy());
+fn the_whole_flow(logs: &dyn Logs) {
+    let log = logs.open();
+    let story = Story {
+        annals: Annals::over(Arc::clone(&log)),
+        agent: ActorRef::agent("coder"),
+    };
+    let (run, then) = block_on(told(&story));
+    let end = story.annals.position();
+    block_on(story.annals.close());
+
+    // Nothing of it was only in memory.
+    let annals = Annals::over(logs.reopen(log));
+    assert_eq!(annals.position(), end);
+    let reopened: RunView = block_on(annals.get(run)).expect("the run");
+    assert_eq!(reopened, then);
+    block_on(annals.close());
+}
+
+/// The whole story; the run that was committed, as it is at the end.
+async fn told(story: &Story) -> (RunId, RunView) {
+    let (intent, plan, task) = prepare(story).await;
+    let failed = first_run(story, plan, task).await;
+    let (run, patch_set) = second_run(story, intent, plan, task).await;
+    assert_eq!(
+        story.run(failed).await.plan,
+        Some(plan),
+        "a run's plan never changes"
+    );
+    assert_eq!(story.task(task).await.runs, vec![failed, run]);
+    assert_eq!(story.task(task).await.status().name(), "done");
+    assert_eq!(
+        story.patch_set(patch_set).await.status().as_str(),
+        "applied"
+    );
+    let me = story.annals.by(&story.agent);
+    let open = me.complete(intent, "merged").await.expect_err("a task");
+    assert!(open.to_string().contains("is draft"), "{open}");
+    let complete = CompleteIntent::new(intent)
+        .with_reason("merged".to_owned())
+        .with_abandon_open(true);
+    story.command(complete).await;
+    roll_back(story, task, patch_set).await;
+
+    let done: IntentView = story.annals.get(intent).await.expect("an intent");
+    assert_eq!(done.commit, Some(oid('b')));
+    let statuses: Vec<&str> = done
+        .statuses
+        .iter()
+        .map(|entry| entry.status.as_str())
+        .collect();
+    assert_eq!(statuses, ["draft", "active", "completed"]);
+    let end = story.annals.position();
+    let then: RunView = story
+        .annals
+        .get_at(run, At::Position(end))
+        .await
+        .expect("the run");
+    assert_eq!(then, story.run(run).await);
+    (run, then)
+}
+
+/// A log is made where there is none, and found again, by what names it.
+fn a_log_is_found_again_at(url: &str) {
+    let agent = ActorRef::agent("coder");
+    let annals = block_on(Annals::open(url)).expect("a new log");
+    let intent = block_on(annals.by(&agent).submit("p")).expect("an intent");
+    let id = annals.log().log_id();
+    block_on(annals.close());
+    let annals = block_on(Annals::open(url)).expect("it opens again");
+    assert_eq!(annals.log().log_id(), id);
+    let view: IntentView = block_on(annals.get(intent)).expect("the intent");
+    assert_eq!(view.header.object_id, intent.0);
+    block_on(annals.close());
 }
 
 #[test]
-fn the_whole_flow_on_postgres() {
-    if let Some(server) = Server::or_say_not_run(&Setup::default()) {
-        the_whole_flow_at(&server.url("postgres"));
+fn a_log_in_a_folder_is_found_again_by_its_path() {
+    let home = tempfile::tempdir().expect("a directory");
+    a_log_is_found_again_at(&home.path().join("log").to_string_lossy());
+}
+
+#[test]
+fn a_log_on_postgres_is_found_again_by_its_url() {
+    if let Some(server) = server() {
+        a_log_is_found_again_at(&url(server));
     }
-}
-
-fn the_whole_flow_at(url: &str) {
-    block_on(async {
-        let story = Story {
-            annals: Annals::open(url).await.expect("a log"),
-            agent: ActorRef::agent("coder"),
-        };
-        let (intent, plan, task) = prepare(&story).await;
-        let failed = first_run(&story, plan, task).await;
-        let (run, patch_set) = second_run(&story, intent, plan, task).await;
-        assert_eq!(
-            story.run(failed).await.plan,
-            Some(plan),
-            "a run's plan never changes"
-        );
-        assert_eq!(story.task(task).await.runs, vec![failed, run]);
-        assert_eq!(story.task(task).await.status().name(), "done");
-        assert_eq!(
-            story.patch_set(patch_set).await.status().as_str(),
-            "applied"
-        );
-        let me = story.annals.by(&story.agent);
-        let open = me.complete(intent, "merged").await.expect_err("a task");
-        assert!(open.to_string().contains("is draft"), "{open}");
-        let complete = CompleteIntent::new(intent)
-            .with_reason("merged".to_owned())
-            .with_abandon_open(true);
-        story.command(complete).await;
-        roll_back(&story, task, patch_set).await;
-
-        let done: IntentView = story.annals.get(intent).await.expect("an intent");
-        assert_eq!(done.commit, Some(oid('b')));
-        let statuses: Vec<&str> = done
-            .statuses
-            .iter()
-            .map(|entry| entry.status.as_str())
-            .collect();
-        assert_eq!(statuses, ["draft", "active", "completed"]);
-        let end = story.annals.position();
-        let then: RunView = story
-            .annals
-            .get_at(run, At::Position(end))
-            .await
-            .expect("the run");
-        assert_eq!(then, story.run(run).await);
-        story.annals.close().await;
-
-        // Nothing of it was only in memory.
-        let annals = Annals::open(url).await.expect("it opens again");
-        assert_eq!(annals.position(), end);
-        let reopened: RunView = annals.get(run).await.expect("the run");
-        assert_eq!(reopened, then);
-        annals.close().await;
-    });
 }
 
 #[test]

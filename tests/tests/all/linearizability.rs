@@ -1,32 +1,35 @@
-//! What the store on RocksDB answers to threads of its own process, and to readers
-//! next to the writer, is explained by one order of events.
+//! What a store answers to threads of one process, and to readers of other processes beside
+//! them, is explained by one order of events.
 
 use std::sync::Arc;
 
-use annals_event_log::Store;
-use annals_store_rocks::{Options, RocksLog};
 use annals_testkit::linearizability::{Recorder, check, exercise};
 use futures::executor::block_on;
 
+use crate::stores::{Kind, Logs, over_each_store};
+
+over_each_store! {
+    threads_of_one_process_see_one_log,
+    readers_beside_the_writer_see_states_of_the_log_in_their_order,
+}
+
 /// So many threads through the writer's handle, and so many readers with a handle each.
 /// How many of their calls were conflicts.
-fn record(writers: u64, readers: u64, seed: u64) -> usize {
-    let home = tempfile::tempdir().expect("a temporary folder");
-    let path = home.path().join("log");
-    let options = Options::default()
-        // Nothing here depends on it, and the calls of the threads come closer.
-        .with_sync(false);
-    let log: Arc<dyn Store> = Arc::new(RocksLog::create(&path, &options).expect("a new log"));
+fn record(logs: &dyn Logs, writers: u64, readers: u64, seed: u64) -> usize {
+    let calls = match logs.kind() {
+        Kind::Postgres => 60,
+        _ => 120,
+    };
+    let log = logs.open();
     let recorder = Recorder::new();
     let mut handles: Vec<_> = (0..writers)
         .map(|_| recorder.handle(Arc::clone(&log)))
         .collect();
     for _ in 0..readers {
         let opened = recorder.now();
-        let reader = RocksLog::open_reader(&path, &options).expect("a reader");
-        handles.push(recorder.lagging(opened, Arc::new(reader)));
+        handles.push(recorder.lagging(opened, logs.beside(&log)));
     }
-    exercise(handles, seed, 120);
+    exercise(handles, seed, calls);
     let history = recorder.finish(&*log).expect("the log can be read");
     block_on(log.close());
     match check(&history) {
@@ -35,12 +38,11 @@ fn record(writers: u64, readers: u64, seed: u64) -> usize {
     }
 }
 
-#[test]
-fn threads_of_one_process_see_one_log() {
+fn threads_of_one_process_see_one_log(logs: &dyn Logs) {
     let seed = 1_912;
     println!("seed {seed}");
     let conflicts: usize = [1, 2, 4, 8, 16]
-        .map(|threads| record(threads, 0, seed))
+        .map(|threads| record(logs, threads, 0, seed))
         .iter()
         .sum();
     assert!(
@@ -51,11 +53,10 @@ fn threads_of_one_process_see_one_log() {
 
 /// A reader may lag. It shows states that the log had, one not before the other, and
 /// what was acknowledged before it was opened.
-#[test]
-fn readers_beside_the_writer_see_states_of_the_log_in_their_order() {
+fn readers_beside_the_writer_see_states_of_the_log_in_their_order(logs: &dyn Logs) {
     let seed = 1_913;
     println!("seed {seed}");
     for (writers, readers) in [(1, 1), (4, 2), (8, 3)] {
-        record(writers, readers, seed);
+        record(logs, writers, readers, seed);
     }
 }

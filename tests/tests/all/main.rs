@@ -34,6 +34,7 @@ mod shared;
 mod soak;
 mod spool;
 mod states;
+mod stores;
 mod support;
 mod together;
 mod unfinished;

@@ -2,8 +2,9 @@
 //! then always holds, and that folds depend on nothing but the structure of
 //! the events before them.
 //!
-//! The histories are the same in every run. `PROPTEST_RNG_SEED` takes other
-//! ones, `PROPTEST_CASES` more of them.
+//! They hold over every store. The histories are the same in every run.
+//! `PROPTEST_RNG_SEED` takes other ones, `PROPTEST_CASES` more of them; over stores
+//! that are not in memory it is one of so many as `Kind::thinned` says.
 
 mod audit;
 mod catalogue;
@@ -29,24 +30,35 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
-use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
+use proptest_state_machine::ReferenceStateMachine;
 use uuid::Uuid;
 
+use crate::stores::{Logs, over_each_store};
 use annals_testkit::generators::objects::model::{Answer, Model};
 use history::History;
-use machine::{Facade, Histories};
+use machine::{Histories, check_against_model};
 
 const SEED: u64 = 20_240_229;
 const CASES: u32 = 256;
 const STEPS: std::ops::RangeInclusive<usize> = 56..=90;
 
+over_each_store! {
+    the_model_and_the_log_agree_and_no_history_breaks_an_invariant,
+    folding_any_prefix_again_gives_the_same_views,
+    a_request_with_a_key_can_be_repeated,
+    a_request_can_be_repeated_at_once,
+    removing_content_but_names_changes_no_structure_and_no_decision,
+    an_alias_is_of_one_object_in_a_copy_too,
+}
+
 /// A runner whose cases are the same every time, unless the environment asks
 /// for others.
-fn runner() -> TestRunner {
+fn runner(logs: &dyn Logs) -> TestRunner {
     let mut config = Config {
         failure_persistence: None,
         ..Config::default()
     };
+    config.cases = (config.cases / logs.kind().thinned()).max(1);
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(SEED);
     }
@@ -58,8 +70,8 @@ fn runner() -> TestRunner {
 }
 
 #[track_caller]
-fn check<S: Strategy>(strategy: S, property: impl Fn(S::Value)) {
-    let checked = runner().run(&strategy, |value| {
+fn check<S: Strategy>(logs: &dyn Logs, strategy: S, property: impl Fn(S::Value)) {
+    let checked = runner(logs).run(&strategy, |value| {
         property(value);
         Ok(())
     });
@@ -92,16 +104,15 @@ impl Commands {
     }
 }
 
-#[test]
-fn the_model_and_the_log_agree_and_no_history_breaks_an_invariant() {
-    let runner = &mut runner();
+fn the_model_and_the_log_agree_and_no_history_breaks_an_invariant(logs: &dyn Logs) {
+    let runner = &mut runner(logs);
     let config = runner.config().clone();
     let answers = std::cell::RefCell::new(BTreeMap::new());
     let checked = runner.run(
         &Histories::sequential_strategy(STEPS),
         |(model, commands, taken)| {
             count(&mut answers.borrow_mut(), &commands);
-            Facade::test_sequential(config.clone(), model, commands, taken);
+            check_against_model(logs.open(), model, commands, taken.as_deref());
             Ok(())
         },
     );
@@ -178,12 +189,12 @@ fn check_coverage(answers: &Answers) {
     }
 }
 
-#[test]
-fn folding_any_prefix_again_gives_the_same_views() {
+fn folding_any_prefix_again_gives_the_same_views(logs: &dyn Logs) {
     check(
+        logs,
         (histories(), vec(any::<Index>(), 3)),
         |(commands, indices)| {
-            let history = History::play(commands.take());
+            let history = History::play(logs.open(), commands.take());
             let end = history.annals.position().0;
             let positions: Vec<u64> = indices
                 .iter()
@@ -199,7 +210,7 @@ fn folding_any_prefix_again_gives_the_same_views() {
                 })
                 .collect();
             // By hand, over the log opened again, by a facade that knows nothing.
-            let reopened = Arc::new(history.log.reopen());
+            let reopened = logs.reopen(history.log);
             let records = history::read_all(reopened.as_ref());
             let annals = Annals::over(reopened);
             let entries = history::entries(&annals, &records);
@@ -232,13 +243,12 @@ fn views_at<'a>(
     ids.filter_map(view).collect()
 }
 
-#[test]
-fn a_request_with_a_key_can_be_repeated() {
-    check(histories(), |commands| {
-        let history = History::play(commands.take());
+fn a_request_with_a_key_can_be_repeated(logs: &dyn Logs) {
+    check(logs, histories(), |commands| {
+        let history = History::play(logs.open(), commands.take());
         let end = history.annals.position();
         // By this process and by one that opens the log again.
-        let reopened = Annals::over(Arc::new(history.log.reopen()));
+        let reopened = Annals::over(logs.reopen(history.log));
         for (request, outcome) in history.accepted.iter().rev() {
             let again = block_on(reopened.execute(request.clone())).expect("the same answer");
             assert_eq!(again, *outcome, "{request:?}");
@@ -259,10 +269,9 @@ fn a_request_with_a_key_can_be_repeated() {
     });
 }
 
-#[test]
-fn a_request_can_be_repeated_at_once() {
-    check(histories(), |commands| {
-        let mut history = History::new();
+fn a_request_can_be_repeated_at_once(logs: &dyn Logs) {
+    check(logs, histories(), |commands| {
+        let mut history = History::over(logs.open(), 0);
         for command in commands.take() {
             let (answer, _) = history.execute(command.clone());
             if let (Answer::Accepted, Some((request, outcome))) = (answer, history.accepted.last())
@@ -295,16 +304,17 @@ fn own_id(command: &Command) -> Option<CommandId> {
     }
 }
 
-#[test]
-fn removing_content_but_names_changes_no_structure_and_no_decision() {
+fn removing_content_but_names_changes_no_structure_and_no_decision(logs: &dyn Logs) {
     let masks = vec(prop::bool::weighted(0.7), 1..16);
     check(
+        logs,
         (histories(), any::<Index>(), masks),
         |(commands, index, removed)| {
             let commands = commands.take();
             let (before, after) = commands.split_at(index.index(commands.len() + 1));
-            let mut history = History::play(before);
-            let rest = folds::without_content(&history.log, &removed);
+            let mut history = History::play(logs.open(), before);
+            let rest = logs.open();
+            folds::copy_without_content(history.log.as_ref(), rest.as_ref(), &removed);
             let mut emptied = History::over(rest, before.len() as u64);
             let records = history::read_all(emptied.log.as_ref());
             assert_eq!(folds::states(&history.seen), folds::states(&records));
@@ -348,15 +358,17 @@ fn removing_content_but_names_changes_no_structure_and_no_decision() {
 
 /// A copy has another secret, as a log has after a redaction: the stream of an alias does not follow from it, and has to be
 /// looked up, also before the catalogue has written rows.
-#[test]
-fn an_alias_is_of_one_object_in_a_copy_too() {
+fn an_alias_is_of_one_object_in_a_copy_too(logs: &dyn Logs) {
     let (task, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
-    let history = History::play(&[
+    let commands: [Command; 3] = [
         CreateTask::new("one").with_id(TaskId(task)).into(),
         CreateTask::new("another").with_id(TaskId(other)).into(),
         ReserveAlias::new(task, "cache").into(),
-    ]);
-    let mut copy = History::over(folds::without_content(&history.log, &[false]), 3);
+    ];
+    let history = History::play(logs.open(), &commands);
+    let copy = logs.open();
+    folds::copy_without_content(history.log.as_ref(), copy.as_ref(), &[false]);
+    let mut copy = History::over(copy, 3);
     let found = block_on(copy.annals.resolve("cache")).expect("an alias");
     assert_eq!(found.id, task);
     let again = copy.execute(ReserveAlias::new(other, "cache").into());

@@ -1,17 +1,25 @@
-//! Read models of one's own: what `ReadModel` promises of any projection.
+//! Read models of one's own: what `ReadModel` promises of any projection, over any store.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use annals::event_log::memory::MemoryLog;
-use annals::event_log::{Append, EventLog, Position, ReadError, ReadModels, Store};
+use annals::event_log::{Append, Position, ReadError, Store};
 use annals::projections::{Entry, Projection, ProjectionError, ReadModel, Table};
 use annals_testkit::generators::objects;
 use annals_testkit::through::{Hook, Through};
-use futures::FutureExt;
 use futures::executor::block_on;
-use uuid::Uuid;
+
+use crate::stores::{Logs, over_each_store};
+
+over_each_store! {
+    each_event_counts_once_and_the_lag_is_what_is_left,
+    rows_are_waited_for_on_any_thread,
+    a_rebuild_answers_from_the_rows_before_until_it_is_done,
+    another_version_is_folded_again_and_the_rows_before_go,
+    a_rebuild_that_is_killed_at_any_call_leaves_whole_rows,
+    several_that_fold_at_once_count_each_event_once,
+}
 
 /// How many events there are of each type; with a version, so that it can have another one.
 #[derive(Debug)]
@@ -37,8 +45,8 @@ fn appends() -> Vec<Append> {
     objects::sample(11, 120).appends()
 }
 
-fn log_of(appends: &[Append]) -> MemoryLog {
-    let log = MemoryLog::new(Uuid::nil());
+fn log_of(logs: &dyn Logs, appends: &[Append]) -> Arc<dyn Store> {
+    let log = logs.open();
     for append in appends {
         block_on(log.append(append.clone())).unwrap();
     }
@@ -64,27 +72,27 @@ async fn rows(model: &ReadModel<Types>, log: &dyn Store) -> BTreeMap<String, u64
     rows.into_iter().map(row).collect()
 }
 
-#[test]
-fn each_event_counts_once_and_the_lag_is_what_is_left() {
+fn each_event_counts_once_and_the_lag_is_what_is_left(logs: &dyn Logs) {
     let appends = appends();
     let (first, rest) = appends.split_at(appends.len() / 2);
-    let log = log_of(first);
+    let log = log_of(logs, first);
+    let log = log.as_ref();
     let types = ReadModel::new(Types(1)).unwrap();
-    let before = block_on(types.lag(&log)).unwrap();
+    let before = block_on(types.lag(log)).unwrap();
     assert_eq!(before.events(), log.watermark().0);
-    let position = block_on(types.catch_up(&log)).unwrap();
+    let position = block_on(types.catch_up(log)).unwrap();
     assert_eq!(position, log.watermark());
     for append in rest {
         block_on(log.append(append.clone())).unwrap();
     }
-    let lag = block_on(types.lag(&log)).unwrap();
+    let lag = block_on(types.lag(log)).unwrap();
     assert_eq!(lag.events(), log.watermark().0 - position.0);
     assert!(lag.events() > 0);
     // Another process goes on where the first one was.
     let other = ReadModel::new(Types(1)).unwrap();
-    block_on(other.catch_up(&log)).unwrap();
-    assert_eq!(block_on(rows(&types, &log)), counted(&log));
-    assert_eq!(block_on(types.lag(&log)).unwrap().events(), 0);
+    block_on(other.catch_up(log)).unwrap();
+    assert_eq!(block_on(rows(&types, log)), counted(log));
+    assert_eq!(block_on(types.lag(log)).unwrap().events(), 0);
 }
 
 /// Work that a server waits for on whatever thread is free: it does not compile for other work.
@@ -92,9 +100,8 @@ fn on_any_thread<T: Send>(work: T) -> T {
     work
 }
 
-#[test]
-fn rows_are_waited_for_on_any_thread() {
-    let log: Arc<dyn Store> = Arc::new(log_of(&appends()));
+fn rows_are_waited_for_on_any_thread(logs: &dyn Logs) {
+    let log = log_of(logs, &appends());
     let expected = counted(log.as_ref());
     let work = async move {
         let types = ReadModel::new(Types(1))?;
@@ -109,13 +116,18 @@ fn rows_are_waited_for_on_any_thread() {
     assert_eq!(first, expected.values().next().copied());
 }
 
-#[test]
-fn a_rebuild_answers_from_the_rows_before_until_it_is_done() {
+/// Waits for work while this thread waits for other work: on a thread of its own.
+fn meanwhile<T: Send>(work: impl Future<Output = T> + Send) -> T {
+    std::thread::scope(|scope| scope.spawn(|| block_on(work)).join().unwrap())
+}
+
+fn a_rebuild_answers_from_the_rows_before_until_it_is_done(logs: &dyn Logs) {
     let appends = appends();
     let (first, rest) = appends.split_at(appends.len() / 2);
-    let log = log_of(first);
+    let log = log_of(logs, first);
+    let log = log.as_ref();
     let types = ReadModel::new(Types(1)).unwrap();
-    block_on(types.catch_up(&log)).unwrap();
+    block_on(types.catch_up(log)).unwrap();
     // They are wrong, so that one sees which rows answer.
     let wrong = vec![("wrong".into(), Some("1".into()))];
     let at = block_on(log.checkpoint("types.1.1")).unwrap();
@@ -123,43 +135,43 @@ fn a_rebuild_answers_from_the_rows_before_until_it_is_done() {
     let mut seen = 0;
     let mut rest = rest.iter();
     let mut progress = |_| {
-        let row = types.get::<u64>(&log, b"wrong").now_or_never();
-        assert_eq!(row.unwrap().unwrap(), Some(1));
+        let row = meanwhile(types.get::<u64>(log, b"wrong"));
+        assert_eq!(row.unwrap(), Some(1));
         seen += 1;
         // Others go on to append meanwhile, and to fold into the rows that answer.
         for append in rest.by_ref().take(3) {
-            log.append(append.clone()).now_or_never().unwrap().unwrap();
+            meanwhile(log.append(append.clone())).unwrap();
         }
         let other = ReadModel::new(Types(1)).unwrap();
-        other.catch_up(&log).now_or_never().unwrap().unwrap();
+        meanwhile(other.catch_up(log)).unwrap();
     };
-    let rebuilt = block_on(types.rebuild(&log, &mut progress)).unwrap();
+    let rebuilt = block_on(types.rebuild(log, &mut progress)).unwrap();
     assert_eq!(rebuilt, log.watermark());
     assert!(seen > 1);
-    assert_eq!(block_on(rows(&types, &log)), counted(&log));
+    assert_eq!(block_on(rows(&types, log)), counted(log));
     let left = block_on(log.scan("types.1.1", b"", None, 1)).unwrap();
     assert_eq!(left, [], "the rows before are gone");
     // What goes on is the new one.
     for append in rest {
         block_on(log.append(append.clone())).unwrap();
     }
-    block_on(types.catch_up(&log)).unwrap();
-    assert_eq!(block_on(rows(&types, &log)), counted(&log));
+    block_on(types.catch_up(log)).unwrap();
+    assert_eq!(block_on(rows(&types, log)), counted(log));
 }
 
-#[test]
-fn another_version_is_folded_again_and_the_rows_before_go() {
-    let log = log_of(&appends());
+fn another_version_is_folded_again_and_the_rows_before_go(logs: &dyn Logs) {
+    let log = log_of(logs, &appends());
+    let log = log.as_ref();
     let before = ReadModel::new(Types(1)).unwrap();
-    block_on(before.rebuild(&log, &mut |_| {})).unwrap();
+    block_on(before.rebuild(log, &mut |_| {})).unwrap();
     let types = ReadModel::new(Types(3)).unwrap();
     assert_eq!(
-        block_on(types.lag(&log)).unwrap().events(),
+        block_on(types.lag(log)).unwrap().events(),
         log.watermark().0
     );
-    assert_eq!(block_on(rows(&before, &log)), counted(&log));
-    block_on(types.catch_up(&log)).unwrap();
-    assert_eq!(block_on(rows(&types, &log)), counted(&log));
+    assert_eq!(block_on(rows(&before, log)), counted(log));
+    block_on(types.catch_up(log)).unwrap();
+    assert_eq!(block_on(rows(&types, log)), counted(log));
     for model in ["types.1", "types.1.1", "types.1.2"] {
         assert_eq!(
             block_on(log.checkpoint(model)).unwrap().position,
@@ -183,12 +195,13 @@ impl Hook for Ended {
     }
 }
 
-#[test]
-fn a_rebuild_that_is_killed_at_any_call_leaves_whole_rows() {
+fn a_rebuild_that_is_killed_at_any_call_leaves_whole_rows(logs: &dyn Logs) {
     let appends = appends();
+    // In memory at each call, elsewhere at one of several.
+    let step = u64::from(logs.kind().thinned().min(7));
     let mut at = 0;
     loop {
-        let log: Arc<dyn Store> = Arc::new(log_of(&appends));
+        let log = log_of(logs, &appends);
         let types = ReadModel::new(Types(1)).unwrap();
         block_on(types.catch_up(log.as_ref())).unwrap();
         let calls = AtomicU64::new(0);
@@ -206,15 +219,14 @@ fn a_rebuild_that_is_killed_at_any_call_leaves_whole_rows() {
         if rebuilt.is_ok() {
             break;
         }
-        at += 1;
+        at += step;
     }
     assert!(at > 10, "{at}");
 }
 
-#[test]
-fn several_that_fold_at_once_count_each_event_once() {
+fn several_that_fold_at_once_count_each_event_once(logs: &dyn Logs) {
     let appends = appends();
-    let log = Arc::new(log_of(&[]));
+    let log = logs.open();
     std::thread::scope(|scope| {
         for _ in 0..3 {
             let log = Arc::clone(&log);

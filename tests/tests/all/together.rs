@@ -16,15 +16,14 @@ use futures::FutureExt;
 use futures::executor::block_on;
 use uuid::Uuid;
 
-const ROUNDS: usize = 40;
+use crate::stores::{Logs, over_each_store};
 
-/// A log on a disk: there, an append takes a while.
-fn annals() -> (tempfile::TempDir, Arc<Annals>) {
-    let home = tempfile::tempdir().expect("a temporary directory");
-    let url = home.path().join("log").display().to_string();
-    let annals = block_on(Annals::open(&url)).expect("a new log");
-    (home, Arc::new(annals))
+over_each_store! {
+    a_repeat_of_a_dropped_request_names_the_object_that_is_there,
+    of_two_objects_that_ask_for_one_id_one_gets_it,
 }
+
+const ROUNDS: usize = 40;
 
 fn request(command: impl Into<Command>) -> Request {
     Request::new(ActorRef::agent("test"), command)
@@ -36,9 +35,8 @@ fn create_intent(id: Option<IntentId>) -> CreateIntent {
 
 /// The first future is dropped somewhere on its way. Without an answer from the
 /// store that it knows the batch, the second one would invent another id.
-#[test]
-fn a_repeat_of_a_dropped_request_names_the_object_that_is_there() {
-    let (_home, annals) = annals();
+fn a_repeat_of_a_dropped_request_names_the_object_that_is_there(logs: &dyn Logs) {
+    let annals = Annals::over(logs.open());
     for round in 0..ROUNDS {
         let request = request(create_intent(None)).key(Uuid::now_v7());
         let before = annals.position();
@@ -61,9 +59,8 @@ fn a_repeat_of_a_dropped_request_names_the_object_that_is_there() {
     }
 }
 
-#[test]
-fn of_two_objects_that_ask_for_one_id_one_gets_it() {
-    let (_home, annals) = annals();
+fn of_two_objects_that_ask_for_one_id_one_gets_it(logs: &dyn Logs) {
+    let annals = Arc::new(Annals::over(logs.open()));
     let task = block_on(annals.execute(request(CreateTask::new("do")))).expect("a task");
     let task = TaskId(task.id.expect("the task's id"));
     for _ in 0..ROUNDS {

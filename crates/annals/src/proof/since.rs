@@ -94,6 +94,12 @@ pub enum Fault {
     /// The stored hash of a record is not that of its header.
     #[error("the stored hash is not that of its header")]
     Leaf,
+    /// What the store keeps beside the records does not fit them.
+    #[error("{reason}")]
+    Tables {
+        /// What does not fit.
+        reason: String,
+    },
     /// The tree's other hashes are not those of the records.
     #[error("the stored hashes come to the root {stored}, the records to {found}")]
     Root {
@@ -125,8 +131,8 @@ impl Proofs<'_> {
         self.check_between(checkpoint.clone(), to, progress).await
     }
 
-    /// Reads the whole log and checks it, in the same way: the records, their content, and the stored hashes. It asks
-    /// no more of a store than its ports; what else a store keeps, such as indexes, only its own verification knows.
+    /// Reads the whole log and checks it, in the same way: the records, their content, and the stored hashes, and what
+    /// the store itself compares with them ([`EventLog::check_tables`](annals_event_log::EventLog::check_tables)).
     ///
     /// # Errors
     /// [`ProofError`]. What is wrong with the records is a finding of the report, not an error.
@@ -135,7 +141,17 @@ impl Proofs<'_> {
         progress: impl FnMut(Position),
     ) -> Result<SinceReport, ProofError> {
         let (from, to) = (self.head(Some(0)).await?, self.head(None).await?);
-        self.check_between(from, to, progress).await
+        let mut report = self.check_between(from, to, progress).await?;
+        let wrong = self.annals.log.check_tables().await?;
+        report.total_findings += wrong.len() as u64;
+        let room = MOST_FINDINGS.saturating_sub(report.findings.len());
+        report
+            .findings
+            .extend(wrong.into_iter().take(room).map(|reason| Finding {
+                position: None,
+                fault: Fault::Tables { reason },
+            }));
+        Ok(report)
     }
 
     async fn check_between(

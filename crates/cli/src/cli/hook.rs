@@ -41,8 +41,9 @@ fn hook_help(agent: &str) -> String {
         "\
 Agents call this; `annals hook install {agent}` makes them do so. The event's JSON comes on standard
 input. Nothing is written to standard output and the exit status is 0, whatever happens, so that the
-agent goes on as it would: what cannot be recorded in time is kept in LOG.spool, synced, and the next
-command that writes to the log takes it in. Secrets are taken out first.
+agent goes on as it would: what cannot be recorded in time is kept in LOG.spool (of a log on
+PostgreSQL, below ~/.local/state/annals), synced, and the next command that writes to the log takes
+it in. Secrets are taken out first.
 
 With --gate a policy over tool calls (see `annals policy`) answers what the agent asks for. A verdict
 that is on disk nowhere is not answered: the agent's own settings decide then, and with --fail-closed

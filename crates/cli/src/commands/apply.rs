@@ -156,7 +156,13 @@ async fn apply(
             error => error,
         })?;
         if let Some(error) = failed {
-            let rest = "Nothing after it was read; apply the rest from this line on";
+            let rest = match error.is_unknown() {
+                true => {
+                    "Nothing after it was read. Look whether it is there before you apply the rest; lines with a \
+                     \"key\" can be applied again as they are"
+                }
+                false => "Nothing after it was read; apply the rest from this line on",
+            };
             return Err(error.worded(|error| format!("line {number}: {error}. {rest}")));
         }
     }

@@ -15,7 +15,6 @@ use rustix::process::Signal;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::in_folder::NO_SPOOL;
 use crate::cli::{Hook as Args, RunHook};
 use crate::context::Context;
 use crate::error::CliError;
@@ -65,10 +64,6 @@ fn record(agent: HookAgent, args: &RunHook, context: &mut Context) -> Result<(),
         .with_fail_closed(args.gate.fail_closed);
     let is_judged = hook.ruling.is_some();
     let (became, ruling) = run.decide(hook, |within| courier(within, context));
-    let became = match became {
-        Became::Lost(_) if context.is_on_postgres() => Became::Lost(NO_SPOOL.to_owned()),
-        became => became,
-    };
     say(agent, &became, is_judged && ruling.is_none(), context);
     ruled?;
     match ruling.and_then(|ruling| agent.answer(&ruling)) {
@@ -77,11 +72,13 @@ fn record(agent: HookAgent, args: &RunHook, context: &mut Context) -> Result<(),
     }
 }
 
-/// This program, to be started once more to bring an event into the log.
+/// This program, to be started once more to bring an event into the log. Its arguments are seen by others, and a URL may
+/// have a password.
 fn courier(within: Duration, context: &Context) -> std::io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     let within = within.as_millis().to_string();
-    command.args(["--log", &context.log, "hook", "deliver", &within]);
+    command.args(["hook", "deliver", &within]);
+    command.env("ANNALS_LOG", &context.log);
     Ok(command)
 }
 

@@ -1,13 +1,9 @@
 //! Which commands are about a log's files, and what takes their place where the log is on PostgreSQL;
 //! `docs/postgres.md` has the same table.
 
-use crate::cli::{Command, Hook};
+use crate::cli::Command;
 use crate::context::Context;
 use crate::error::CliError;
-
-/// Why an event that a hook tells cannot be recorded on PostgreSQL.
-pub(super) const NO_SPOOL: &str = "hooks need a log in a folder, beside which they keep what cannot be recorded in time; \
-     `annals watch claude` records transcripts on PostgreSQL as they grow";
 
 /// Refuses a command that is about files which the log does not have.
 pub(super) fn demand(command: &Command, context: &Context) -> Result<(), CliError> {
@@ -58,11 +54,8 @@ fn instead(command: &Command) -> Option<(&'static str, &'static str)> {
         ),
         Command::Serve(args) if args.own || args.record_only => (
             "`serve --own` and `serve --record-only` own them",
-            "each process writes to the database by itself; leave the option out to show the log in a browser",
-        ),
-        Command::Hook(Hook::Install(_) | Hook::Status(_) | Hook::Deliver { .. }) => (
-            "hooks keep beside them what cannot be recorded in time",
-            "record into a log in a folder, or let `annals watch claude` record transcripts as they grow",
+            "each process writes to the database by itself; leave the option out to show the log in a browser, and let \
+             `annals watch` or `annals record` stay for what hooks tell",
         ),
         _ => return None,
     })

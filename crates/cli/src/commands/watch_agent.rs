@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::cli::WatchAgent;
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 use crate::output::counted;
 use crate::signals::Signals;
 
@@ -51,7 +51,9 @@ pub(crate) async fn run(
 ) -> Result<(), CliError> {
     let options = ImportOptions::default().with_secrets(args.redaction.secrets()?);
     // Better now than with the first transcript.
-    context.reader()?.close().await;
+    let reader = context.reader()?;
+    let log_id = reader.log().log_id();
+    reader.close().await;
     let folder = match &args.dir {
         Some(folder) => folder.clone(),
         None => own_folder(agent)?,
@@ -76,6 +78,11 @@ pub(crate) async fn run(
     let mut was_said = false;
     loop {
         match context.writer() {
+            // What was imported into the first one is not in this one.
+            Ok(annals) if annals.log().log_id() != log_id => {
+                annals.close().await;
+                return Err(another_log(context));
+            }
             Ok(annals) => {
                 was_said = false;
                 let over = followed.follow(&annals, context).await;
@@ -103,12 +110,7 @@ impl Followed<'_> {
     /// Imports what is ready, until interrupted. Meanwhile hooks need not open the log themselves.
     async fn follow(&mut self, annals: &Annals, context: &mut Context) -> Result<Over, CliError> {
         let mut growing = GrowingRecordings::new(annals, self.agent.key(), self.options)?;
-        let mut bell = match Spool::of(&context.log) {
-            Ok(spool) => Some(Listener::new(spool)),
-            // Hooks keep nothing beside a log in a database.
-            Err(_) if context.is_on_postgres() => None,
-            Err(error) => return Err(error.into()),
-        };
+        let mut bell = Listener::new(Spool::of(&context.log)?);
         loop {
             let ready = self.watch.ready(Instant::now());
             let ready = ready.map_err(|error| CliError::input(self.folder, error))?;
@@ -120,7 +122,7 @@ impl Followed<'_> {
                 true if is_nothing && ready.again >= ONCE_MORE => return Ok(Over::Done),
                 true => {}
                 // Without it hooks cost more, and what they leave is taken in by others.
-                false => _ = bell.as_mut().map(Listener::hang),
+                false => _ = bell.hang(),
             }
             let again = tokio::time::sleep(ready.again);
             tokio::pin!(again);
@@ -128,7 +130,7 @@ impl Followed<'_> {
                 tokio::select! {
                     () = &mut again => break,
                     () = self.watch.changed() => break,
-                    () = rung(bell.as_ref()) => context.take_in(annals),
+                    () = bell.rung() => context.take_in(annals),
                     () = failed(annals) => return Ok(Over::Again),
                     () = self.signals.next() => return Ok(Over::Done),
                 }
@@ -168,12 +170,13 @@ impl Followed<'_> {
     }
 }
 
-/// Waits until a hook tells something.
-async fn rung(bell: Option<&Listener>) {
-    match bell {
-        Some(bell) => bell.rung().await,
-        None => std::future::pending().await,
-    }
+fn another_log(context: &Context) -> CliError {
+    let message = format!(
+        "another log is at {} now, and nothing is recorded into it",
+        context.shown_log()
+    );
+    CliError::new(ErrorClass::Failed, "log_gone", message)
+        .hint("start the command again if that is the right one")
 }
 
 /// Waits until the log takes nothing any more, where others write by way of its owner.

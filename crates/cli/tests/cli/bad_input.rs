@@ -222,8 +222,8 @@ fn a_place_that_is_not_a_log_is_refused() {
         .run(&["init"])
         .fails(1, &["log is not empty", "choose"]);
     place
-        .run(&["--log", "postgres://host/db", "stats"])
-        .fails(1, &["postgres", "rocks:DIR"]);
+        .run(&["--log", "mysql://host/db", "stats"])
+        .fails(1, &["mysql", "rocks:DIR", "postgres://"]);
     place.run(&["--log", "", "stats"]).fails(1, &["empty"]);
 }
 

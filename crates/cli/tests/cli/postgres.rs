@@ -119,6 +119,108 @@ fn a_role_that_can_only_read_shows_all_and_changes_nothing() {
     assert_eq!(place.run(&["stats", "--json"]).ok().json()["position"], end);
 }
 
+/// What commands find records by is no part of any digest: `verify` compares it with the records, and nothing is built on
+/// an end that is not there.
+#[test]
+fn tables_that_do_not_fit_the_records_are_found() {
+    let (Some(server), Some(whole)) = (server(), place()) else {
+        return;
+    };
+    whole.run(&["init"]).ok();
+    grown_in(&whole);
+    whole.run(&["verify"]).ok();
+    for (damage, says) in [
+        (
+            "DELETE FROM {s}.records WHERE position = (SELECT position FROM {s}.heads)",
+            "not all there",
+        ),
+        ("DELETE FROM {s}.records WHERE position = 3", ""),
+        (
+            "UPDATE {s}.heads SET position = position - 1",
+            "is not where the log has one",
+        ),
+        ("UPDATE {s}.heads SET streams = 1", "streams"),
+        ("UPDATE {s}.heads SET blobs = 7", "blobs"),
+        ("DELETE FROM {s}.batches WHERE first = 1", "batch"),
+        (
+            "UPDATE {s}.batches SET last = last + 1 WHERE first = 1",
+            "batch",
+        ),
+        ("DELETE FROM {s}.streams WHERE stream LIKE 'run-%'", "run-"),
+        (
+            "UPDATE {s}.streams SET version = version + 1 WHERE stream LIKE 'intent-%'",
+            "intent-",
+        ),
+        (
+            "UPDATE {s}.records SET event_type = 'run.created' WHERE position = 3",
+            "says otherwise",
+        ),
+        (
+            "UPDATE {s}.records SET stream = 'run-1' WHERE position = 3",
+            "says otherwise",
+        ),
+    ] {
+        let Some(place) = place() else { return };
+        whole.run(&["copy", whole.log(), place.log()]).ok();
+        let (_, schema) = place.log().split_once("schema=").unwrap();
+        server.sql("tests", &damage.replace("{s}", schema)).unwrap();
+        let found = place.run(&["verify"]);
+        let said = format!("{}{}", found.stdout, found.stderr);
+        assert_eq!(found.status, 3, "{damage}: {said}");
+        assert!(said.contains(says), "{damage}: {said}");
+    }
+}
+
+/// Records behind the end, or none at it: what was acknowledged is gone, and nothing is written over that.
+#[test]
+fn nothing_is_appended_to_a_log_that_lost_its_end() {
+    let (Some(server), Some(place)) = (server(), place()) else {
+        return;
+    };
+    place.run(&["init"]).ok();
+    place.run(&["submit", "one"]).ok();
+    let (_, schema) = place.log().split_once("schema=").unwrap();
+    let sql = |text: &str| server.sql("tests", &text.replace("{s}", schema)).unwrap();
+    sql("CREATE TABLE {s}.kept AS SELECT * FROM {s}.heads");
+    place.run(&["submit", "two"]).ok();
+    sql("CREATE TABLE {s}.ahead AS SELECT * FROM {s}.heads");
+    for back in [
+        "DELETE FROM {s}.heads; INSERT INTO {s}.heads SELECT * FROM {s}.kept",
+        "DELETE FROM {s}.heads; INSERT INTO {s}.heads SELECT * FROM {s}.ahead;
+            DELETE FROM {s}.records WHERE position = (SELECT position FROM {s}.heads)",
+    ] {
+        sql(back);
+        let end = sql("SELECT count(*) FROM {s}.records");
+        place
+            .run(&["submit", "three"])
+            .fails(3, &["do not end where"]);
+        assert_eq!(place.run(&["verify"]).status, 3, "{back}");
+        assert_eq!(sql("SELECT count(*) FROM {s}.records"), end);
+    }
+}
+
+/// The server keeps samples of columns for its planner, also of rows that are gone.
+#[test]
+fn no_sample_of_content_is_left() {
+    let (Some(server), Some(place)) = (server(), place()) else {
+        return;
+    };
+    place.run(&["init"]).ok();
+    for n in 0..40 {
+        place
+            .run(&["submit", &format!("a secret word, number {n}")])
+            .ok();
+    }
+    let (_, schema) = place.log().split_once("schema=").unwrap();
+    let samples = format!(
+        "ANALYZE; SELECT count(*) FROM pg_stats WHERE schemaname = '{schema}'
+            AND attname IN ('record', 'content', 'value', 'id_secret')"
+    );
+    assert_eq!(server.sql("tests", &samples).unwrap(), "0");
+    let others = format!("SELECT count(*) > 0 FROM pg_stats WHERE schemaname = '{schema}'");
+    assert_eq!(server.sql("tests", &others).unwrap(), "t");
+}
+
 #[test]
 fn what_needs_a_folder_says_what_takes_its_place() {
     let Some(place) = place() else {
@@ -136,20 +238,11 @@ fn what_needs_a_folder_says_what_takes_its_place() {
         (&["redact", "--finish"], "VACUUM FULL"),
         (&["serve", "--record-only"], "each process writes"),
         (&["serve", "--own"], "each process writes"),
-        (&["hook", "install", "claude"], "annals watch claude"),
-        (&["hook", "status"], "annals watch claude"),
     ] {
         place.run(args).fails(1, &["has no files", says]);
         let code = place.run(&[&["--json"], args].concat()).error_code();
         assert_eq!(code, "needs_folder", "{args:?}");
     }
-    // A hook never fails: the agent would take it for an answer.
-    let told = place.run_with(&["hook", "claude"], "{}");
-    assert_eq!(told.status, 0, "{told:?}");
-    assert!(
-        told.stderr.contains("hooks need a log in a folder"),
-        "{told:?}"
-    );
     let index = place.run(&["search", "--index", "kept", "--json"]);
     assert_eq!(index.error_code(), "no_search_index");
 }

@@ -1,6 +1,9 @@
-//! One list of cases over logs in a folder and on PostgreSQL: what a user sees is the same.
+//! One list of cases over logs in a folder, in a folder that another process owns, and on PostgreSQL: what a user sees is
+//! the same. A log in memory ends with the command that has it, and no command of these works on one.
 
+use std::cell::OnceCell;
 use std::io::Write;
+use std::ops::Deref;
 use std::process::Stdio;
 
 use serde_json::json;
@@ -15,7 +18,15 @@ macro_rules! over_each_store {
             $(
                 #[test]
                 fn $case() {
-                    super::$case(&super::Place::empty());
+                    super::$case(&super::Stored::new(super::Place::empty(), false));
+                }
+            )+
+        }
+        mod in_a_shared_folder {
+            $(
+                #[test]
+                fn $case() {
+                    super::$case(&super::Stored::new(super::Place::empty(), true));
                 }
             )+
         }
@@ -24,7 +35,7 @@ macro_rules! over_each_store {
                 #[test]
                 fn $case() {
                     if let Some(place) = super::postgres::place() {
-                        super::$case(&place);
+                        super::$case(&super::Stored::new(place, false));
                     }
                 }
             )+
@@ -43,8 +54,47 @@ over_each_store! {
     recordings_are_imported_once,
 }
 
-fn a_whole_story_is_recorded_shown_and_proved(place: &Place) {
-    place.run(&["init"]).ok();
+/// A place whose log is in one of the stores.
+struct Stored {
+    /// The process that owns the log, if it is shared. It ends before the place goes.
+    owner: OnceCell<Running>,
+    is_shared: bool,
+    place: Place,
+}
+
+impl Stored {
+    fn new(place: Place, is_shared: bool) -> Stored {
+        Stored {
+            owner: OnceCell::new(),
+            is_shared,
+            place,
+        }
+    }
+
+    /// Makes the log. Where it is shared, another process owns it from then on, and every command is a guest of it.
+    fn init(&self, more: &[&str]) {
+        self.run(&[&["init"][..], more].concat()).ok();
+        if self.is_shared {
+            self.owner.get_or_init(|| {
+                let serve = self.command(&["serve", "--record-only", "--json"]);
+                let mut owner = Running::of(serve);
+                assert_eq!(owner.next()["state"], "owner");
+                owner
+            });
+        }
+    }
+}
+
+impl Deref for Stored {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.place
+    }
+}
+
+fn a_whole_story_is_recorded_shown_and_proved(place: &Stored) {
+    place.init(&[]);
     let story = grown_in(place);
     let shown = |args: &[&str]| place.run(args).ok().stdout;
     assert!(shown(&["show", &story.run]).contains("completed"));
@@ -95,8 +145,8 @@ fn a_whole_story_is_recorded_shown_and_proved(place: &Place) {
     );
 }
 
-fn removed_content_is_shown_by_nothing(place: &Place) {
-    place.run(&["init"]).ok();
+fn removed_content_is_shown_by_nothing(place: &Stored) {
+    place.init(&[]);
     let secret = "hunter2-and-more";
     let ids = place.accept(&[
         human(
@@ -126,8 +176,8 @@ fn removed_content_is_shown_by_nothing(place: &Place) {
     assert_eq!(place.run(&["doctor"]).status, 0);
 }
 
-fn a_repeat_is_answered_and_not_recorded(place: &Place) {
-    place.run(&["init"]).ok();
+fn a_repeat_is_answered_and_not_recorded(place: &Stored) {
+    place.init(&[]);
     let create = human("create_intent", json!({ "key": uuid(5), "prompt": "once" }));
     let first = place.apply(&[create.clone()]);
     let again = place.apply(&[create]);
@@ -143,10 +193,15 @@ fn a_repeat_is_answered_and_not_recorded(place: &Place) {
     assert_eq!(place.run(&["stats", "--json"]).ok().json()["events"], 1);
 }
 
-fn an_export_becomes_the_same_log(place: &Place) {
+fn an_export_becomes_the_same_log(place: &Stored) {
     let of = Place::with_log();
     grown_in(&of);
     let exported = of.run(&["export", "annals"]).ok().stdout;
+    // Elsewhere the import makes the log.
+    if place.is_shared {
+        let stats = of.run(&["stats", "--json"]).ok().json();
+        place.init(&["--log-id", stats["log_id"].as_str().unwrap()]);
+    }
     let imported = place
         .run_with(&["import", "annals", "-", "--json"], &exported)
         .ok();
@@ -161,8 +216,8 @@ fn an_export_becomes_the_same_log(place: &Place) {
     );
 }
 
-fn processes_write_beside_each_other(place: &Place) {
-    place.run(&["init"]).ok();
+fn processes_write_beside_each_other(place: &Stored) {
+    place.init(&[]);
     let lines = |writer: u64| -> String {
         let create = |n| {
             human(
@@ -201,8 +256,8 @@ fn processes_write_beside_each_other(place: &Place) {
     assert_eq!(place.run(&["verify", "--json"]).ok().json()["ok"], true);
 }
 
-fn what_comes_is_followed(place: &Place) {
-    place.run(&["init"]).ok();
+fn what_comes_is_followed(place: &Stored) {
+    place.init(&[]);
     let mut follow = Running::of(place.command(&["log", "--follow", "--json"]));
     for n in 1..=3 {
         place.accept(&[human(
@@ -213,8 +268,8 @@ fn what_comes_is_followed(place: &Place) {
     }
 }
 
-fn a_rebuilt_catalogue_is_the_same(place: &Place) {
-    place.run(&["init"]).ok();
+fn a_rebuilt_catalogue_is_the_same(place: &Stored) {
+    place.init(&[]);
     let story = grown_in(place);
     let listed = || place.run(&["tree", &story.intent]).ok().stdout;
     let before = listed();
@@ -224,8 +279,8 @@ fn a_rebuilt_catalogue_is_the_same(place: &Place) {
     assert_eq!(place.run(&["verify", "--json"]).ok().json()["ok"], true);
 }
 
-fn recordings_are_imported_once(place: &Place) {
-    place.run(&["init"]).ok();
+fn recordings_are_imported_once(place: &Stored) {
+    place.init(&[]);
     let session = "0b1f4a52-7a6e-4c0e-9d0a-0000000000a1";
     let folder = place.path("projects");
     std::fs::create_dir_all(&folder).unwrap();

@@ -76,6 +76,7 @@ impl Place {
             .env_remove("CLAUDE_CONFIG_DIR")
             .env_remove("CLAUDE_PROJECT_DIR")
             .env_remove("CODEX_HOME")
+            .env_remove("XDG_STATE_HOME")
             .env_remove("RUST_LOG")
             .env_remove("NO_COLOR")
             .stdin(Stdio::null())

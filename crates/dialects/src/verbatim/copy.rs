@@ -14,7 +14,9 @@ use std::collections::VecDeque;
 
 use annals::Annals;
 use annals::proof::SinceReport;
-use annals_event_log::{Digest, Epoch, Position, Query, Record, SUBSCRIPTIONS, Store, tree};
+use annals_event_log::{
+    AppendError, Digest, Epoch, Position, Query, Record, SUBSCRIPTIONS, Store, tree,
+};
 
 pub use error::LogCopyError;
 
@@ -81,7 +83,8 @@ pub async fn copy(
     let root = root(source, end).await?;
     let found = tree::root(destination, end.0);
     let found = found.await.map_err(LogCopyError::ReadDestination)?;
-    if found != root || destination.watermark() != end {
+    demand_end(destination, end)?;
+    if found != root {
         return Err(LogCopyError::Root {
             size: end.0,
             expected: root,
@@ -202,6 +205,9 @@ async fn append(
         let content = part.blobs.into_values().collect();
         let storing = destination.append_records(part.records, content);
         let (stored, following) = futures::join!(storing, source.part());
+        if let Err(AppendError::NotContiguous { .. }) = &stored {
+            demand_end(destination, Position(there.0 + copied))?;
+        }
         stored.map_err(|source| LogCopyError::Append { position, source })?;
         copied += sent.0;
         blobs += sent.1;
@@ -210,6 +216,15 @@ async fn append(
         next = following?;
     }
     Ok((copied, blobs))
+}
+
+/// Demands that the destination has what was copied, and no more.
+fn demand_end(destination: &dyn Store, expected: Position) -> Result<(), LogCopyError> {
+    let there = destination.watermark();
+    match there == expected {
+        true => Ok(()),
+        false => Err(LogCopyError::WrittenMeanwhile { there, expected }),
+    }
 }
 
 fn demand_sound(report: &SinceReport) -> Result<(), LogCopyError> {

@@ -586,6 +586,38 @@ fn a_large_overlay_is_written_by_itself() {
     });
 }
 
+/// Where another process keeps the rows current, this one folds for its own answers alone.
+#[test]
+fn who_does_not_lead_writes_nothing_unasked() {
+    let mut story = Story::new();
+    create(&mut story, 1..=5_000);
+    let log = Watched::new(&story.log);
+    let catalogue = Catalogue::new();
+    log.follows.store(true, Ordering::Relaxed);
+    for _ in 0..10 {
+        block_on(catalogue.keep_up(&log)).unwrap();
+    }
+    assert_eq!(log.reads.load(Ordering::Relaxed), 0);
+    // The one that leads writes rows, and this one begins where they end.
+    let leading = Catalogue::new();
+    for _ in 0..10 {
+        block_on(leading.keep_up(&story.log)).unwrap();
+    }
+    block_on(leading.flush(&story.log)).unwrap();
+    block_on(catalogue.catch_up(&log)).unwrap();
+    assert_eq!(log.commits.load(Ordering::Relaxed), 0);
+    let found = block_on(catalogue.find(&log, Uuid::from_u128(5_000))).unwrap();
+    assert!(found.is_some());
+    // It takes over.
+    drop(leading);
+    create(&mut story, 5_001..=25_000);
+    let log = Watched::new(&story.log);
+    for _ in 0..20 {
+        block_on(catalogue.keep_up(&log)).unwrap();
+    }
+    assert!(log.commits.load(Ordering::Relaxed) > 0);
+}
+
 #[test]
 fn what_is_folded_is_not_read_again() {
     let mut story = Story::new();

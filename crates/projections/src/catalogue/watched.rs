@@ -23,6 +23,8 @@ pub(super) type OnCall<'l> = &'l (dyn Fn(usize) + Send + Sync);
 pub(super) struct Watched<'l> {
     pub(super) log: &'l MemoryLog,
     pub(super) read_only: AtomicBool,
+    /// Whether another process keeps the rows current.
+    pub(super) follows: AtomicBool,
     pub(super) commits: AtomicUsize,
     pub(super) reads: AtomicUsize,
     /// Rows that were read by their keys.
@@ -38,10 +40,11 @@ impl<'l> Watched<'l> {
     }
 
     pub(super) fn with(log: &'l MemoryLog, on_call: OnCall<'l>) -> Watched<'l> {
-        let (read_only, commits, reads, gets, calls) = Default::default();
+        let (read_only, follows, commits, reads, gets, calls) = Default::default();
         Watched {
             log,
             read_only,
+            follows,
             commits,
             reads,
             gets,
@@ -88,6 +91,15 @@ impl ReadModels for Watched<'_> {
         checkpoint(&self; model: 'm &'m str) -> Result<ModelCheckpoint, ReadError>;
         get(&self; model: 'm &'m str; key: 'k &'k [u8]) -> Result<Option<Bytes>, ReadError>;
         drop_model(&self; model: 'm &'m str) -> Result<(), CommitError>;
+    }
+
+    fn leads<'s, 'm, 'f>(&'s self, _: &'m str) -> Answer<'f, bool>
+    where
+        's: 'f,
+        'm: 'f,
+        Self: 'f,
+    {
+        Box::pin(async { !self.follows.load(Ordering::Relaxed) })
     }
 
     fn get_many<'s, 'm, 'k, 'f>(

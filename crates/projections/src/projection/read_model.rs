@@ -251,8 +251,8 @@ impl<P: Projection> ReadModel<P> {
     }
 
     /// Folds some of what the rows lack, at most `pages` pages, where that is `behind` events or more, and unless
-    /// another call folds; for a process that writes anyway, now and then. The position up to which the rows are
-    /// then, if it is known.
+    /// another call folds or another process leads ([`ReadModels::leads`](annals_event_log::ReadModels::leads)); for
+    /// a process that writes anyway, now and then. The position up to which the rows are then, if it is known.
     ///
     /// # Errors
     /// [`ProjectionError`]. What was folded before stays.
@@ -265,6 +265,9 @@ impl<P: Projection> ReadModel<P> {
         let Some(_folding) = self.folding.try_lock() else {
             return Ok(None);
         };
+        if !log.leads(&self.pointer).await {
+            return Ok(None);
+        }
         let (generation, mut at) = self.begin(log).await?;
         if log.watermark().0.saturating_sub(at.position.0) < behind {
             return Ok(Some(at.position));

@@ -101,3 +101,10 @@ CREATE TABLE IF NOT EXISTS {s}.model_rows (
     value bytea NOT NULL,
     PRIMARY KEY (log, model, key)
 );
+
+-- What the server samples of a column it keeps, also when the row is gone: of content it samples nothing.
+ALTER TABLE {s}.epochs ALTER COLUMN id_secret SET STATISTICS 0;
+ALTER TABLE {s}.records ALTER COLUMN record SET STATISTICS 0;
+ALTER TABLE {s}.blobs ALTER COLUMN content SET STATISTICS 0;
+ALTER TABLE {s}.model_rows ALTER COLUMN key SET STATISTICS 0;
+ALTER TABLE {s}.model_rows ALTER COLUMN value SET STATISTICS 0;

@@ -3,6 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
+use annals_event_log::{EventLog, ReadModels};
 use annals_store_postgres::PostgresLog;
 use futures::executor::block_on;
 
@@ -30,4 +31,35 @@ fn one_leads_until_it_gives_up_or_dies() {
     assert!(!block_on(first.take()).unwrap());
     thread::sleep(lasts + Duration::from_millis(200));
     assert!(block_on(first.take()).unwrap());
+}
+
+#[test]
+fn one_process_keeps_a_read_model_current_for_all() {
+    let Some(server) = server() else { return };
+    let lasts = Duration::from_secs(2);
+    let settings = settings(server, DATABASE, "").with_leading_lasts(lasts);
+    let one = PostgresLog::create(&settings).unwrap();
+    let two = PostgresLog::open(&settings).unwrap();
+    let three = PostgresLog::open(&settings).unwrap();
+    let leads = |log: &PostgresLog| block_on(log.leads("catalogue.1"));
+    assert!(leads(&one) && leads(&one));
+    assert!(!leads(&two) && !leads(&three));
+    assert!(
+        block_on(two.leads("costs.1")),
+        "each model has its own leader"
+    );
+    // Once it closes the log, the next one that asks leads; the answer of before is good for a third of the time.
+    block_on(one.close());
+    assert!(!leads(&one), "a log that is closed leads nothing");
+    thread::sleep(lasts / 3 + Duration::from_millis(50));
+    assert!(leads(&three));
+    // That one dies without a word.
+    std::mem::forget(three);
+    thread::sleep(lasts / 3 + Duration::from_millis(50));
+    assert!(!leads(&two));
+    thread::sleep(lasts);
+    assert!(leads(&two));
+    let reader = settings.with_access(annals_store_postgres::Access::ReadOnly);
+    let reader = PostgresLog::open(&reader).unwrap();
+    assert!(!block_on(reader.leads("another.1")));
 }

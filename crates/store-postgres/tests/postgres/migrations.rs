@@ -106,7 +106,10 @@ fn a_lease_that_ran_out_is_taken_over() {
             held_until = now() + interval '1 second';
         DELETE FROM annals.migrations WHERE version = 2";
     server.sql(&database, hold).unwrap();
+    let begun = std::time::Instant::now();
     drop(PostgresLog::open(&settings).unwrap());
+    let waited = begun.elapsed();
+    assert!(waited > std::time::Duration::from_millis(800), "{waited:?}");
     assert_eq!(
         server
             .sql(&database, "SELECT version FROM annals.schema_version")

@@ -39,13 +39,18 @@ fn nothing_is_missed_when_the_connection_that_listens_is_lost() {
     let settings = settings(server, &database, "&notify=true");
     let writer = PostgresLog::create(&settings).unwrap();
     let reader = PostgresLog::open(&settings).unwrap();
+    let mut ended = 0_u64;
     for n in 0..20 {
         if n % 5 == 0 {
             let end = format!(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                     WHERE datname = '{database}' AND query LIKE 'LISTEN%'"
             );
-            server.sql("postgres", &end).unwrap();
+            ended += server
+                .sql("postgres", &end)
+                .unwrap()
+                .parse::<u64>()
+                .unwrap();
         }
         block_on(writer.append(batch("a-1", 1))).unwrap();
         assert_eq!(
@@ -53,6 +58,7 @@ fn nothing_is_missed_when_the_connection_that_listens_is_lost() {
             Position(n + 1)
         );
     }
+    assert!(ended > 0, "no connection was ended");
 }
 
 /// Appends wait for no notification, and a reader polls where there are none.

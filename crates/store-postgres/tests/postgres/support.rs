@@ -36,10 +36,15 @@ pub(crate) fn database(server: &Server) -> String {
     name
 }
 
+/// The URL of a new log in a database, with more parameters.
+pub(crate) fn url(server: &Server, database: &str, more: &str) -> String {
+    let log = Uuid::new_v4().simple();
+    format!("{}?log={log}{more}", server.url(database))
+}
+
 /// The settings for a new log in a database, with more parameters of the URL.
 pub(crate) fn settings(server: &Server, database: &str, more: &str) -> Settings {
-    let log = Uuid::new_v4().simple();
-    Settings::from_url(&format!("{}?log={log}{more}", server.url(database))).unwrap()
+    Settings::from_url(&url(server, database, more)).unwrap()
 }
 
 /// Logs on the server, found again by their ids; in memory where there is no server, which was said.
@@ -132,4 +137,14 @@ pub(crate) fn all(log: &dyn Store) -> Vec<Record> {
         }
         records.extend(page.records);
     }
+}
+
+/// The batches of a log, each with the positions of its records.
+pub(crate) fn batches(log: &dyn Store) -> HashMap<Uuid, Vec<u64>> {
+    let mut batches: HashMap<Uuid, Vec<u64>> = HashMap::new();
+    for record in all(log) {
+        let positions = batches.entry(record.batch_id()).or_default();
+        positions.push(record.position().0);
+    }
+    batches
 }

@@ -145,7 +145,7 @@ fn a_caller_that_is_told_nothing_is_known_settles_it_by_repeating() {
     let Some((direct, proxy, settings)) = behind_proxy() else {
         return;
     };
-    let log = PostgresLog::open(&settings.with_patience(Duration::from_nanos(1))).unwrap();
+    let log = PostgresLog::open(&settings.with_patience(Duration::from_millis(1))).unwrap();
     for (what, is_stored) in [(LOSE_ANSWER, true), (LOSE_COMMIT, false)] {
         proxy.arm(what);
         let append = batch("a-1", 2);

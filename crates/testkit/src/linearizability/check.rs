@@ -139,6 +139,7 @@ pub fn check(history: &History) -> Result<Checked, Inexplicable> {
         }
     }
     let mut lagging: HashMap<usize, Vec<(usize, usize, &Operation)>> = HashMap::new();
+    let mut of_process: HashMap<usize, Vec<(usize, usize, &Operation)>> = HashMap::new();
     for operation in &history.operations {
         let Some((lo, hi)) = states.explain(operation)? else {
             continue;
@@ -152,9 +153,28 @@ pub fn check(history: &History) -> Result<Checked, Inexplicable> {
                 let reads = lagging.entry(operation.handle).or_default();
                 reads.push((lo, hi, operation));
             }
+            Handle::OfProcess { opened, process } => {
+                let knows_itself = matches!(operation.call, Call::Watermark { .. });
+                let since = if knows_itself {
+                    opened
+                } else {
+                    operation.invoked
+                };
+                bounds.after(hi + 1, since, operation);
+                let answers = of_process.entry(process).or_default();
+                answers.push((lo, hi, operation));
+            }
         }
     }
-    for reads in lagging.values_mut() {
+    for (state, taker) in (1..).zip(&taken) {
+        if let Taker::Answered(operation) = *taker
+            && let Some(Handle::OfProcess { process, .. }) = history.handles.get(operation.handle)
+        {
+            let answers = of_process.entry(*process).or_default();
+            answers.push((state, usize::MAX, operation));
+        }
+    }
+    for reads in lagging.values_mut().chain(of_process.values_mut()) {
         in_order(reads)?;
     }
     bounds.check(&states)?;

@@ -59,6 +59,11 @@ impl Recorder {
         self.add(Handle::Lagging { opened }, log)
     }
 
+    /// Calls through a handle of one of several processes, opened after `opened`.
+    pub fn of_process(&self, opened: Moment, process: usize, log: Arc<dyn Store>) -> Recorded<'_> {
+        self.add(Handle::OfProcess { opened, process }, log)
+    }
+
     fn add(&self, handle: Handle, log: Arc<dyn Store>) -> Recorded<'_> {
         let mut history = self.history();
         history.handles.push(handle);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use annals::domain::{AnyEvent, Kind, session};
 use annals::event_log::memory::MemoryLog;
-use annals::event_log::{Blob, Blobs, Content, ModelCheckpoint, ReadModels, Record, Row, Store};
+use annals::event_log::{Blob, Content, ModelCheckpoint, ReadModels, Record, Row, Store};
 use annals::projections::{
     Catalogue, CatalogueRow, Entry, Links, LinksQuery, ListQuery, Relation, Status, Text, Tree,
     TreeQuery,
@@ -19,6 +19,14 @@ use uuid::Uuid;
 
 use super::history::{History, read_all};
 use super::{check, folds, histories};
+use crate::stores::{Logs, over_each_store};
+
+over_each_store! {
+    rows_written_now_and_then_are_the_rows_made_anew_at_every_cut,
+    what_is_in_memory_answers_as_what_is_written,
+    lists_have_what_the_filters_let_through,
+    links_are_those_of_the_views,
+}
 
 /// What no view of git-internal shows.
 const OF_DOCUMENT_004: [Relation; 4] = [
@@ -29,13 +37,14 @@ const OF_DOCUMENT_004: [Relation; 4] = [
 ];
 
 /// Every row of the model that is current.
-pub fn dump(log: &MemoryLog) -> Vec<Row> {
+pub fn dump(log: &dyn Store) -> Vec<Row> {
     let model = block_on(Catalogue::new().model(log)).expect("a model");
     block_on(log.scan(&model, b"", None, 10_000)).expect("its rows")
 }
 
-/// A log of its own with the same records, and no rows.
-fn copy(log: &MemoryLog) -> MemoryLog {
+/// A log of its own with the same records, and no rows: in memory, whatever the store of the first one is, so that rows
+/// of both are compared.
+fn copy(log: &dyn Store) -> MemoryLog {
     let records = read_all(log);
     let content = records.iter().flat_map(Record::content);
     let blobs = content.filter_map(|piece| match piece {
@@ -55,14 +64,14 @@ fn copy(log: &MemoryLog) -> MemoryLog {
 }
 
 /// The rows as they are made from nothing.
-pub fn anew(log: &MemoryLog) -> Vec<Row> {
+pub fn anew(log: &dyn Store) -> Vec<Row> {
     let log = copy(log);
     block_on(Catalogue::new().rebuild(&log, &mut |_| {})).expect("new rows");
     dump(&log)
 }
 
 /// The rows as the stored ones are brought up to date.
-fn brought_up(log: &MemoryLog) -> Vec<Row> {
+fn brought_up(log: &dyn Store) -> Vec<Row> {
     let model = block_on(Catalogue::new().model(log)).expect("a model");
     let rows = dump(log);
     let checkpoint = block_on(log.checkpoint(&model))
@@ -78,11 +87,10 @@ fn brought_up(log: &MemoryLog) -> Vec<Row> {
     dump(&log)
 }
 
-#[test]
-fn rows_written_now_and_then_are_the_rows_made_anew_at_every_cut() {
+fn rows_written_now_and_then_are_the_rows_made_anew_at_every_cut(logs: &dyn Logs) {
     let acts = vec(0..6_u8, super::STEPS.end() + 1);
-    check((histories(), acts), |(commands, acts)| {
-        let mut history = History::new();
+    check(logs, (histories(), acts), |(commands, acts)| {
+        let mut history = History::over(logs.open(), 0);
         let mut catalogue = Catalogue::new();
         for (command, act) in commands.take().iter().zip(acts) {
             let (_, _) = history.execute(command.clone());
@@ -154,10 +162,9 @@ fn list(
     }
 }
 
-#[test]
-fn what_is_in_memory_answers_as_what_is_written() {
-    check((histories(), 0..50_usize), |(commands, written)| {
-        let mut history = History::new();
+fn what_is_in_memory_answers_as_what_is_written(logs: &dyn Logs) {
+    check(logs, (histories(), 0..50_usize), |(commands, written)| {
+        let mut history = History::over(logs.open(), 0);
         let catalogue = Catalogue::new();
         for (number, command) in commands.take().iter().enumerate() {
             let (_, _) = history.execute(command.clone());
@@ -253,11 +260,10 @@ fn task_title(rows: &[CatalogueRow], row: &CatalogueRow) -> Option<Text> {
     task.title.clone()
 }
 
-#[test]
-fn lists_have_what_the_filters_let_through() {
+fn lists_have_what_the_filters_let_through(logs: &dyn Logs) {
     let asked = vec((any::<prop::sample::Index>(), picks(), 1..6_usize), 20);
-    check((histories(), asked), |(commands, asked)| {
-        let history = History::play(commands.take());
+    check(logs, (histories(), asked), |(commands, asked)| {
+        let history = History::play(logs.open(), commands.take());
         let (log, catalogue) = (history.log.as_ref(), Catalogue::new());
         block_on(catalogue.catch_up(log)).expect("it catches up");
         let ids = folds::views(&history.entries()).into_keys();
@@ -308,10 +314,9 @@ fn tasks_of_nodes(entries: &[Entry]) -> Vec<(Relation, Uuid, Uuid)> {
 }
 
 /// What a row names is what the view of the object names.
-#[test]
-fn links_are_those_of_the_views() {
-    check(histories(), |commands| {
-        let history = History::play(commands.take());
+fn links_are_those_of_the_views(logs: &dyn Logs) {
+    check(logs, histories(), |commands| {
+        let history = History::play(logs.open(), commands.take());
         let (log, catalogue) = (history.log.as_ref(), Catalogue::new());
         block_on(catalogue.catch_up(log)).expect("it catches up");
         let views = folds::views(&history.entries());

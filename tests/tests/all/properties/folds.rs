@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use annals::domain::{AnyState, Origin, StreamRef};
-use annals::event_log::memory::MemoryLog;
-use annals::event_log::{Blob, Blobs, Content, EventLog, Record};
+use annals::event_log::{Blob, Content, Record, Store};
 use annals::projections::{Entry, Fold, ObjectView};
 use annals::wire;
 use futures::executor::block_on;
@@ -61,9 +60,9 @@ pub fn fold(records: &[Record]) -> BTreeMap<StreamRef, AnyState> {
     states
 }
 
-/// A copy of a log with all content but names removed from the records that `removed`
-/// is true for, over and over.
-pub fn without_content(log: &MemoryLog, removed: &[bool]) -> MemoryLog {
+/// Copies a log into a new one, with all content but names removed from the records that
+/// `removed` is true for, over and over.
+pub fn copy_without_content(log: &dyn Store, copy: &dyn Store, removed: &[bool]) {
     let records = read_all(log);
     let blobs = records
         .iter()
@@ -88,11 +87,9 @@ pub fn without_content(log: &MemoryLog, removed: &[bool]) -> MemoryLog {
             }
         })
         .collect();
-    let copy = MemoryLog::new(log.log_id());
     if !copied.is_empty() {
         block_on(copy.append_records(copied, blobs)).expect("a log that takes the copy");
     }
-    copy
 }
 
 /// A record whose content is removed, but for its names.

@@ -1,9 +1,8 @@
-//! A history as it is made: commands through the facade, over a log in memory.
+//! A history as it is made: commands through the facade, over a log of any store.
 
 use std::sync::Arc;
 
 use annals::domain::{Command, Timestamp};
-use annals::event_log::memory::MemoryLog;
 use annals::event_log::{Position, Query, Record, Store};
 use annals::projections::Entry;
 use annals::{Annals, ExecuteError, Outcome, Request};
@@ -16,7 +15,7 @@ use uuid::Uuid;
 /// A log, and what was asked of it.
 pub struct History {
     pub annals: Annals,
-    pub log: Arc<MemoryLog>,
+    pub log: Arc<dyn Store>,
     /// The requests that led to events, with what was answered.
     pub accepted: Vec<(Request, Outcome)>,
     /// The log's records as they were read right after each command.
@@ -25,15 +24,10 @@ pub struct History {
 }
 
 impl History {
-    pub fn new() -> History {
-        History::over(MemoryLog::new(Uuid::from_u128(1)), 0)
-    }
-
     /// Goes on where a log ends, after so many commands: the next one gets the
     /// time that it would have got.
-    pub fn over(log: MemoryLog, commands: u64) -> History {
-        let log = Arc::new(log);
-        let annals = Annals::over(Arc::clone(&log) as Arc<dyn Store>);
+    pub fn over(log: Arc<dyn Store>, commands: u64) -> History {
+        let annals = Annals::over(Arc::clone(&log));
         let seen = read_all(log.as_ref());
         History {
             annals,
@@ -44,9 +38,9 @@ impl History {
         }
     }
 
-    /// Executes commands; each has a key and a time of its own.
-    pub fn play(commands: &[Command]) -> History {
-        let mut history = History::new();
+    /// Executes commands over a new log; each has a key and a time of its own.
+    pub fn play(log: Arc<dyn Store>, commands: &[Command]) -> History {
+        let mut history = History::over(log, 0);
         for command in commands {
             let (_, _) = history.execute(command.clone());
         }

@@ -1,6 +1,8 @@
 //! The state machine: random histories, judged by the model and by the facade.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use annals::domain::intent::ApprovalStatus;
 use annals::domain::session::State;
@@ -8,6 +10,7 @@ use annals::domain::{
     AnyState, Command, CommandId, IntentId, Kind, ObservationId, PatchSetId, PipelineId, PlanId,
     RunId, SnapshotId, StreamKind, StreamRef, TaskId,
 };
+use annals::event_log::Store;
 use annals::projections::{
     ContextPipelineView, ContextSnapshotView, InboxQuery, IntentFilter, IntentView, ListQuery,
     ObservationView, PatchSetView, PlanView, RunView, TaskView, View,
@@ -17,7 +20,7 @@ use annals_testkit::generators::objects::model::{self, Model, SnapshotItem};
 use annals_testkit::generators::objects::{Dice, command};
 use futures::executor::block_on;
 use proptest::prelude::*;
-use proptest_state_machine::{ReferenceStateMachine, StateMachineTest};
+use proptest_state_machine::ReferenceStateMachine;
 use uuid::Uuid;
 
 use super::audit::audit;
@@ -48,33 +51,31 @@ impl ReferenceStateMachine for Histories {
     }
 }
 
-/// The facade, which executes them.
-pub struct Facade;
-
-impl StateMachineTest for Facade {
-    type SystemUnderTest = History;
-    type Reference = Histories;
-
-    fn init_test(_: &Model) -> History {
-        History::new()
-    }
-
-    fn apply(mut history: History, model: &Model, command: Command) -> History {
+/// Gives commands to the facade, over a new log, and compares it with the model. `taken` counts them, so that a history
+/// that fails shrinks to its beginning first.
+pub fn check_against_model(
+    log: Arc<dyn Store>,
+    mut model: Model,
+    commands: Vec<Command>,
+    taken: Option<&AtomicUsize>,
+) {
+    let mut history = History::over(log, 0);
+    for command in commands {
+        if let Some(taken) = taken {
+            taken.fetch_add(1, Ordering::SeqCst);
+        }
+        model = Histories::apply(model, &command);
         let asked = format!("{} {command:?}", command.name());
         let (answer, result) = history.execute(command);
         assert_eq!(Some(answer), model.last, "{asked}\nanswered: {result:?}");
-        history
     }
-
-    fn teardown(history: History, model: Model) {
-        assert_eq!(
-            read_all(history.log.as_ref()),
-            history.seen,
-            "a record changed or went"
-        );
-        audit(&history.entries());
-        compare(&history, &model);
-    }
+    assert_eq!(
+        read_all(history.log.as_ref()),
+        history.seen,
+        "a record changed or went"
+    );
+    audit(&history.entries());
+    compare(&history, &model);
 }
 
 /// The lists by approval status have the intents that the model has there.

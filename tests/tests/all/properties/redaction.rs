@@ -6,8 +6,7 @@ use std::collections::BTreeSet;
 
 use annals::domain::redaction::Redacted;
 use annals::domain::{ActorRef, Command, StreamRef};
-use annals::event_log::memory::MemoryLog;
-use annals::event_log::{Blobs, Content, EventLog, Position, Record, tree};
+use annals::event_log::{Content, Position, Record, Store, tree};
 use annals::projections::Entry;
 use annals::wire::names_of;
 use annals::{RedactRequest, Target};
@@ -19,6 +18,11 @@ use regex::bytes::Regex;
 use super::catalogue::{anew, dump};
 use super::history::{History, read_all};
 use super::{check, folds, histories};
+use crate::stores::{Logs, over_each_store};
+
+over_each_store! {
+    a_redacted_history_goes_on_as_it_would_have,
+}
 
 /// What is removed: everything, what many texts have in them, or single events.
 fn targets() -> impl Strategy<Value = (u8, Vec<Index>)> {
@@ -68,7 +72,7 @@ fn gone(records: &[Record]) -> Vec<(u64, u16)> {
 }
 
 /// Every blob that a record refers to is there, and no other.
-fn check_blobs(log: &MemoryLog, records: &[Record]) {
+fn check_blobs(log: &dyn Store, records: &[Record]) {
     let named: BTreeSet<_> = records
         .iter()
         .flat_map(Record::content)
@@ -129,15 +133,15 @@ fn asks_again(before: &[Command], command: &Command) -> bool {
     asked.is_some() && before.iter().any(|command| alias(command) == asked)
 }
 
-#[test]
-fn a_redacted_history_goes_on_as_it_would_have() {
+fn a_redacted_history_goes_on_as_it_would_have(logs: &dyn Logs) {
     check(
+        logs,
         (histories(), any::<Index>(), targets()),
         |(commands, index, (kind, events))| {
             let commands = commands.take();
             let (before, after) = commands.split_at(index.index(commands.len() + 1));
-            let mut untouched = History::play(before);
-            let mut history = History::play(before);
+            let mut untouched = History::play(logs.open(), before);
+            let mut history = History::play(logs.open(), before);
             let log = history.log.clone();
             let size = log.watermark();
             let was = read_all(log.as_ref());

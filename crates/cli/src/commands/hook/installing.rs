@@ -104,24 +104,35 @@ fn asked(path: &str) -> Result<bool, CliError> {
 
 /// The command that an agent runs, with the log's place independent of the folder that it runs in.
 fn command(agent: HookAgent, program: &Path, log: &str) -> Result<String, CliError> {
+    let program = absolute(program)?;
     let url: LogUrl = log.parse().map_err(|error| CliError::open(log, error))?;
-    let LogUrl::Rocks(path) = url else {
-        return Err(CliError::in_memory());
-    };
-    let absolute =
-        |path: &Path| std::path::absolute(path).map_err(|error| CliError::input(path, error));
-    let (program, path) = (absolute(program)?, absolute(&path)?);
-    let (Some(program), Some(path)) = (program.to_str(), path.to_str()) else {
-        let message =
-            "the path of the log or of the program is not UTF-8, and no configuration can name it";
-        return Err(CliError::new(ErrorClass::Invalid, "path_not_utf8", message));
+    let log = match &url {
+        LogUrl::Rocks(path) => absolute(path)?,
+        LogUrl::Postgres(url) if url.has_password() => {
+            let message = "the log's URL has a password, and an agent's configuration is read by others";
+            let error = CliError::new(ErrorClass::Invalid, "password_in_url", message);
+            return Err(error.hint(
+                "leave it out of the URL, and have PGPASSWORD in the environment that the agent is started in",
+            ));
+        }
+        LogUrl::Postgres(_) => log.to_owned(),
+        LogUrl::Memory => return Err(CliError::in_memory()),
     };
     Ok(format!(
         "{} --log {} hook {}",
-        quoted(program),
-        quoted(path),
+        quoted(&program),
+        quoted(&log),
         agent.key()
     ))
+}
+
+fn absolute(path: &Path) -> Result<String, CliError> {
+    let found = std::path::absolute(path).map_err(|error| CliError::input(path, error))?;
+    found.to_str().map(str::to_owned).ok_or_else(|| {
+        let message =
+            "the path of the log or of the program is not UTF-8, and no configuration can name it";
+        CliError::new(ErrorClass::Invalid, "path_not_utf8", message)
+    })
 }
 
 /// A word as a shell takes it.
@@ -165,6 +176,14 @@ mod tests {
     fn the_command_names_the_log_wherever_it_runs() {
         let command = command(HookAgent::Claude, Path::new("/bin/annals"), "/srv/my log").unwrap();
         assert_eq!(command, "/bin/annals --log '/srv/my log' hook claude");
-        assert!(super::command(HookAgent::Claude, Path::new("/bin/annals"), "memory:").is_err());
+        let command = |log| super::command(HookAgent::Claude, Path::new("/bin/annals"), log);
+        assert!(command("memory:").is_err());
+        let on_postgres = command("postgres://ada@db/a?log=team&notify=true").unwrap();
+        assert_eq!(
+            on_postgres,
+            "/bin/annals --log 'postgres://ada@db/a?log=team&notify=true' hook claude"
+        );
+        let refused = command("postgres://ada:hunter2@db/a").unwrap_err();
+        assert!(!refused.message().contains("hunter2"), "{}", refused.message());
     }
 }

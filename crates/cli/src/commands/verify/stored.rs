@@ -63,8 +63,8 @@ impl Stored {
         }
     }
 
-    /// What reading the whole log by its ports finds. What follows from records in a database, such as its indexes, is
-    /// the database's own affair.
+    /// What reading the whole log by its ports finds, and what the store finds of its tables. That an index has what its
+    /// table has is the database's own affair.
     pub(super) async fn of_database(annals: &Annals) -> Result<Stored, CliError> {
         let stats = annals.stats().await?;
         let bar = progress::bar("verifying", Some(annals.position().0));

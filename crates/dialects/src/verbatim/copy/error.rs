@@ -85,6 +85,18 @@ pub enum LogCopyError {
         /// Why not.
         source: AppendError,
     },
+    /// Somebody else wrote to the destination.
+    #[error(
+        "the destination ends at {there} and should end at {expected}: something else wrote to it while the log was copied. \
+         If that was another copy of the same log, copy again, which goes on there; otherwise remove it, let nobody write to \
+         it, and copy the log again"
+    )]
+    WrittenMeanwhile {
+        /// Where it ends.
+        there: Position,
+        /// Where it should end.
+        expected: Position,
+    },
     /// All was copied, and the roots differ.
     #[error(
         "the root of the source's {size} records is {expected}, and that of the copy {found}: something else wrote to the \
@@ -129,6 +141,7 @@ impl Classified for LogCopyError {
             LogCopyError::OtherContent { .. } => Refused.code("other_content"),
             LogCopyError::Damaged { .. } => Classification::CORRUPT,
             LogCopyError::Unfinished { .. } => Refused.code("redaction_unfinished"),
+            LogCopyError::WrittenMeanwhile { .. } => Refused.code("another_log"),
             LogCopyError::RedactedMeanwhile => Contended.code("redacted_meanwhile"),
             LogCopyError::Append { source, .. } => source.classify().of("copy_failed"),
             LogCopyError::Root { .. } | LogCopyError::Findings { .. } => {

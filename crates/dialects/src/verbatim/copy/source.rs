@@ -86,6 +86,12 @@ impl<'a> Source<'a> {
 
     /// A record with its content. Where some is missing it may have been removed since the record was read.
     async fn with_content(&mut self, record: Record) -> Result<(Record, Vec<Blob>), ReadError> {
+        // The destination would refuse it, and nobody would look for the fault here.
+        if record.verify().is_err() {
+            let position = record.position();
+            let reason = format!("the payload of record {position} is not what its header says");
+            return Err(ReadError::Corrupt { reason });
+        }
         let missing = match self.content(&record).await? {
             Ok(blobs) => return Ok((record, blobs)),
             Err(missing) => missing,

@@ -17,7 +17,7 @@ pub(crate) struct Search {
     pub(super) count: u64,
     /// Whether there are exactly so many.
     pub(super) is_exact: bool,
-    /// Events that may be answers and that nobody looked at, since too many before were none.
+    /// Events that the index proposes and that were not read, since too many before were no answers.
     pub(super) passed_over: u64,
     /// Up to which position the log was searched.
     pub(super) searched: u64,

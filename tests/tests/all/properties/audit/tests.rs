@@ -4,6 +4,7 @@
 mod session;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use annals::domain::intent::{ActivateIntent, AnalyzeIntent, CreateIntent};
 use annals::domain::metadata::SetMetadata;
@@ -21,6 +22,7 @@ use annals::domain::{
     AnyEvent, Command, FrameId, GitOid, Slot, Visibility, intent, pipeline, plan, run, snapshot,
     task,
 };
+use annals::event_log::memory::MemoryLog;
 use annals::projections::{Entry, PieceValue};
 use uuid::Uuid;
 
@@ -105,7 +107,8 @@ fn runs() -> Vec<Command> {
 }
 
 fn entries() -> Vec<Entry> {
-    let mut history = History::new();
+    let log = Arc::new(MemoryLog::new(Uuid::from_u128(1)));
+    let mut history = History::over(log, 0);
     for command in story() {
         let (answer, result) = history.execute(command.clone());
         assert_eq!(answer, Answer::Accepted, "{command:?}: {result:?}");

@@ -1,0 +1,100 @@
+//! What is kept beside the records' own bytes, compared with them: the tables that records and batches are found by, and
+//! the counts. No digest is over it, and what the server checks of itself knows nothing of what it means.
+
+use annals_event_log::Digest;
+use futures::try_join;
+use tokio_postgres::Row;
+
+use crate::head::{Head, signed, unsigned};
+use crate::outcome::Failed;
+use crate::sessions::{Parameters, Session};
+use crate::shared::Shared;
+
+/// How many faults of each kind are named.
+const NAMED: i64 = 10;
+
+/// What does not fit, in words.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) position: u64,
+    /// Of the tree, as the head has it.
+    pub(crate) root: Digest,
+    pub(crate) faults: Vec<String>,
+}
+
+/// Compares the tables, as they are at one moment.
+pub(crate) async fn tables(shared: &Shared, session: &Session) -> Result<Checked, Failed> {
+    let sql = &shared.sql;
+    let (head, records, streams, batches, counts) = try_join!(
+        session.prepare_cached(&sql.read_head),
+        session.prepare_cached(&sql.check_records),
+        session.prepare_cached(&sql.check_streams),
+        session.prepare_cached(&sql.check_batches),
+        session.prepare_cached(&sql.check_counts),
+    )?;
+    let of_log: Parameters<'_> = &[&shared.log];
+    session
+        .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        .await?;
+    let head = shared.demand_there(session.query_opt(&head, of_log).await?)?;
+    let head = Head::read(&head)?;
+    let end = signed(head.position.0);
+    let records = session.query_one(&records, of_log).await?;
+    let streams = session.query(&streams, &[&shared.log, &NAMED]).await?;
+    let batches = session
+        .query(&batches, &[&shared.log, &NAMED, &end])
+        .await?;
+    let counts = session.query_one(&counts, of_log).await?;
+    session.batch_execute("ROLLBACK").await?;
+
+    let mut faults = Vec::new();
+    let (found, last) = (
+        unsigned(records.try_get(0)?)?,
+        unsigned(records.try_get(1)?)?,
+    );
+    if (found, last) != (head.position.0, head.position.0) {
+        faults.push(format!(
+            "the log ends at {}, and there are {found} records, the last of which is at {last}",
+            head.position
+        ));
+    }
+    for row in &streams {
+        let stream: &str = row.try_get(0)?;
+        faults.push(format!(
+            "the version of the stream {stream:?} is not that of its last record"
+        ));
+    }
+    for row in &batches {
+        let first: i64 = row.try_get(0)?;
+        faults.push(format!(
+            "the batch from {first} on does not border on the next one"
+        ));
+    }
+    faults.extend(wrong_counts(&head, &counts)?);
+    Ok(Checked {
+        position: head.position.0,
+        root: head.frontier.root(),
+        faults,
+    })
+}
+
+fn wrong_counts(head: &Head, counts: &Row) -> Result<Vec<String>, Failed> {
+    let mut faults = Vec::new();
+    for (at, (what, counted)) in [
+        ("streams", head.streams),
+        ("batches", head.batches),
+        ("blobs", head.blobs),
+        ("bytes of blobs", head.blob_bytes),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let found: i64 = counts.try_get(at)?;
+        if found != counted {
+            faults.push(format!(
+                "the head counts {counted} {what}, and there are {found}"
+            ));
+        }
+    }
+    Ok(faults)
+}

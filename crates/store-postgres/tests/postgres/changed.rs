@@ -1,0 +1,114 @@
+//! What is done to a database while a log in it is open: nothing is read or written as if nothing had happened.
+
+use annals_event_log::{AppendError, Classified, EventLog, Position, Query, ReadError};
+use annals_store_postgres::{AppendFailure, Failure, PostgresLog, Settings};
+use annals_testkit::postgres::{Server, Setup};
+use futures::executor::block_on;
+
+use crate::support::{DATABASE, all, batch, server, settings};
+
+fn why_not_appended(log: &PostgresLog) -> Failure {
+    match block_on(log.append(batch("a-1", 1))) {
+        Err(AppendError::Unavailable { source }) => {
+            let failure = source.downcast_ref::<AppendFailure>().unwrap();
+            assert!(!failure.is_unknown, "{failure}");
+            failure.failure.clone()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn why_not_read(log: &PostgresLog) -> Failure {
+    match block_on(log.read(Query::all(Position(1)))) {
+        Err(ReadError::Unavailable { source }) => source.downcast_ref::<Failure>().unwrap().clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A log in a schema of its own, with five events.
+fn log_of_its_own(server: &Server, schema: &str) -> (Settings, PostgresLog) {
+    let more = format!("&schema={schema}&patience=0.2");
+    let settings = settings(server, DATABASE, &more);
+    let log = PostgresLog::create(&settings).unwrap();
+    block_on(log.append(batch("a-1", 5))).unwrap();
+    (settings, log)
+}
+
+#[test]
+fn a_log_that_went_back_is_noticed() {
+    let Some(server) = server() else { return };
+    let (_, log) = log_of_its_own(server, "went_back");
+    // As a standby has it that was promoted without the last batch.
+    let keep = "CREATE TABLE went_back.kept AS SELECT * FROM went_back.heads";
+    server.sql(DATABASE, keep).unwrap();
+    block_on(log.append(batch("b-1", 2))).unwrap();
+    let back = "DELETE FROM went_back.records WHERE position > 5;
+        DELETE FROM went_back.streams WHERE stream = 'b-1';
+        DELETE FROM went_back.heads; INSERT INTO went_back.heads SELECT * FROM went_back.kept";
+    server.sql(DATABASE, back).unwrap();
+    let went_back = Failure::Rewound { seen: 7, found: 5 };
+    assert_eq!(why_not_read(&log), went_back);
+    assert_eq!(why_not_appended(&log), went_back);
+    assert!(went_back.is_retryable());
+}
+
+#[test]
+fn another_log_in_its_place_is_not_taken_for_it() {
+    let Some(server) = server() else { return };
+    let (settings, log) = log_of_its_own(server, "replaced");
+    server
+        .sql(DATABASE, "DROP SCHEMA replaced CASCADE")
+        .unwrap();
+    let other = PostgresLog::create(&settings).unwrap();
+    block_on(other.append(batch("b-1", 9))).unwrap();
+    let gone = Failure::Gone {
+        log_id: log.log_id(),
+    };
+    assert_eq!(why_not_read(&log), gone);
+    assert_eq!(why_not_appended(&log), gone);
+    assert!(!gone.is_retryable());
+    assert_eq!(all(&other).len(), 9);
+}
+
+#[test]
+fn a_schema_that_was_migrated_is_not_written_to() {
+    let Some(server) = server() else { return };
+    let (_, log) = log_of_its_own(server, "migrated");
+    let raise = "UPDATE migrated.schema_version SET version = version + 1";
+    server.sql(DATABASE, raise).unwrap();
+    let failure = why_not_appended(&log);
+    assert!(matches!(failure, Failure::Migrated { .. }), "{failure}");
+    assert_eq!(failure.classify().code, "newer_format");
+    assert_eq!(all(&log).len(), 5, "nothing was added");
+}
+
+#[test]
+fn a_server_that_keeps_nothing_any_more_is_refused() {
+    let setup = Setup {
+        settings: vec![("fsync".to_owned(), "on".to_owned())],
+        ..Setup::default()
+    };
+    let Some(server) = Server::or_say_not_run(&setup) else {
+        return;
+    };
+    server.sql("postgres", "CREATE DATABASE tests").unwrap();
+    let settings = settings(&server, DATABASE, "&require_synchronous=true&patience=0.2");
+    let log = PostgresLog::create(&settings).unwrap();
+    block_on(log.append(batch("a-1", 1))).unwrap();
+    let off = "ALTER SYSTEM SET synchronous_commit = off";
+    server.sql("postgres", off).unwrap();
+    server.sql("postgres", "SELECT pg_reload_conf()").unwrap();
+    let begun = std::time::Instant::now();
+    let failure = loop {
+        match block_on(log.append(batch("a-1", 1))) {
+            // The session has not heard of it yet.
+            Ok(_) => assert!(begun.elapsed().as_secs() < 20),
+            Err(AppendError::Unavailable { source }) => break source,
+            Err(other) => panic!("{other}"),
+        }
+    };
+    assert!(
+        failure.to_string().contains("synchronous_commit"),
+        "{failure}"
+    );
+}
