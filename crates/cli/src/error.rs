@@ -69,7 +69,8 @@ const INTERRUPTED: &str = "interrupted";
 const UNKNOWN: &str = "outcome_unknown";
 
 /// What to do about one.
-const LOOK_FIRST: &str = "look whether it is there before you repeat it; with a key it can be repeated as it is";
+const LOOK_FIRST: &str =
+    "look whether it is there before you repeat it; with a key it can be repeated as it is";
 
 /// Bytes of a message, at most.
 const MESSAGE: usize = 8 * 1024;

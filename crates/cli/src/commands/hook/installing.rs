@@ -109,7 +109,8 @@ fn command(agent: HookAgent, program: &Path, log: &str) -> Result<String, CliErr
     let log = match &url {
         LogUrl::Rocks(path) => absolute(path)?,
         LogUrl::Postgres(url) if url.has_password() => {
-            let message = "the log's URL has a password, and an agent's configuration is read by others";
+            let message =
+                "the log's URL has a password, and an agent's configuration is read by others";
             let error = CliError::new(ErrorClass::Invalid, "password_in_url", message);
             return Err(error.hint(
                 "leave it out of the URL, and have PGPASSWORD in the environment that the agent is started in",
@@ -184,6 +185,10 @@ mod tests {
             "/bin/annals --log 'postgres://ada@db/a?log=team&notify=true' hook claude"
         );
         let refused = command("postgres://ada:hunter2@db/a").unwrap_err();
-        assert!(!refused.message().contains("hunter2"), "{}", refused.message());
+        assert!(
+            !refused.message().contains("hunter2"),
+            "{}",
+            refused.message()
+        );
     }
 }
