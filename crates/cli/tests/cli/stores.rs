@@ -179,7 +179,7 @@ fn removed_content_is_shown_by_nothing(place: &Stored) {
 fn a_repeat_is_answered_and_not_recorded(place: &Stored) {
     place.init(&[]);
     let create = human("create_intent", json!({ "key": uuid(5), "prompt": "once" }));
-    let first = place.apply(&[create.clone()]);
+    let first = place.apply(std::slice::from_ref(&create));
     let again = place.apply(&[create]);
     assert_eq!(
         (&first[0]["ok"], &first[0]["id"]),

@@ -30,12 +30,15 @@ fn quiet(load: &Load) -> Vec<u64> {
     load.acknowledged()
 }
 
+/// What is done to a cluster, in which round.
+pub(crate) type Step<'a> = &'a dyn Fn(&mut Cluster, usize);
+
 /// The primary is lost under load so many times, and a standby takes its place.
 pub(crate) fn fail_overs(
     cluster: &mut Cluster,
     settings: &Settings,
     count: u64,
-    (lose, find): (&dyn Fn(&mut Cluster, usize), &dyn Fn(&mut Cluster, usize)),
+    (lose, find): (Step<'_>, Step<'_>),
 ) {
     let told = settings.clone().with_notify(true);
     let load = Load::start(&[settings, &told, &impatient(settings)], &[settings, &told]);
