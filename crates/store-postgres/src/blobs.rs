@@ -4,6 +4,7 @@ use annals_event_log::Digest;
 use bytes::Bytes;
 
 use crate::failure::Failure;
+use crate::head::unsigned;
 use crate::lookup;
 use crate::outcome::Failed;
 use crate::sessions::Session;
@@ -12,7 +13,7 @@ use crate::shared::Shared;
 /// Where the content of a blob is.
 enum Place {
     Row(Bytes),
-    Object(String),
+    Object(String, u64),
 }
 
 /// The content with this digest, compared with it.
@@ -23,16 +24,16 @@ pub(crate) async fn read(
 ) -> Result<Option<Bytes>, Failed> {
     let mut missing: Option<String> = None;
     loop {
-        let object = match place(shared, session, digest).await? {
+        let (object, size) = match place(shared, session, digest).await? {
             None => return Ok(None),
             Some(Place::Row(content)) => return Ok(Some(checked(content, digest)?)),
-            Some(Place::Object(object)) => object,
+            Some(Place::Object(object, size)) => (object, size),
         };
         let Some(objects) = &shared.objects else {
             let detail = format!("the blob {digest}");
             return Err(Failure::NoObjectStore { detail }.into());
         };
-        if let Some(content) = objects.get(&object, digest).await? {
+        if let Some(content) = objects.get(&object, (digest, size)).await? {
             return Ok(Some(content));
         }
         // It may have been removed since the row was read; then the row says so now.
@@ -57,7 +58,7 @@ async fn place(
     let (content, object): (Option<&[u8]>, Option<String>) = (row.try_get(0)?, row.try_get(1)?);
     match (content, object) {
         (Some(content), _) => Ok(Some(Place::Row(Bytes::copy_from_slice(content)))),
-        (None, Some(object)) => Ok(Some(Place::Object(object))),
+        (None, Some(object)) => Ok(Some(Place::Object(object, unsigned(row.try_get(2)?)?))),
         (None, None) => Err(Failure::damaged(format!("the blob {digest} has no content")).into()),
     }
 }

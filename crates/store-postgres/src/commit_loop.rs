@@ -203,7 +203,9 @@ async fn redact_once(
     let mut done = redaction::commit(shared, &session, removal).await;
     if let Ok(Ok(_)) = &done {
         // Also those that a repeat finds left.
-        if let Err(failed) = uploads::sweep(shared, &session).await {
+        if let Err(mut failed) = uploads::sweep(shared, &session).await {
+            // The redaction itself is made.
+            failed.is_unknown = true;
             done = Err(failed);
         }
     }

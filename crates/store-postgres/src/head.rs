@@ -94,7 +94,7 @@ impl Head {
         let frontier = Frontier::decode(row.try_get(3)?)
             .filter(|frontier| frontier.size() == position)
             .ok_or_else(|| Failure::damaged("the head's frontier is not that of its position"))?;
-        Ok(Head {
+        let head = Head {
             position: Position(position),
             recorded_at,
             frontier,
@@ -102,9 +102,29 @@ impl Head {
             batches: row.try_get(5)?,
             blobs: row.try_get(6)?,
             blob_bytes: row.try_get(7)?,
-        })
+        };
+        match head.can_count() {
+            true => Ok(head),
+            false => Err(Failure::damaged("the head counts more than there can be")),
+        }
     }
 }
+
+impl Head {
+    /// Whether its counts are such as a log with this end can have, and can be added to.
+    fn can_count(&self) -> bool {
+        let end = signed(self.position.0);
+        let each = [self.streams, self.batches]
+            .iter()
+            .all(|count| (0..=end).contains(count));
+        each && [self.blobs, self.blob_bytes]
+            .iter()
+            .all(|count| (0..MOST).contains(count))
+    }
+}
+
+/// More blobs, and bytes of them, than there can be.
+const MOST: i64 = i64::MAX / 2;
 
 /// A number as the log counts.
 pub(crate) fn unsigned(number: i64) -> Result<u64, Failure> {

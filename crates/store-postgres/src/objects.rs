@@ -75,11 +75,22 @@ impl Objects {
     }
 
     /// Reads content, and compares it with its digest; `None` where there is no such object.
-    pub(crate) async fn get(&self, name: &str, digest: Digest) -> Result<Option<Bytes>, Failure> {
+    pub(crate) async fn get(
+        &self,
+        name: &str,
+        (digest, size): (Digest, u64),
+    ) -> Result<Option<Bytes>, Failure> {
         let found = match self.store.get(&self.path(name)).await {
             Err(Error::NotFound { .. }) => return Ok(None),
             found => found.map_err(|error| failed(&error))?,
         };
+        // Before it is read: what has been put in its place may be of any size.
+        if found.meta.size != size {
+            return Err(Failure::damaged(format!(
+                "the object {name} has {} bytes, and the blob {size}",
+                found.meta.size
+            )));
+        }
         let content = found.bytes().await.map_err(|error| failed(&error))?;
         match Digest::of(&content) == digest {
             true => Ok(Some(content)),

@@ -51,6 +51,10 @@ pub(crate) async fn read(
             Direction::Backward => expected.saturating_sub(1),
         });
         let record: Option<&[u8]> = row.try_get(1)?;
+        if page.records.is_empty() && record.is_none() {
+            let reason = format!("the row at {key} has no record");
+            return Err(Failure::damaged(reason).into());
+        }
         let Some(record) = record.filter(|_| page.records.len() < limit) else {
             page.next = Some(key);
             break;

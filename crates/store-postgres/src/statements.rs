@@ -105,7 +105,7 @@ statements! {
         ON CONFLICT (log, batch) DO UPDATE SET last = excluded.last",
     forget_requests: "UPDATE {s}.batches SET salt = NULL, digest = NULL WHERE log = $1 AND batch = ANY($2)",
 
-    blob: "SELECT content, object FROM {s}.blobs WHERE log = $1 AND digest = $2",
+    blob: "SELECT content, object, size FROM {s}.blobs WHERE log = $1 AND digest = $2",
     blob_sizes: "SELECT digest, size FROM {s}.blobs WHERE log = $1 AND digest = ANY($2)",
     add_blobs: "INSERT INTO {s}.blobs (log, digest, size, content, object)
         SELECT $1, * FROM unnest($2::bytea[], $3::bigint[], $4::bytea[], $5::text[])",

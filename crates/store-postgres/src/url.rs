@@ -51,7 +51,14 @@ fn parse(url: &str) -> Result<Settings, OpenError> {
     // The library's own words do not have the URL.
     let mut server = server.map_err(|error| {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
-        invalid(cause.unwrap_or_else(|| error.to_string()))
+        let cause = cause.unwrap_or_else(|| error.to_string());
+        // It may be the rest of a password.
+        match cause.starts_with("unknown option") {
+            true => invalid(
+                "an option of it is not known; a & in a password is written %26, a # %23 and a ? %3F",
+            ),
+            false => invalid(cause),
+        }
     })?;
     if server.get_hosts().is_empty() {
         return Err(invalid("it names no host"));
@@ -261,6 +268,7 @@ mod tests {
             "postgres://u:secret@h/a?sslmode=disable&sslrootcert=x",
             "postgres://u:secret@h/a?sslrootcert=%2",
             "postgres://u:secret@h/a?no_such=1",
+            "postgres://u@h/a?password=a&secret",
         ] {
             let error = parse(bad).expect_err(bad);
             assert!(

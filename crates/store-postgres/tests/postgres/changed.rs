@@ -112,3 +112,33 @@ fn a_server_that_keeps_nothing_any_more_is_refused() {
         "{failure}"
     );
 }
+
+/// Whoever may append may also write counts that none can have, and the owner anything: that is damage, and no panic.
+#[test]
+fn what_cannot_be_in_a_table_is_damage() {
+    let Some(server) = server() else { return };
+    let (_, log) = log_of_its_own(server, "damaged");
+    for count in ["streams", "batches", "blobs", "blob_bytes"] {
+        let keep = format!("CREATE TABLE damaged.kept_{count} AS SELECT * FROM damaged.heads");
+        server.sql(DATABASE, &keep).unwrap();
+        let damage = format!("UPDATE damaged.heads SET {count} = {}", i64::MAX);
+        server.sql(DATABASE, &damage).unwrap();
+        let error = block_on(log.append(batch("b-1", 1))).expect_err(count);
+        assert!(
+            matches!(error, AppendError::Corrupt { .. }),
+            "{count}: {error}"
+        );
+        let back = format!(
+            "DELETE FROM damaged.heads; INSERT INTO damaged.heads SELECT * FROM damaged.kept_{count}"
+        );
+        server.sql(DATABASE, &back).unwrap();
+    }
+    block_on(log.append(batch("b-1", 1))).unwrap();
+    let damage = "ALTER TABLE damaged.records ALTER COLUMN record DROP NOT NULL;
+        UPDATE damaged.records SET record = NULL WHERE position = 3";
+    server.sql(DATABASE, damage).unwrap();
+    let error = block_on(log.read(Query::all(Position(3)))).unwrap_err();
+    assert!(matches!(error, ReadError::Corrupt { .. }), "{error}");
+    let before = block_on(log.read(Query::all(Position(1)))).unwrap();
+    assert_eq!((before.records.len(), before.next), (2, Some(3)));
+}
