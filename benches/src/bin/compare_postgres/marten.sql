@@ -1,5 +1,5 @@
 -- What Marten stores and how it appends events in its mode "Quick": written for this comparison after its documentation
--- and the structure of its published schema (github.com/JasperFx/marten, `src/Marten/Events/Schema`), none of whose text
+-- and the structure of its published schema (the project JasperFx/marten, `src/Marten/Events/Schema`), none of whose text
 -- is here. It has the tables of streams and events, their keys and the sequence, and the function with what each call
 -- does: look at the stream, make it if need be, one row for each event with a number of the sequence, the stream's new
 -- version. Streams have names, versions and sequence numbers are bigint, metadata of events is off (the default).

@@ -1,5 +1,5 @@
 -- What message-db stores and how it writes a message: written for this comparison after its documentation and the
--- structure of its published schema (github.com/message-db/message-db, `database/`), none of whose text is here. It has
+-- structure of its published schema (the project message-db/message-db, `database/`), none of whose text is here. It has
 -- the table, the three indexes and the function with what each message costs: one lock for a category, the stream's
 -- last position by an index, functions in PL/pgSQL that two of the indexes call for each row. Roles, views,
 -- the functions that read and messages for debugging are left out.

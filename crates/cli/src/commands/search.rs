@@ -112,15 +112,23 @@ fn request(args: &Search) -> Result<SearchRequest, CliError> {
         .with_limit(args.limit))
 }
 
-fn keep(search: &LogSearch, keeping: Keeping, context: &mut Context) -> Result<(), CliError> {
-    if folder(context).is_none() {
-        let message = "only a log in a folder has a search index";
-        return Err(CliError::new(
-            ErrorClass::Refused,
-            "no_search_index",
-            message,
-        ));
+/// Only a folder has a place for an index.
+fn demand_folder(context: &Context) -> Result<(), CliError> {
+    match folder(context) {
+        Some(_) => Ok(()),
+        None => {
+            let message = "only a log in a folder has a search index";
+            Err(CliError::new(
+                ErrorClass::Refused,
+                "no_search_index",
+                message,
+            ))
+        }
     }
+}
+
+fn keep(search: &LogSearch, keeping: Keeping, context: &mut Context) -> Result<(), CliError> {
+    demand_folder(context)?;
     search.keep(keeping)?;
     let said = match keeping {
         Keeping::Lazy => "searches make the index and bring it up to date",
@@ -138,6 +146,7 @@ async fn rebuild(
     annals: &Annals,
     context: &mut Context,
 ) -> Result<(), CliError> {
+    demand_folder(context)?;
     let bar = progress::bar("indexing", Some(annals.position().0));
     let lag = search
         .rebuild(&mut |position| bar.set_position(position.0))

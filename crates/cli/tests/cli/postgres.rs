@@ -245,6 +245,8 @@ fn what_needs_a_folder_says_what_takes_its_place() {
     }
     let index = place.run(&["search", "--index", "kept", "--json"]);
     assert_eq!(index.error_code(), "no_search_index");
+    let index = place.run(&["search", "--rebuild", "--json"]);
+    assert_eq!(index.error_code(), "no_search_index");
 }
 
 #[test]
