@@ -1,9 +1,10 @@
 //! Whether what a server acknowledges survives: the settings that it rests on, read when a log is opened.
 
-use std::collections::HashMap;
-
 use deadpool_postgres::ClientWrapper;
-use tokio_postgres::{Error, Row};
+use tokio_postgres::Error;
+
+const ASK: &str = "SELECT current_setting('synchronous_commit', true), current_setting('synchronous_standby_names', true),
+    current_setting('fsync', true), current_setting('full_page_writes', true)";
 
 /// The settings of a server, as one of its sessions sees them, on which it rests that nothing acknowledged is lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,30 +21,10 @@ pub struct Durability {
 }
 
 impl Durability {
-    /// Reads them. What an engine does not have is empty.
+    /// Reads them, as this session sees them now. What an engine does not have is empty.
     pub(crate) async fn read(client: &ClientWrapper) -> Result<Durability, Error> {
-        let rows = client
-            .query(
-                "SELECT name, setting FROM pg_settings WHERE name IN ('synchronous_commit', \
-                 'synchronous_standby_names', 'fsync', 'full_page_writes')",
-                &[],
-            )
-            .await?;
-        let mut settings: HashMap<String, String> = HashMap::new();
-        for row in rows {
-            settings.insert(row.try_get(0)?, row.try_get(1)?);
-        }
-        let mut take = |name: &str| settings.remove(name).unwrap_or_default();
-        Ok(Durability {
-            synchronous_commit: take("synchronous_commit"),
-            synchronous_standby_names: take("synchronous_standby_names"),
-            fsync: take("fsync"),
-            full_page_writes: take("full_page_writes"),
-        })
-    }
-
-    /// What the statement of this name gives.
-    pub(crate) fn of(row: &Row) -> Result<Durability, Error> {
+        let ask = client.prepare_cached(ASK).await?;
+        let row = client.query_one(&ask, &[]).await?;
         let setting = |at: usize| -> Result<String, Error> {
             let value: Option<String> = row.try_get(at)?;
             Ok(value.unwrap_or_default())

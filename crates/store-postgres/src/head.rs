@@ -19,6 +19,11 @@ pub(crate) async fn confirm(shared: &Shared, session: &Session) -> Result<(), Fa
     if !waits_for_standbys(shared, session).await? {
         return Ok(session.batch_execute("ROLLBACK").await?);
     }
+    commit_a_write(shared, session).await
+}
+
+/// Commits the transaction with a write of its own: its wait for standbys is one for all before it.
+async fn commit_a_write(shared: &Shared, session: &Session) -> Result<(), Failed> {
     let touch = session.prepare_cached(&shared.sql.touch_head).await?;
     let row = session.query_opt(&touch, &[&shared.log]).await?;
     let position = unsigned(shared.demand_there(row)?.try_get(0)?)?;
@@ -44,7 +49,7 @@ pub(crate) async fn confirm_up_to(
         .batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         .await?;
     // To repeat it is safe, whatever became of it.
-    let confirmed = confirm(shared, session).await;
+    let confirmed = commit_a_write(shared, session).await;
     Ok(confirmed.map_err(|failed| failed.failure)?)
 }
 

@@ -88,10 +88,9 @@ pub(crate) async fn begin(
     let streams: Vec<&str> = asked.streams.iter().map(String::as_str).collect();
     let batches: Vec<BatchId> = asked.batches.iter().copied().collect();
     let blobs: Vec<&[u8]> = asked.blobs.iter().map(|digest| &digest.0[..]).collect();
-    let (lock, end, clock, versions, rows, sizes) = try_join!(
+    let (lock, end, versions, rows, sizes) = try_join!(
         session.prepare_cached(&sql.lock_head),
-        session.prepare_cached(&sql.is_at_end),
-        session.prepare_cached(&sql.clock),
+        session.prepare_cached(&sql.end_and_clock),
         session.prepare_cached(&sql.versions),
         session.prepare_cached(&sql.batches),
         session.prepare_cached(&sql.blob_sizes),
@@ -101,7 +100,7 @@ pub(crate) async fn begin(
     let of_streams: Parameters<'_> = &[&log, &streams];
     let of_batches: Parameters<'_> = &[&log, &batches];
     let of_blobs: Parameters<'_> = &[&log, &blobs];
-    let ((), head, is_at_end, now, versions, rows, sizes, ()) = try_join!(
+    let ((), head, end, versions, rows, sizes, ()) = try_join!(
         async {
             Ok(session
                 .batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED")
@@ -109,7 +108,6 @@ pub(crate) async fn begin(
         },
         async { Ok::<_, Failed>(session.query_opt(&lock, of_log).await?) },
         async { Ok(session.query_opt(&end, own).await?) },
-        async { Ok(session.query_one(&clock, &[]).await?) },
         async { Ok(session.query(&versions, of_streams).await?) },
         async { Ok(session.query(&rows, of_batches).await?) },
         async { Ok(session.query(&sizes, of_blobs).await?) },
@@ -117,14 +115,15 @@ pub(crate) async fn begin(
     )?;
     let head = shared.demand_there(head)?;
     demand_version(&head)?;
-    if !shared.demand_there(is_at_end)?.try_get::<_, bool>(0)? {
+    let end = shared.demand_there(end)?;
+    if !end.try_get::<_, bool>(0)? {
         return Err(Failure::damaged("the records do not end where the head says").into());
     }
     let head = Head::read(&head)?;
     shared.demand_onward(seen, head.position.0)?;
     let mut known = Known {
         head,
-        now: time(now.try_get(0)?)?,
+        now: time(end.try_get(1)?)?,
         versions: HashMap::with_capacity(versions.len()),
         batches: HashMap::with_capacity(rows.len()),
         blobs: HashMap::with_capacity(sizes.len()),
@@ -150,8 +149,7 @@ async fn demand_durable(shared: &Shared, session: &Session) -> Result<(), Failed
     if !shared.settings.require_synchronous {
         return Ok(());
     }
-    let ask = session.prepare_cached(&shared.sql.durability).await?;
-    let risks = Durability::of(&session.query_one(&ask, &[]).await?)?.risks();
+    let risks = Durability::read(session).await?.risks();
     match risks.is_empty() {
         true => Ok(()),
         false => {

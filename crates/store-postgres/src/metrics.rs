@@ -1,6 +1,7 @@
 //! What is counted and timed for who operates a log, by the facade `metrics`: where the program installs no recorder,
 //! nothing is kept. `docs/postgres.md` has the table of names.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use annals_event_log::Position;
@@ -51,8 +52,8 @@ impl Metrics {
         describe();
         Metrics {
             labels: vec![
-                Label::new("log", settings.log.clone()),
-                Label::new("schema", settings.schema.clone()),
+                Label::new("log", Arc::<str>::from(settings.log.as_str())),
+                Label::new("schema", Arc::<str>::from(settings.schema.as_str())),
             ],
         }
     }

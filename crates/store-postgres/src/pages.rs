@@ -39,10 +39,11 @@ pub(crate) async fn read(
     let seen = shared.watermark.get();
     let rows = lookup::rows(shared, session, text(shared, query), parameters).await?;
     let mut page = Page::default();
+    let end = last(shared, query);
     let mut expected = first(query, seen, rows.is_empty())?;
     for row in &rows {
         let key = unsigned(row.try_get(0)?)?;
-        if expected.is_some_and(|expected| expected != key) || key > last(shared, query) {
+        if expected.is_some_and(|expected| expected != key) || key > end {
             let reason = format!("the record at {key} is not where the log has one");
             return Err(Failure::damaged(reason).into());
         }

@@ -58,10 +58,11 @@ statements! {
     /// The same without holding it.
     read_head: "SELECT position, recorded_seconds, recorded_nanos, frontier, streams, batches, blobs, blob_bytes
         FROM {s}.heads WHERE log = $1",
-    /// Whether the records end where the head says. By itself: within the statement that waits for the head's lock it
-    /// would see the records from before the wait.
-    is_at_end: "SELECT (h.position = 0 OR EXISTS (SELECT 1 FROM {s}.records r WHERE r.log = $1 AND r.position = h.position))
-            AND NOT EXISTS (SELECT 1 FROM {s}.records r WHERE r.log = $1 AND r.position = h.position + 1)
+    /// Whether the records end where the head says, and the clock of the server, in microseconds. By itself: within the
+    /// statement that waits for the head's lock, both would be from before the wait.
+    end_and_clock: "SELECT (h.position = 0 OR EXISTS (SELECT 1 FROM {s}.records r WHERE r.log = $1 AND r.position = h.position))
+            AND NOT EXISTS (SELECT 1 FROM {s}.records r WHERE r.log = $1 AND r.position = h.position + 1),
+            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
         FROM {s}.heads h WHERE h.log = $1",
     check_records: "SELECT count(*), coalesce(max(position), 0) FROM {s}.records WHERE log = $1",
     check_streams: "SELECT coalesce(r.stream, s.stream)
@@ -75,11 +76,6 @@ statements! {
     check_counts: "SELECT (SELECT count(*) FROM {s}.streams WHERE log = $1),
         (SELECT count(*) FROM {s}.batches WHERE log = $1), (SELECT count(*) FROM {s}.blobs WHERE log = $1),
         (SELECT coalesce(sum(size), 0)::bigint FROM {s}.blobs WHERE log = $1)",
-    /// What it rests on that a commit is not lost, as this session sees it.
-    durability: "SELECT current_setting('synchronous_commit', true), current_setting('synchronous_standby_names', true),
-        current_setting('fsync', true), current_setting('full_page_writes', true)",
-    /// The clock of the server, in microseconds: asked behind the lock, which may have taken its time.
-    clock: "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint",
     /// Numbers of logs are given out again where a schema is made again: the log's own id is what it is known by.
     head_position: "SELECT position FROM {s}.heads
         WHERE log = $1 AND EXISTS (SELECT 1 FROM {s}.logs WHERE log = $1 AND log_id = $2)",

@@ -12,7 +12,7 @@ use crate::support::{Place, Ran, sole_owner, wait_for};
 
 const SESSION: &str = "5e0c1a52-6c3e-4b53-9f0b-1c1f0a6b7d10";
 
-fn event(name: &str, fields: Value) -> String {
+pub fn event(name: &str, fields: Value) -> String {
     let mut event = json!({
         "session_id": SESSION, "cwd": "/home/kei/shop", "hook_event_name": name,
         "permission_mode": "default", "transcript_path": "/home/kei/s.jsonl",
@@ -22,7 +22,7 @@ fn event(name: &str, fields: Value) -> String {
     event.to_string()
 }
 
-fn prompt(id: &str, text: &str) -> String {
+pub fn prompt(id: &str, text: &str) -> String {
     event(
         "UserPromptSubmit",
         json!({ "prompt_id": id, "prompt": text }),

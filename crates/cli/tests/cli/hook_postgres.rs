@@ -5,25 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
+use crate::hook::{event, prompt};
 use crate::postgres::{place, server};
 use crate::support::{Place, Ran, Running, wait_for};
-
-fn event(name: &str, fields: Value) -> String {
-    let mut event = json!({
-        "session_id": "5e0c1a52-6c3e-4b53-9f0b-1c1f0a6b7d10", "cwd": "/home/kei/shop", "hook_event_name": name,
-        "permission_mode": "default", "transcript_path": "/home/kei/s.jsonl",
-    });
-    let fields = fields.as_object().unwrap().clone();
-    event.as_object_mut().unwrap().extend(fields);
-    event.to_string()
-}
-
-fn prompt(id: &str, text: &str) -> String {
-    event(
-        "UserPromptSubmit",
-        json!({ "prompt_id": id, "prompt": text }),
-    )
-}
 
 fn spool(place: &Place) -> Value {
     let status = place.run(&["hook", "status", "--json"]).ok().json();
