@@ -79,7 +79,9 @@ const MESSAGE: usize = 8 * 1024;
 impl<E: Classified + Send + Sync + 'static> From<E> for CliError {
     fn from(error: E) -> CliError {
         let Classification { class, code } = match error.classify() {
-            said if said.code == "unavailable" => of_store(&error).unwrap_or(said),
+            said if matches!(said.code, "unavailable" | "unreadable") => {
+                of_store(&error).unwrap_or(said)
+            }
             said => said,
         };
         let source = Box::new(error);

@@ -35,11 +35,14 @@ use uuid::Uuid;
 pub use self::error::SpoolError;
 use self::room::Room;
 use crate::gate::Ruling;
-use crate::hook::{Hook, HookAgent};
+use crate::hook::{Hook, HookAgent, LARGEST};
 use crate::settings::Settings;
 
 /// The most events that wait, and the most bytes of them.
 const BOUNDS: (u64, u64) = (20_000, 512 * 1024 * 1024);
+
+/// The most bytes of one event: as JSON, a byte of what was received takes six of them at most.
+const MOST_OF_ONE: u64 = 8 * LARGEST as u64;
 
 /// The most entries of the folder that are looked at.
 const ENTRIES: usize = 100_000;
@@ -224,8 +227,8 @@ impl Spool {
         Ok(waiting)
     }
 
-    /// An event that waits; nothing, if another process has taken it in meanwhile, or it cannot be read, and was put
-    /// aside.
+    /// An event that waits; nothing, if another process has taken it in meanwhile, or it cannot be read or is larger than
+    /// any that is kept, and was put aside.
     ///
     /// # Errors
     /// [`SpoolError`].
@@ -236,8 +239,12 @@ impl Spool {
         let mut text = String::new();
         let read = dir
             .open_file(&spooled.name)
-            .and_then(|mut file| file.read_to_string(&mut text));
+            .and_then(|file| file.take(MOST_OF_ONE + 1).read_to_string(&mut text));
         match read {
+            Ok(bytes) if bytes as u64 > MOST_OF_ONE => {
+                self.put_aside(spooled)?;
+                return Ok(None);
+            }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {

@@ -12,14 +12,24 @@ use tokio_postgres::config::{LoadBalanceHosts, TargetSessionAttrs};
 
 use crate::dial::{Dialer, Dialing};
 use crate::failure::Failure;
-use crate::settings::{Access, Settings};
+use crate::settings::{Access, Settings, Tls};
 
 /// How connections to a log's server are made.
 #[derive(Clone)]
 pub(crate) struct Connector {
     server: Config,
+    tls: Tls,
     pub(crate) dialer: Dialer,
     set_up: String,
+}
+
+/// What the connections of a pool are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// The same few statements all the time, each of which reads and writes single rows.
+    Appends,
+    /// All else.
+    Others,
 }
 
 impl Connector {
@@ -43,14 +53,21 @@ impl Connector {
         let dialer = Dialer::new(&server, tls, settings.connect_timeout * 2);
         Ok(Connector {
             server,
+            tls: settings.tls.clone(),
             dialer,
             set_up: set_up(settings),
         })
     }
 
+    /// Whether another one leads to the same server and database, as the same user.
+    pub(crate) fn is_as(&self, other: &Connector) -> bool {
+        self.server == other.server && self.tls == other.tls
+    }
+
     /// A pool of at most so many, and what counts the warnings of its connections.
     pub(crate) fn pool(
         &self,
+        purpose: Use,
         most: usize,
         wait: Duration,
     ) -> Result<(Pool, Arc<AtomicU64>), Failure> {
@@ -63,7 +80,10 @@ impl Connector {
             recycling_method: RecyclingMethod::Fast,
         };
         let manager = Manager::from_connect(self.server.clone(), dialing, config);
-        let set_up = self.set_up.clone();
+        let mut set_up = self.set_up.clone();
+        if purpose == Use::Appends {
+            set_up.push_str(PLAN_ONCE);
+        }
         let hook = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
             let set_up = set_up.clone();
             Box::pin(async move {
@@ -109,6 +129,12 @@ fn notice_cuts(server: &mut Config, soon: Duration) {
         server.keepalives_retries(2);
     }
 }
+
+/// Has each statement of an append planned once for a connection, and on indexes: the server would plan it each time, since
+/// it takes arrays that it cannot see for longer than they are, and a plan that was made while a table was
+/// small must do when it has grown. An engine that knows no such setting has nothing set.
+const PLAN_ONCE: &str = "; SELECT set_config(name, CASE name WHEN 'plan_cache_mode' THEN 'force_generic_plan' ELSE 'off' END, false)
+    FROM pg_settings WHERE name IN ('plan_cache_mode', 'enable_seqscan', 'jit')";
 
 /// What each session begins with: as settings of the session, as not every engine and pool takes them at the start.
 fn set_up(settings: &Settings) -> String {

@@ -88,59 +88,65 @@ pub(crate) async fn begin(
     let streams: Vec<&str> = asked.streams.iter().map(String::as_str).collect();
     let batches: Vec<BatchId> = asked.batches.iter().copied().collect();
     let blobs: Vec<&[u8]> = asked.blobs.iter().map(|digest| &digest.0[..]).collect();
-    let (lock, end, versions, rows, sizes) = try_join!(
+    let (lock, known) = try_join!(
         session.prepare_cached(&sql.lock_head),
-        session.prepare_cached(&sql.end_and_clock),
-        session.prepare_cached(&sql.versions),
-        session.prepare_cached(&sql.batches),
-        session.prepare_cached(&sql.blob_sizes),
+        session.prepare_cached(&sql.known),
     )?;
     let of_log: Parameters<'_> = &[&log, &shared.log_id];
-    let own: Parameters<'_> = &[&log];
-    let of_streams: Parameters<'_> = &[&log, &streams];
-    let of_batches: Parameters<'_> = &[&log, &batches];
-    let of_blobs: Parameters<'_> = &[&log, &blobs];
-    let ((), head, end, versions, rows, sizes, ()) = try_join!(
+    let of_asked: Parameters<'_> = &[&log, &batches, &streams, &blobs];
+    let ((), head, rows, ()) = try_join!(
         async {
             Ok(session
                 .batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED")
                 .await?)
         },
         async { Ok::<_, Failed>(session.query_opt(&lock, of_log).await?) },
-        async { Ok(session.query_opt(&end, own).await?) },
-        async { Ok(session.query(&versions, of_streams).await?) },
-        async { Ok(session.query(&rows, of_batches).await?) },
-        async { Ok(session.query(&sizes, of_blobs).await?) },
+        async { Ok(session.query(&known, of_asked).await?) },
         demand_durable(shared, session),
     )?;
     let head = shared.demand_there(head)?;
     demand_version(&head)?;
-    let end = shared.demand_there(end)?;
-    if !end.try_get::<_, bool>(0)? {
-        return Err(Failure::damaged("the records do not end where the head says").into());
-    }
     let head = Head::read(&head)?;
     shared.demand_onward(seen, head.position.0)?;
-    let mut known = Known {
+    Ok(read(shared, head, &rows)?)
+}
+
+/// Reads what the statement `known` gives.
+fn read(shared: &Shared, head: Head, rows: &[Row]) -> Result<Known, Failure> {
+    let mut now = None;
+    let (mut versions, mut batches, mut blobs) =
+        <(HashMap<_, _>, HashMap<_, _>, HashMap<_, _>)>::default();
+    for row in rows {
+        match row.try_get::<_, i32>(0)? {
+            0 => {
+                let (clock, is_end): (i64, i64) = (row.try_get(3)?, row.try_get(4)?);
+                if is_end != 1 {
+                    return Err(Failure::damaged(
+                        "the records do not end where the head says",
+                    ));
+                }
+                now = Some(time(clock)?);
+            }
+            1 => {
+                let (batch, row) = batches::read(row, 1, 3)?;
+                batches.insert(batch, row);
+            }
+            2 => {
+                versions.insert(row.try_get(2)?, Version(unsigned(row.try_get(3)?)?));
+            }
+            _ => {
+                let size = unsigned(row.try_get(3)?)?;
+                blobs.insert(batches::digest(row.try_get(6)?)?, size);
+            }
+        }
+    }
+    Ok(Known {
         head,
-        now: time(end.try_get(1)?)?,
-        versions: HashMap::with_capacity(versions.len()),
-        batches: HashMap::with_capacity(rows.len()),
-        blobs: HashMap::with_capacity(sizes.len()),
-    };
-    for row in &versions {
-        let version = Version(unsigned(row.try_get(1)?)?);
-        known.versions.insert(row.try_get(0)?, version);
-    }
-    for row in &rows {
-        let (batch, row) = batches::read(row)?;
-        known.batches.insert(batch, row);
-    }
-    for row in &sizes {
-        let size = unsigned(row.try_get(1)?)?;
-        known.blobs.insert(batches::digest(row.try_get(0)?)?, size);
-    }
-    Ok(known)
+        now: shared.demand_there(now)?,
+        versions,
+        batches,
+        blobs,
+    })
 }
 
 /// Demands, of who asks for it, that this server keeps what it acknowledges: it may be another one than the log was

@@ -16,11 +16,11 @@ use crate::commit_loop;
 use crate::error::OpenError;
 use crate::leading::Leading;
 use crate::lease::Lease;
-use crate::listen;
 use crate::opening::{self, Mode};
 use crate::queue::Queue;
 use crate::settings::{Access, Settings};
 use crate::shared::Shared;
+use crate::switchboard;
 use crate::tail;
 use crate::uploads;
 
@@ -179,10 +179,7 @@ fn run(settings: Settings, mode: Mode, answer: &mpsc::Sender<Result<Opened, Open
             tokio::spawn(sweep(Arc::clone(&shared)));
         }
         if shared.settings.notify {
-            tokio::spawn(listen::hear(Arc::clone(&shared), connector));
-            if shared.settings.access == Access::ReadWrite {
-                tokio::spawn(listen::tell(Arc::clone(&shared)));
-            }
+            tokio::spawn(switchboard::connect(Arc::clone(&shared), connector));
         }
         let opened = Opened {
             shared: Arc::clone(&shared),
@@ -192,7 +189,11 @@ fn run(settings: Settings, mode: Mode, answer: &mpsc::Sender<Result<Opened, Open
         };
         // Who opens it may be gone: then the queue is, too, and this ends.
         let _ = answer.send(Ok(opened));
-        commit_loop::run(Arc::clone(&shared), queued).await;
+        // On a worker, as what drives its connection: neither wakes another thread to go on.
+        let committing = tokio::spawn(commit_loop::run(Arc::clone(&shared), queued));
+        if let Err(error) = committing.await {
+            tracing::error!(%error, "the loop that commits has failed");
+        }
         shared.appends.close();
         shared.sessions.close();
         drop(alive);

@@ -127,7 +127,7 @@ pub(crate) async fn batch(
     match rows.first() {
         None => Ok(None),
         Some(row) => {
-            let row = batches::read(row)?.1;
+            let row = batches::read(row, 0, 1)?.1;
             // Callers take it for acknowledged.
             if shared.settings.access == Access::ReadWrite {
                 head::confirm_up_to(shared, session, row.appended.last).await?;

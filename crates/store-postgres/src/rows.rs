@@ -10,7 +10,7 @@ use futures::try_join;
 use tokio_postgres::{Error, Statement};
 
 use crate::head::{Head, signed};
-use crate::sessions::Session;
+use crate::sessions::{Parameters, Session};
 use crate::statements::Statements;
 
 /// A record to be added.
@@ -39,33 +39,18 @@ pub(crate) struct Rows {
 
 /// The statements that write them, known to a connection before the first of them is sent.
 pub(crate) struct Writing {
-    records: Statement,
-    versions: Statement,
-    batches: Statement,
-    hashes: Statement,
+    rows: Statement,
     blobs: Statement,
-    head: Statement,
 }
 
 impl Writing {
     /// Makes them known to a connection, which takes no time from the second time on.
     pub(crate) async fn prepare(session: &Session, sql: &Statements) -> Result<Writing, Error> {
-        let (records, versions, batches, hashes, blobs, head) = try_join!(
-            session.prepare_cached(&sql.add_records),
-            session.prepare_cached(&sql.set_versions),
-            session.prepare_cached(&sql.set_batches),
-            session.prepare_cached(&sql.add_hashes),
+        let (rows, blobs) = try_join!(
+            session.prepare_cached(&sql.add),
             session.prepare_cached(&sql.add_blobs),
-            session.prepare_cached(&sql.set_head),
         )?;
-        Ok(Writing {
-            records,
-            versions,
-            batches,
-            hashes,
-            blobs,
-            head,
-        })
+        Ok(Writing { rows, blobs })
     }
 }
 
@@ -80,71 +65,27 @@ impl Rows {
         head: &Head,
     ) -> Result<(), Error> {
         try_join!(
-            self.write_records(session, &writing.records, log),
-            self.write_versions(session, &writing.versions, log),
-            self.write_batches(session, &writing.batches, log),
-            self.write_hashes(session, &writing.hashes, log),
             self.write_blobs(session, &writing.blobs, log),
-            write_head(session, &writing.head, log, head),
+            self.write_rows(session, &writing.rows, log, head),
         )?;
         Ok(())
     }
 
-    async fn write_records(
+    async fn write_rows(
         &self,
         session: &Session,
         statement: &Statement,
         log: i64,
+        head: &Head,
     ) -> Result<(), Error> {
-        let positions: Vec<i64> = self
-            .records
-            .iter()
-            .map(|it| signed(it.position.0))
-            .collect();
-        let streams: Vec<&str> = self.records.iter().map(|it| it.stream.as_str()).collect();
-        let versions: Vec<i64> = self.records.iter().map(|it| signed(it.version.0)).collect();
-        let types: Vec<&str> = self
-            .records
-            .iter()
-            .map(|it| it.event_type.as_str())
-            .collect();
+        let records = Columns::of(&self.records);
         let leaves: Vec<&[u8]> = self.leaves.iter().map(|leaf| &leaf.0[..]).collect();
-        let bytes: Vec<&[u8]> = self.records.iter().map(|it| &it.bytes[..]).collect();
-        session
-            .execute(
-                statement,
-                &[
-                    &log, &positions, &streams, &versions, &types, &leaves, &bytes,
-                ],
-            )
-            .await?;
-        Ok(())
-    }
-
-    async fn write_versions(
-        &self,
-        session: &Session,
-        statement: &Statement,
-        log: i64,
-    ) -> Result<(), Error> {
         let (streams, versions): (Vec<&str>, Vec<i64>) = self
             .versions
             .iter()
             .map(|(stream, version)| (stream.as_str(), signed(version.0)))
             .unzip();
-        session
-            .execute(statement, &[&log, &streams, &versions])
-            .await?;
-        Ok(())
-    }
-
-    async fn write_batches(
-        &self,
-        session: &Session,
-        statement: &Statement,
-        log: i64,
-    ) -> Result<(), Error> {
-        let ids: Vec<BatchId> = self.batches.keys().copied().collect();
+        let batches: Vec<BatchId> = self.batches.keys().copied().collect();
         let rows = || self.batches.values();
         let firsts: Vec<i64> = rows().map(|row| signed(row.appended.first.0)).collect();
         let lasts: Vec<i64> = rows().map(|row| signed(row.appended.last.0)).collect();
@@ -152,27 +93,38 @@ impl Rows {
         let salts: Vec<Option<&[u8]>> = requests().map(|it| it.map(|it| &it.salt[..])).collect();
         let digests: Vec<Option<&[u8]>> =
             requests().map(|it| it.map(|it| &it.digest.0[..])).collect();
-        session
-            .execute(statement, &[&log, &ids, &firsts, &lasts, &salts, &digests])
-            .await?;
-        Ok(())
-    }
-
-    async fn write_hashes(
-        &self,
-        session: &Session,
-        statement: &Statement,
-        log: i64,
-    ) -> Result<(), Error> {
-        if self.hashes.is_empty() {
-            return Ok(());
-        }
         let levels: Vec<i64> = self.hashes.iter().map(|it| i64::from(it.level)).collect();
         let numbers: Vec<i64> = self.hashes.iter().map(|it| signed(it.index)).collect();
         let hashes: Vec<&[u8]> = self.hashes.iter().map(|it| &it.hash.0[..]).collect();
-        session
-            .execute(statement, &[&log, &levels, &numbers, &hashes])
-            .await?;
+        let nanos = i64::from(head.recorded_at.timestamp_subsec_nanos());
+        let parameters: Parameters<'_> = &[
+            &log,
+            &records.positions,
+            &records.streams,
+            &records.versions,
+            &records.types,
+            &leaves,
+            &records.bytes,
+            &streams,
+            &versions,
+            &batches,
+            &firsts,
+            &lasts,
+            &salts,
+            &digests,
+            &levels,
+            &numbers,
+            &hashes,
+            &signed(head.position.0),
+            &head.recorded_at.timestamp(),
+            &nanos,
+            &head.frontier.encode(),
+            &head.streams,
+            &head.batches,
+            &head.blobs,
+            &head.blob_bytes,
+        ];
+        session.execute(statement, parameters).await?;
         Ok(())
     }
 
@@ -210,24 +162,23 @@ impl Rows {
     }
 }
 
-async fn write_head(
-    session: &Session,
-    statement: &Statement,
-    log: i64,
-    head: &Head,
-) -> Result<(), Error> {
-    let nanos = i64::from(head.recorded_at.timestamp_subsec_nanos());
-    let parameters: [&(dyn tokio_postgres::types::ToSql + Sync); 9] = [
-        &log,
-        &signed(head.position.0),
-        &head.recorded_at.timestamp(),
-        &nanos,
-        &head.frontier.encode(),
-        &head.streams,
-        &head.batches,
-        &head.blobs,
-        &head.blob_bytes,
-    ];
-    session.execute(statement, &parameters).await?;
-    Ok(())
+/// Records as the columns of their table.
+struct Columns<'a> {
+    positions: Vec<i64>,
+    streams: Vec<&'a str>,
+    versions: Vec<i64>,
+    types: Vec<&'a str>,
+    bytes: Vec<&'a [u8]>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(records: &'a [NewRecord]) -> Columns<'a> {
+        Columns {
+            positions: records.iter().map(|it| signed(it.position.0)).collect(),
+            streams: records.iter().map(|it| it.stream.as_str()).collect(),
+            versions: records.iter().map(|it| signed(it.version.0)).collect(),
+            types: records.iter().map(|it| it.event_type.as_str()).collect(),
+            bytes: records.iter().map(|it| &it.bytes[..]).collect(),
+        }
+    }
 }

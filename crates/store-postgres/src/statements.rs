@@ -58,12 +58,22 @@ statements! {
     /// The same without holding it.
     read_head: "SELECT position, recorded_seconds, recorded_nanos, frontier, streams, batches, blobs, blob_bytes
         FROM {s}.heads WHERE log = $1",
-    /// Whether the records end where the head says, and the clock of the server, in microseconds. By itself: within the
-    /// statement that waits for the head's lock, both would be from before the wait.
-    end_and_clock: "SELECT (h.position = 0 OR EXISTS (SELECT 1 FROM {s}.records r WHERE r.log = $1 AND r.position = h.position))
-            AND NOT EXISTS (SELECT 1 FROM {s}.records r WHERE r.log = $1 AND r.position = h.position + 1),
-            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
-        FROM {s}.heads h WHERE h.log = $1",
+    /// All else that appends ask: whether the records end where the head says and the clock of the server, in
+    /// microseconds; then batches, versions of streams and sizes of content, with what a row is of in its first column. By
+    /// itself: within the statement that waits for the head's lock, all of it would be from before the wait. `OFFSET 0`
+    /// has each looked up by its whole key, which a plan from when the log was small would not do.
+    known: "SELECT 0 AS kind, NULL::uuid, NULL::text,
+            (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+            ((h.position = 0 OR EXISTS (SELECT 1 FROM {s}.records r WHERE r.log = $1 AND r.position = h.position))
+            AND NOT EXISTS (SELECT 1 FROM {s}.records r WHERE r.log = $1 AND r.position = h.position + 1))::int::bigint,
+            NULL::bytea, NULL::bytea
+        FROM {s}.heads h WHERE h.log = $1
+        UNION ALL SELECT 1, b.batch, NULL, b.first, b.last, b.salt, b.digest FROM unnest($2::uuid[]) AS asked (id),
+            LATERAL (SELECT * FROM {s}.batches WHERE log = $1 AND batch = asked.id OFFSET 0) AS b
+        UNION ALL SELECT 2, NULL, s.stream, s.version, NULL, NULL, NULL FROM unnest($3::text[]) AS asked (name),
+            LATERAL (SELECT * FROM {s}.streams WHERE log = $1 AND stream = asked.name OFFSET 0) AS s
+        UNION ALL SELECT 3, NULL, NULL, b.size, NULL, NULL, b.digest FROM unnest($4::bytea[]) AS asked (digest),
+            LATERAL (SELECT digest, size FROM {s}.blobs WHERE log = $1 AND digest = asked.digest OFFSET 0) AS b",
     check_records: "SELECT count(*), coalesce(max(position), 0) FROM {s}.records WHERE log = $1",
     check_streams: "SELECT coalesce(r.stream, s.stream)
         FROM (SELECT stream, count(*) AS events, max(version) AS last FROM {s}.records WHERE log = $1 GROUP BY stream) AS r
@@ -81,24 +91,15 @@ statements! {
         WHERE log = $1 AND EXISTS (SELECT 1 FROM {s}.logs WHERE log = $1 AND log_id = $2)",
     touch_head: "UPDATE {s}.heads SET position = position WHERE log = $1 RETURNING position",
     waits_for_standbys: "SELECT coalesce(current_setting('synchronous_standby_names', true), '') <> ''",
-    set_head: "UPDATE {s}.heads SET position = $2, recorded_seconds = $3, recorded_nanos = $4, frontier = $5,
-        streams = $6, batches = $7, blobs = $8, blob_bytes = $9 WHERE log = $1",
     counts: "SELECT position, streams, batches, blobs, blob_bytes FROM {s}.heads WHERE log = $1",
     size: "SELECT coalesce(sum(pg_total_relation_size(format('{s}.%I', tablename)::regclass)), 0)::bigint
         FROM pg_tables WHERE schemaname = $1",
 
-    versions: "SELECT stream, version FROM {s}.streams WHERE log = $1 AND stream = ANY($2)",
     version: "SELECT version FROM {s}.streams WHERE log = $1 AND stream = $2",
     streams: "SELECT stream, version FROM {s}.streams WHERE log = $1 AND stream >= $2 ORDER BY stream LIMIT $3",
     streams_after: "SELECT stream, version FROM {s}.streams WHERE log = $1 AND stream > $2 ORDER BY stream LIMIT $3",
-    set_versions: "INSERT INTO {s}.streams (log, stream, version)
-        SELECT $1, * FROM unnest($2::text[], $3::bigint[])
-        ON CONFLICT (log, stream) DO UPDATE SET version = excluded.version",
 
     batches: "SELECT batch, first, last, salt, digest FROM {s}.batches WHERE log = $1 AND batch = ANY($2)",
-    set_batches: "INSERT INTO {s}.batches (log, batch, first, last, salt, digest)
-        SELECT $1, * FROM unnest($2::uuid[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[])
-        ON CONFLICT (log, batch) DO UPDATE SET last = excluded.last",
     forget_requests: "UPDATE {s}.batches SET salt = NULL, digest = NULL WHERE log = $1 AND batch = ANY($2)",
 
     blob: "SELECT content, object, size FROM {s}.blobs WHERE log = $1 AND digest = $2",
@@ -110,8 +111,23 @@ statements! {
     removed_objects: "SELECT object FROM {s}.removed_objects WHERE log = $1",
     forget_objects: "DELETE FROM {s}.removed_objects WHERE log = $1 AND object = ANY($2)",
 
-    add_records: "INSERT INTO {s}.records (log, position, stream, version, event_type, leaf, record)
-        SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bytea[], $7::bytea[])",
+    /// Records, versions of their streams, batches and hashes of the tree, and the head with them: the server takes one
+    /// statement in half the time of five.
+    add: "WITH added_records AS (
+            INSERT INTO {s}.records (log, position, stream, version, event_type, leaf, record)
+            SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bytea[], $7::bytea[])
+        ), set_versions AS (
+            INSERT INTO {s}.streams (log, stream, version) SELECT $1, * FROM unnest($8::text[], $9::bigint[])
+            ON CONFLICT (log, stream) DO UPDATE SET version = excluded.version
+        ), set_batches AS (
+            INSERT INTO {s}.batches (log, batch, first, last, salt, digest)
+            SELECT $1, * FROM unnest($10::uuid[], $11::bigint[], $12::bigint[], $13::bytea[], $14::bytea[])
+            ON CONFLICT (log, batch) DO UPDATE SET last = excluded.last
+        ), added_hashes AS (
+            INSERT INTO {s}.tree (log, level, number, hash) SELECT $1, * FROM unnest($15::bigint[], $16::bigint[], $17::bytea[])
+        )
+        UPDATE {s}.heads SET position = $18, recorded_seconds = $19, recorded_nanos = $20, frontier = $21,
+            streams = $22, batches = $23, blobs = $24, blob_bytes = $25 WHERE log = $1",
     records_at: "SELECT position, record FROM {s}.records WHERE log = $1 AND position = ANY($2) ORDER BY position",
     replace_records: "UPDATE {s}.records AS r SET record = new.record
         FROM unnest($2::bigint[], $3::bytea[]) AS new (position, record)
@@ -119,8 +135,6 @@ statements! {
 
     leaves: "SELECT leaf FROM {s}.records WHERE log = $1 AND position > $2 ORDER BY position LIMIT $3",
     hashes: "SELECT hash FROM {s}.tree WHERE log = $1 AND level = $4 AND number >= $2 ORDER BY number LIMIT $3",
-    add_hashes: "INSERT INTO {s}.tree (log, level, number, hash)
-        SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::bytea[])",
 
     page: &page(PAGE, "position", ""),
     page_back: &page(PAGE_BACK, "position", ""),

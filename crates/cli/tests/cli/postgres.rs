@@ -287,3 +287,20 @@ fn a_log_is_shown_in_a_browser() {
     assert!(page.starts_with("HTTP/1.1 200 OK"), "{page}");
     serving.end();
 }
+
+/// The ports say of every failure of a store that reads failed; the program says which one it was.
+#[test]
+fn a_read_that_fails_says_what_the_server_said() {
+    let (Some(server), Some(place)) = (server(), place()) else {
+        return;
+    };
+    place.run(&["init"]).ok();
+    grown_in(&place);
+    let owner = format!("annals:{}@", server.password());
+    let url = place.log().replace(&owner, "auditor:secret@");
+    let (_, schema) = url.split_once("schema=").unwrap();
+    let revoke = format!("REVOKE SELECT ON {schema}.records FROM annals_reader");
+    server.sql("tests", &revoke).unwrap();
+    let refused = place.run(&["--log", &url, "log", "--json"]);
+    assert_eq!(refused.error_code(), "no_permission", "{refused:?}");
+}

@@ -36,6 +36,35 @@ fn what_is_kept_comes_back() {
     assert_eq!(spool.state().unwrap().waiting, 5_001);
 }
 
+/// A file that no hook keeps is not read whole, though what is in it could be.
+#[test]
+fn a_file_larger_than_any_event_is_put_aside() {
+    let (_place, spool) = place();
+    spool.make().unwrap();
+    let mut bytes = kept(&hook(1)).unwrap();
+    bytes.resize(usize::try_from(MOST_OF_ONE).unwrap() + 1, b' ');
+    fs::write(spool.path().join(file_name(&hook(1))), bytes).unwrap();
+    let waiting = spool.waiting().unwrap();
+    let read = spool.read(&waiting[0], &Secrets::standard()).unwrap();
+    assert_eq!(read, None);
+    let state = spool.state().unwrap();
+    assert_eq!((state.waiting, state.bad), (0, 1));
+}
+
+/// The largest that a hook can be is not too large for it.
+#[test]
+fn the_largest_event_comes_back() {
+    let (_place, spool) = place();
+    let received = chrono::DateTime::from_timestamp_millis(1_795_000_000_000).unwrap();
+    let named = (Uuid::from_u128(1), Timestamp::from(received));
+    let bytes = vec![1; LARGEST];
+    let hook = Hook::new(HookAgent::Claude, named, bytes, 0, &Secrets::standard());
+    spool.put(&hook).unwrap();
+    let waiting = spool.waiting().unwrap();
+    let read = spool.read(&waiting[0], &Secrets::standard()).unwrap();
+    assert_eq!(read, Some(hook));
+}
+
 /// The bounds hold, whatever is known of them, and what was taken in makes room.
 #[test]
 fn a_full_spool_says_so_until_something_is_taken_in() {

@@ -23,6 +23,7 @@ mod model;
 mod notifications;
 mod objects;
 mod parked;
+mod plans;
 mod process;
 mod roles;
 mod support;

@@ -4,20 +4,49 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annals_event_log::{EventLog, Position};
-use annals_store_postgres::PostgresLog;
+use annals_store_postgres::{PostgresLog, Settings};
+use annals_testkit::postgres::Server;
 use futures::executor::block_on;
 
 use crate::support::{DATABASE, batch, database, server, settings};
 
-/// Polling is so seldom here that only a notification comes in time.
+/// How it asks for notifications, and polls so seldom that only one of them comes in time. Logs whose connections have another
+/// name share none, as if they were in another process.
+fn seldom(server: &Server, database: &str, name: &str) -> Settings {
+    let more = format!("&notify=true&application_name={name}");
+    settings(server, database, &more)
+        .with_poll_least(Duration::from_secs(20))
+        .with_poll_most(Duration::from_secs(20))
+}
+
+/// What the server says of connections that listen and tell.
+fn listening(server: &Server, database: &str, what: &str) -> u64 {
+    let ask = format!(
+        "SELECT count({what}) FROM pg_stat_activity
+            WHERE datname = '{database}' AND (query LIKE '%LISTEN annals' OR query LIKE '%pg_notify%')"
+    );
+    server.sql("postgres", &ask).unwrap().parse().unwrap()
+}
+
 #[test]
 fn a_notification_wakes_a_reader_in_another_process() {
     let Some(server) = server() else { return };
-    let settings = settings(server, DATABASE, "&notify=true")
-        .with_poll_least(Duration::from_secs(20))
-        .with_poll_most(Duration::from_secs(20));
-    let writer = PostgresLog::create(&settings).unwrap();
-    let reader = PostgresLog::open(&settings).unwrap();
+    let of_writer = seldom(server, DATABASE, "writer");
+    let of_reader = seldom(server, DATABASE, "reader").with_log(of_writer.log.clone());
+    a_reader_is_woken(&of_writer, &of_reader);
+}
+
+/// Also where they share the connection that would tell.
+#[test]
+fn an_append_wakes_a_reader_of_another_handle_in_this_process() {
+    let Some(server) = server() else { return };
+    let settings = seldom(server, DATABASE, "both");
+    a_reader_is_woken(&settings, &settings);
+}
+
+fn a_reader_is_woken(of_writer: &Settings, of_reader: &Settings) {
+    let writer = PostgresLog::create(of_writer).unwrap();
+    let reader = PostgresLog::open(of_reader).unwrap();
     // Until it listens.
     thread::sleep(Duration::from_millis(500));
     thread::scope(|scope| {
@@ -36,21 +65,15 @@ fn a_notification_wakes_a_reader_in_another_process() {
 fn nothing_is_missed_when_the_connection_that_listens_is_lost() {
     let Some(server) = server() else { return };
     let database = database(server);
-    let settings = settings(server, &database, "&notify=true");
-    let writer = PostgresLog::create(&settings).unwrap();
-    let reader = PostgresLog::open(&settings).unwrap();
+    let of_writer = settings(server, &database, "&notify=true&application_name=writer");
+    let of_reader = settings(server, &database, "&notify=true&application_name=reader")
+        .with_log(of_writer.log.clone());
+    let writer = PostgresLog::create(&of_writer).unwrap();
+    let reader = PostgresLog::open(&of_reader).unwrap();
     let mut ended = 0_u64;
     for n in 0..20 {
         if n % 5 == 0 {
-            let end = format!(
-                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-                    WHERE datname = '{database}' AND query LIKE 'LISTEN%'"
-            );
-            ended += server
-                .sql("postgres", &end)
-                .unwrap()
-                .parse::<u64>()
-                .unwrap();
+            ended += listening(server, &database, "pg_terminate_backend(pid)");
         }
         block_on(writer.append(batch("a-1", 1))).unwrap();
         assert_eq!(
@@ -59,6 +82,29 @@ fn nothing_is_missed_when_the_connection_that_listens_is_lost() {
         );
     }
     assert!(ended > 0, "no connection was ended");
+}
+
+/// However many logs there are; and it ends with the last of them.
+#[test]
+fn all_logs_of_a_process_share_one_connection_that_listens() {
+    let Some(server) = server() else { return };
+    let database = database(server);
+    let mut logs: Vec<PostgresLog> = (0..5)
+        .map(|_| PostgresLog::create(&seldom(server, &database, "many")).unwrap())
+        .collect();
+    for log in &logs {
+        block_on(log.append(batch("a-1", 1))).unwrap();
+    }
+    until(|| listening(server, &database, "pid") == 1);
+    logs.truncate(1);
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!(listening(server, &database, "pid"), 1);
+    logs.clear();
+    until(|| listening(server, &database, "pid") == 0);
+    // And another one begins anew.
+    let last = PostgresLog::create(&seldom(server, &database, "many")).unwrap();
+    until(|| listening(server, &database, "pid") == 1);
+    drop(last);
 }
 
 /// Appends wait for no notification, and a reader polls where there are none.
@@ -78,4 +124,13 @@ fn without_notifications_a_reader_polls() {
         let took = begun.elapsed();
         assert!(took < Duration::from_secs(2), "{took:?}");
     });
+}
+
+/// Waits until something is so, and not for ever.
+fn until(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it never is");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
