@@ -7,15 +7,15 @@ use tokio_postgres::Row;
 use crate::failure::Failure;
 use crate::head::unsigned;
 
-/// Reads a row that has a batch's id in one column, and what is kept of it in those from another one on.
-pub(crate) fn read(row: &Row, id: usize, rest: usize) -> Result<(BatchId, BatchRow), Failure> {
+/// Reads a row that has a batch's id in one column, and what is kept of it in the next ones.
+pub(crate) fn read(row: &Row, id: usize) -> Result<(BatchId, BatchRow), Failure> {
     let batch: BatchId = row.try_get(id)?;
     let (first, last) = (
-        unsigned(row.try_get(rest)?)?,
-        unsigned(row.try_get(rest + 1)?)?,
+        unsigned(row.try_get(id + 1)?)?,
+        unsigned(row.try_get(id + 2)?)?,
     );
-    let salt: Option<&[u8]> = row.try_get(rest + 2)?;
-    let digest: Option<&[u8]> = row.try_get(rest + 3)?;
+    let salt: Option<&[u8]> = row.try_get(id + 3)?;
+    let digest: Option<&[u8]> = row.try_get(id + 4)?;
     let request = match (salt, digest) {
         (None, None) => None,
         (Some(salt), Some(digest)) => {

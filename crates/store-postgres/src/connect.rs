@@ -25,8 +25,8 @@ pub(crate) struct Connector {
 
 /// What the connections of a pool are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
-    /// The same few statements all the time, each of which reads and writes single rows.
+pub(crate) enum Purpose {
+    /// Appends, which are the same few statements all the time; and redactions.
     Appends,
     /// All else.
     Others,
@@ -59,7 +59,7 @@ impl Connector {
         })
     }
 
-    /// Whether another one leads to the same server and database, as the same user.
+    /// Whether another one makes the same connections: with the same parameters, to the same hosts and database.
     pub(crate) fn is_as(&self, other: &Connector) -> bool {
         self.server == other.server && self.tls == other.tls
     }
@@ -67,7 +67,7 @@ impl Connector {
     /// A pool of at most so many, and what counts the warnings of its connections.
     pub(crate) fn pool(
         &self,
-        purpose: Use,
+        purpose: Purpose,
         most: usize,
         wait: Duration,
     ) -> Result<(Pool, Arc<AtomicU64>), Failure> {
@@ -81,7 +81,7 @@ impl Connector {
         };
         let manager = Manager::from_connect(self.server.clone(), dialing, config);
         let mut set_up = self.set_up.clone();
-        if purpose == Use::Appends {
+        if purpose == Purpose::Appends {
             set_up.push_str(PLAN_ONCE);
         }
         let hook = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
@@ -130,11 +130,15 @@ fn notice_cuts(server: &mut Config, soon: Duration) {
     }
 }
 
-/// Has each statement of an append planned once for a connection, and on indexes: the server would plan it each time, since
-/// it takes arrays that it cannot see for longer than they are, and a plan that was made while a table was
-/// small must do when it has grown. An engine that knows no such setting has nothing set.
+/// Has each statement of an append planned once for a connection, and after each `ANALYZE`. The server would plan it each
+/// time: it takes an array that it has not seen for one of ten elements, and finds a plan for the real one
+/// cheaper. The plan must use indexes, as it may be made while a table is small and used when it has grown; and
+/// each statement must leave it no choice but whole keys. An engine that knows no such setting has nothing set.
 const PLAN_ONCE: &str = "; SELECT set_config(name, CASE name WHEN 'plan_cache_mode' THEN 'force_generic_plan' ELSE 'off' END, false)
     FROM pg_settings WHERE name IN ('plan_cache_mode', 'enable_seqscan', 'jit')";
+
+/// Has statements planned each time until the transaction ends: those that it takes seldom, and that go over many rows.
+pub(crate) const PLAN_EACH: &str = "SELECT set_config(name, 'force_custom_plan', true) FROM pg_settings WHERE name = 'plan_cache_mode'";
 
 /// What each session begins with: as settings of the session, as not every engine and pool takes them at the start.
 fn set_up(settings: &Settings) -> String {

@@ -119,7 +119,7 @@ fn read(shared: &Shared, head: Head, rows: &[Row]) -> Result<Known, Failure> {
     for row in rows {
         match row.try_get::<_, i32>(0)? {
             0 => {
-                let (clock, is_end): (i64, i64) = (row.try_get(3)?, row.try_get(4)?);
+                let (clock, is_end): (i64, i64) = (row.try_get(2)?, row.try_get(3)?);
                 if is_end != 1 {
                     return Err(Failure::damaged(
                         "the records do not end where the head says",
@@ -128,16 +128,17 @@ fn read(shared: &Shared, head: Head, rows: &[Row]) -> Result<Known, Failure> {
                 now = Some(time(clock)?);
             }
             1 => {
-                let (batch, row) = batches::read(row, 1, 3)?;
+                let (batch, row) = batches::read(row, 1)?;
                 batches.insert(batch, row);
             }
             2 => {
-                versions.insert(row.try_get(2)?, Version(unsigned(row.try_get(3)?)?));
+                versions.insert(row.try_get(6)?, Version(unsigned(row.try_get(2)?)?));
             }
-            _ => {
-                let size = unsigned(row.try_get(3)?)?;
-                blobs.insert(batches::digest(row.try_get(6)?)?, size);
+            3 => {
+                let size = unsigned(row.try_get(2)?)?;
+                blobs.insert(batches::digest(row.try_get(5)?)?, size);
             }
+            kind => return Err(Failure::damaged(format!("{kind} is no kind of row"))),
         }
     }
     Ok(Known {

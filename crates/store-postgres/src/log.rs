@@ -20,7 +20,7 @@ use crate::opening::{self, Mode};
 use crate::queue::Queue;
 use crate::settings::{Access, Settings};
 use crate::shared::Shared;
-use crate::switchboard;
+use crate::switchboard::Member;
 use crate::tail;
 use crate::uploads;
 
@@ -178,8 +178,11 @@ fn run(settings: Settings, mode: Mode, answer: &mpsc::Sender<Result<Opened, Open
         if shared.settings.access == Access::ReadWrite && shared.objects.is_some() {
             tokio::spawn(sweep(Arc::clone(&shared)));
         }
-        if shared.settings.notify {
-            tokio::spawn(switchboard::connect(Arc::clone(&shared), connector));
+        let notify = shared.settings.notify;
+        let member = notify.then(|| Member::join(&shared, connector)).flatten();
+        let member = member.map(Arc::new);
+        if let Some(member) = member.clone() {
+            tokio::spawn(async move { member.tell_on().await });
         }
         let opened = Opened {
             shared: Arc::clone(&shared),
@@ -189,10 +192,15 @@ fn run(settings: Settings, mode: Mode, answer: &mpsc::Sender<Result<Opened, Open
         };
         // Who opens it may be gone: then the queue is, too, and this ends.
         let _ = answer.send(Ok(opened));
-        // On a worker, as what drives its connection: neither wakes another thread to go on.
+        // On a worker, as what drives its connection: mostly neither wakes another thread to go on.
         let committing = tokio::spawn(commit_loop::run(Arc::clone(&shared), queued));
         if let Err(error) = committing.await {
             tracing::error!(%error, "the loop that commits has failed");
+            // Nobody looks at the head any more.
+            shared.watermark.close();
+        }
+        if let Some(member) = &member {
+            member.tell_last().await;
         }
         shared.appends.close();
         shared.sessions.close();

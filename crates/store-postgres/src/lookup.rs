@@ -122,12 +122,11 @@ pub(crate) async fn batch(
     session: &Session,
     batch: BatchId,
 ) -> Result<Option<BatchRow>, Failed> {
-    let asked = vec![batch];
-    let rows = rows(shared, session, &shared.sql.batches, &[&shared.log, &asked]).await?;
+    let rows = rows(shared, session, &shared.sql.batch, &[&shared.log, &batch]).await?;
     match rows.first() {
         None => Ok(None),
         Some(row) => {
-            let row = batches::read(row, 0, 1)?.1;
+            let row = batches::read(row, 0)?.1;
             // Callers take it for acknowledged.
             if shared.settings.access == Access::ReadWrite {
                 head::confirm_up_to(shared, session, row.appended.last).await?;

@@ -8,7 +8,7 @@ use deadpool_postgres::ClientWrapper;
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
-use crate::connect::{Connector, Use};
+use crate::connect::{Connector, Purpose};
 use crate::durability::Durability;
 use crate::error::OpenError;
 use crate::failure::Failure;
@@ -38,15 +38,15 @@ pub(crate) async fn open(settings: Settings, mode: Mode) -> Result<(Shared, Conn
     settings.check()?;
     let connector = Connector::new(&settings)?;
     let metrics = Metrics::of(&settings);
-    let sessions = |purpose: Use, most: usize| -> Result<Sessions, Failure> {
+    let sessions = |purpose: Purpose, most: usize| -> Result<Sessions, Failure> {
         let wait = settings.patience.max(settings.lock_timeout);
         let pool = connector.pool(purpose, most, wait)?;
         let connecting = wait + connector.dialer.longest() + settings.connect_timeout;
         Ok(Sessions::new(pool, connecting, &settings, metrics.clone()))
     };
     let (appends, others) = (
-        sessions(Use::Appends, 1)?,
-        sessions(Use::Others, settings.connections)?,
+        sessions(Purpose::Appends, 1)?,
+        sessions(Purpose::Others, settings.connections)?,
     );
     let sql = Statements::new(&settings.schema);
     let (log, log_id, position) = reach(&others, &settings, &sql, mode, &metrics).await?;

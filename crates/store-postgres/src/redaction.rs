@@ -12,6 +12,7 @@ use bytes::Bytes;
 use futures::try_join;
 use tokio_postgres::Error;
 
+use crate::connect::PLAN_EACH;
 use crate::failure::Failure;
 use crate::head::{self, signed};
 use crate::known::{self, Asked};
@@ -77,6 +78,7 @@ async fn made(shared: &Shared, session: &Session, removal: &mut Removal) -> Resu
     let asked = Asked::of(prepared);
     let writing = Writing::prepare(session, &shared.sql).await?;
     let known = known::begin(shared, session, &asked).await?;
+    session.batch_execute(PLAN_EACH).await?;
     // What comes with a redaction is small, and stays in the database.
     let (chains, names) = (Chains::default(), Names::new());
     let mut staging = Staging::new(known, &chains, &names);

@@ -66,7 +66,7 @@ pub struct Settings {
     /// Whether a schema that is missing or older is brought up to date.
     pub migrate: bool,
     /// Whether appends are told to other processes, and theirs listened to, on one connection for all logs of this
-    /// process. It saves the time until the next poll, and costs the server a lock over all its databases for each
+    /// process in the same database. It saves the time until the next poll, and costs the server a lock over all its databases for each
     /// notification.
     pub notify: bool,
     /// Connections for all but appends, which have one of their own; at least 1.

@@ -59,20 +59,20 @@ statements! {
     read_head: "SELECT position, recorded_seconds, recorded_nanos, frontier, streams, batches, blobs, blob_bytes
         FROM {s}.heads WHERE log = $1",
     /// All else that appends ask: whether the records end where the head says and the clock of the server, in
-    /// microseconds; then batches, versions of streams and sizes of content, with what a row is of in its first column. By
+    /// microseconds; then batches, versions of streams and sizes of content. The first column says which of these a row is. By
     /// itself: within the statement that waits for the head's lock, all of it would be from before the wait. `OFFSET 0`
     /// has each looked up by its whole key, which a plan from when the log was small would not do.
-    known: "SELECT 0 AS kind, NULL::uuid, NULL::text,
+    known: "SELECT 0 AS kind, NULL::uuid,
             (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
             ((h.position = 0 OR EXISTS (SELECT 1 FROM {s}.records r WHERE r.log = $1 AND r.position = h.position))
             AND NOT EXISTS (SELECT 1 FROM {s}.records r WHERE r.log = $1 AND r.position = h.position + 1))::int::bigint,
-            NULL::bytea, NULL::bytea
+            NULL::bytea, NULL::bytea, NULL::text
         FROM {s}.heads h WHERE h.log = $1
-        UNION ALL SELECT 1, b.batch, NULL, b.first, b.last, b.salt, b.digest FROM unnest($2::uuid[]) AS asked (id),
+        UNION ALL SELECT 1, b.batch, b.first, b.last, b.salt, b.digest, NULL FROM unnest($2::uuid[]) AS asked (id),
             LATERAL (SELECT * FROM {s}.batches WHERE log = $1 AND batch = asked.id OFFSET 0) AS b
-        UNION ALL SELECT 2, NULL, s.stream, s.version, NULL, NULL, NULL FROM unnest($3::text[]) AS asked (name),
+        UNION ALL SELECT 2, NULL, s.version, NULL, NULL, NULL, s.stream FROM unnest($3::text[]) AS asked (name),
             LATERAL (SELECT * FROM {s}.streams WHERE log = $1 AND stream = asked.name OFFSET 0) AS s
-        UNION ALL SELECT 3, NULL, NULL, b.size, NULL, NULL, b.digest FROM unnest($4::bytea[]) AS asked (digest),
+        UNION ALL SELECT 3, NULL, b.size, NULL, NULL, b.digest, NULL FROM unnest($4::bytea[]) AS asked (digest),
             LATERAL (SELECT digest, size FROM {s}.blobs WHERE log = $1 AND digest = asked.digest OFFSET 0) AS b",
     check_records: "SELECT count(*), coalesce(max(position), 0) FROM {s}.records WHERE log = $1",
     check_streams: "SELECT coalesce(r.stream, s.stream)
@@ -99,11 +99,12 @@ statements! {
     streams: "SELECT stream, version FROM {s}.streams WHERE log = $1 AND stream >= $2 ORDER BY stream LIMIT $3",
     streams_after: "SELECT stream, version FROM {s}.streams WHERE log = $1 AND stream > $2 ORDER BY stream LIMIT $3",
 
-    batches: "SELECT batch, first, last, salt, digest FROM {s}.batches WHERE log = $1 AND batch = ANY($2)",
+    batch: "SELECT batch, first, last, salt, digest FROM {s}.batches WHERE log = $1 AND batch = $2",
     forget_requests: "UPDATE {s}.batches SET salt = NULL, digest = NULL WHERE log = $1 AND batch = ANY($2)",
 
     blob: "SELECT content, object, size FROM {s}.blobs WHERE log = $1 AND digest = $2",
-    blob_sizes: "SELECT digest, size FROM {s}.blobs WHERE log = $1 AND digest = ANY($2)",
+    stored_blobs: "SELECT b.digest FROM unnest($2::bytea[]) AS asked (digest),
+        LATERAL (SELECT digest FROM {s}.blobs WHERE log = $1 AND digest = asked.digest OFFSET 0) AS b",
     add_blobs: "INSERT INTO {s}.blobs (log, digest, size, content, object)
         SELECT $1, * FROM unnest($2::bytea[], $3::bigint[], $4::bytea[], $5::text[])",
     remove_blobs: "DELETE FROM {s}.blobs WHERE log = $1 AND digest = ANY($2) RETURNING size, object",
@@ -128,7 +129,9 @@ statements! {
         )
         UPDATE {s}.heads SET position = $18, recorded_seconds = $19, recorded_nanos = $20, frontier = $21,
             streams = $22, batches = $23, blobs = $24, blob_bytes = $25 WHERE log = $1",
-    records_at: "SELECT position, record FROM {s}.records WHERE log = $1 AND position = ANY($2) ORDER BY position",
+    records_at: "SELECT r.position, r.record FROM unnest($2::bigint[]) AS asked (position),
+        LATERAL (SELECT position, record FROM {s}.records WHERE log = $1 AND position = asked.position OFFSET 0) AS r
+        ORDER BY r.position",
     replace_records: "UPDATE {s}.records AS r SET record = new.record
         FROM unnest($2::bigint[], $3::bytea[]) AS new (position, record)
         WHERE r.log = $1 AND r.position = new.position",
@@ -157,7 +160,8 @@ statements! {
         SELECT $1, $2, * FROM unnest($3::bytea[], $4::bytea[])
         ON CONFLICT (log, model, key) DO UPDATE SET value = excluded.value",
     remove_rows: "DELETE FROM {s}.model_rows WHERE log = $1 AND model = $2 AND key = ANY($3)",
-    rows: "SELECT key, value FROM {s}.model_rows WHERE log = $1 AND model = $2 AND key = ANY($3)",
+    rows: "SELECT m.key, m.value FROM unnest($3::bytea[]) AS asked (key),
+        LATERAL (SELECT key, value FROM {s}.model_rows WHERE log = $1 AND model = $2 AND key = asked.key OFFSET 0) AS m",
     scan: "SELECT key, value FROM {s}.model_rows WHERE log = $1 AND model = $2
         AND key >= $3 AND ($4::bytea IS NULL OR key < $4) AND ($5::bytea IS NULL OR key > $5)
         ORDER BY key LIMIT $6",

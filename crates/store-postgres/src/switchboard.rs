@@ -6,12 +6,14 @@
 //! for all logs that it has open there, which tells of all of them at once, too.
 
 use std::collections::HashSet;
+use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
+use futures::FutureExt;
 use futures::future::poll_fn;
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 use tokio_postgres::{AsyncMessage, Client, Error};
 use uuid::Uuid;
@@ -25,77 +27,74 @@ const CHANNEL: &str = "annals";
 const PAUSE: Duration = Duration::from_millis(20);
 /// Logs that one notification tells of, at most: it takes less than 8000 bytes.
 const MOST: usize = 200;
+/// The time until the connection is made again.
+const AGAIN: Duration = Duration::from_millis(500);
+/// How long the server may take for a notification.
+const LIMIT: Duration = Duration::from_secs(10);
+/// How long a log that is closed waits until its last commit was told.
+const LAST: Duration = Duration::from_secs(1);
 
 /// Those of all servers that logs of this process are open on.
 static SWITCHBOARDS: Mutex<Vec<Arc<Switchboard>>> = Mutex::new(Vec::new());
 
-/// What the logs of this process that are on one server share for their notifications.
-struct Switchboard {
-    connector: Connector,
-    /// Who tells: what comes back to it is known here.
-    own: Uuid,
-    members: Mutex<Vec<Weak<Shared>>>,
-    /// Logs with commits that were not told yet.
-    untold: Mutex<HashSet<Uuid>>,
-    committed: Notify,
-    /// The last log has left.
-    ended: Notify,
-}
-
-/// Tells other processes what this one commits to a log, and has it hear what they tell, until the future is dropped.
-pub(crate) async fn connect(shared: Arc<Shared>, connector: Connector) {
-    let Some(member) = Member::join(&shared, connector) else {
-        return;
-    };
-    loop {
-        shared.signals.has_committed().await;
-        member.tell();
-    }
-}
-
-/// A log's place at a switchboard, until it is dropped.
-struct Member {
+/// A log's place at the switchboard of its server, until it is dropped.
+pub(crate) struct Member {
     board: Arc<Switchboard>,
     shared: Arc<Shared>,
 }
 
 impl Member {
-    /// Takes a place at the server's switchboard, which the first one sets up.
-    fn join(shared: &Arc<Shared>, connector: Connector) -> Option<Member> {
+    /// Takes a place at the server's switchboard, which the first one sets up; there is none where the system refuses
+    /// what that takes.
+    pub(crate) fn join(shared: &Arc<Shared>, connector: Connector) -> Option<Member> {
         let mut boards = lock(&SWITCHBOARDS);
         let found = boards.iter().find(|it| it.connector.is_as(&connector));
-        let board = match found {
-            Some(board) => Arc::clone(board),
-            None => {
-                let board = Arc::new(Switchboard::new(connector));
-                let of_thread = Arc::clone(&board);
-                let pause = shared.settings.poll_most;
-                let limit = shared.settings.statement_timeout;
-                let started = thread::Builder::new()
-                    .name("annals-notify".into())
-                    .spawn(move || of_thread.run(pause, limit));
-                if let Err(error) = started {
+        let board =
+            match found.map_or_else(|| Switchboard::start(connector), |it| Ok(Arc::clone(it))) {
+                Ok(board) => board,
+                Err(error) => {
                     tracing::warn!(%error, "no thread for notifications; readers poll");
                     return None;
                 }
-                boards.push(Arc::clone(&board));
-                board
-            }
-        };
-        lock(&board.members).push(Arc::downgrade(shared));
+            };
+        if found.is_none() {
+            boards.push(Arc::clone(&board));
+        }
+        lock(&board.members).push((shared.log_id, Arc::downgrade(shared)));
         Some(Member {
             board,
             shared: Arc::clone(shared),
         })
     }
 
+    /// Tells what this process commits to the log, for ever.
+    pub(crate) async fn tell_on(&self) {
+        loop {
+            self.shared.signals.has_committed().await;
+            self.tell();
+        }
+    }
+
+    /// Waits until the last commit was told, for a moment.
+    pub(crate) async fn tell_last(&self) {
+        if self.shared.signals.has_committed().now_or_never().is_some() {
+            self.tell();
+        }
+        let told = self.board.untold.is_told(self.shared.log_id);
+        if tokio::time::timeout(LAST, told).await.is_err() {
+            tracing::debug!("the last commit was not told; readers poll");
+        }
+    }
+
     /// Tells all others of this log that there is more: those of this process at once.
     fn tell(&self) {
-        let log_id = self.shared.log_id;
-        self.board
-            .ring(|it| it.log_id == log_id && !std::ptr::eq(it, &*self.shared));
-        lock(&self.board.untold).insert(log_id);
-        self.board.committed.notify_one();
+        let (log_id, position) = (self.shared.log_id, self.shared.watermark.get());
+        for other in self.board.members(|it| it == log_id) {
+            if !Arc::ptr_eq(&other, &self.shared) {
+                other.reached(position.0);
+            }
+        }
+        self.board.untold.add(log_id);
     }
 }
 
@@ -104,7 +103,7 @@ impl Drop for Member {
         let mut boards = lock(&SWITCHBOARDS);
         let mut members = lock(&self.board.members);
         let own = Arc::as_ptr(&self.shared);
-        members.retain(|it| !std::ptr::eq(it.as_ptr(), own));
+        members.retain(|(_, it)| !std::ptr::eq(it.as_ptr(), own));
         if members.is_empty() {
             boards.retain(|it| !Arc::ptr_eq(it, &self.board));
             self.board.ended.notify_one();
@@ -112,51 +111,48 @@ impl Drop for Member {
     }
 }
 
+/// What the logs of this process that are on one server share for their notifications.
+struct Switchboard {
+    connector: Connector,
+    /// Who tells: what comes back to it is known here.
+    own: Uuid,
+    members: Mutex<Vec<(Uuid, Weak<Shared>)>>,
+    untold: Untold,
+    /// The last log has left.
+    ended: Notify,
+}
+
 impl Switchboard {
-    fn new(connector: Connector) -> Switchboard {
-        Switchboard {
+    fn start(connector: Connector) -> std::io::Result<Arc<Switchboard>> {
+        let board = Arc::new(Switchboard {
             connector,
             own: Uuid::new_v4(),
             members: Mutex::default(),
-            untold: Mutex::default(),
-            committed: Notify::new(),
+            untold: Untold::default(),
             ended: Notify::new(),
-        }
-    }
-
-    /// What its thread does.
-    fn run(&self, pause: Duration, limit: Duration) {
-        let runtime = match Builder::new_current_thread().enable_all().build() {
-            Ok(runtime) => runtime,
-            Err(error) => {
-                tracing::warn!(%error, "no runtime for notifications; readers poll");
-                return;
-            }
-        };
-        runtime.block_on(async {
-            tokio::select! {
-                () = self.ended.notified() => {}
-                () = self.exchange(pause, limit) => {}
-            }
         });
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let running = Running(Arc::clone(&board));
+        thread::Builder::new()
+            .name("annals-notify".into())
+            .spawn(move || running.run(&runtime))?;
+        Ok(board)
     }
 
-    async fn exchange(&self, pause: Duration, limit: Duration) {
+    /// Tells and hears, on one connection after the other.
+    async fn exchange(&self) {
         loop {
-            if let Err(error) = self.exchange_on_one(limit).await {
+            if let Err(error) = self.exchange_on_one().await {
                 tracing::debug!(
                     ?error,
                     "the connection for notifications is lost; readers poll"
                 );
             }
-            // What was told meanwhile is found by a look.
-            self.ring(|_| true);
-            tokio::time::sleep(pause).await;
+            tokio::time::sleep(AGAIN).await;
         }
     }
 
-    /// On one connection, until it ends.
-    async fn exchange_on_one(&self, limit: Duration) -> Result<(), Option<Error>> {
+    async fn exchange_on_one(&self) -> Result<(), Option<Error>> {
         let (client, mut connection) = self.connector.dialer.connect().await?;
         let heard = async {
             while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
@@ -167,62 +163,147 @@ impl Switchboard {
             Ok::<(), Error>(())
         };
         // The client asks, and the connection is what answers it: both are polled until the connection ends.
-        let ended = tokio::select! {
+        tokio::select! {
             ended = heard => ended.map_err(Some),
-            refused = self.tell(&client, limit) => refused,
-        };
-        ended
+            refused = self.tell(&client) => refused,
+        }
+    }
+
+    /// Begins to listen, and tells what is committed here.
+    async fn tell(&self, client: &Client) -> Result<(), Option<Error>> {
+        // What is told may vanish with the server, unlike what is told of: its commit waits for no disk.
+        let begin = format!("SET synchronous_commit = off; LISTEN {CHANNEL}");
+        ask(client, &begin).await?;
+        // What was told before is found by a look.
+        self.ring(|_| true);
+        loop {
+            let untold = self.untold.take().await;
+            for some in untold.chunks(MOST) {
+                ask(client, &notification(self.own, some)).await?;
+            }
+            self.untold.told();
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 
     /// Rings those that another process tells of.
     fn hear(&self, told: &str) {
-        let mut ids = told.split(',');
-        if ids.next() == Some(&self.own.simple().to_string()) {
-            return;
+        let (own, ids) = read(told);
+        if own != Some(self.own) {
+            self.ring(|log_id| ids.contains(&log_id));
         }
-        let ids: HashSet<Uuid> = ids.filter_map(|id| id.parse().ok()).collect();
-        self.ring(|it| ids.contains(&it.log_id));
     }
 
     /// Has the heads of some logs looked at soon, where somebody waits for them to move.
-    fn ring(&self, which: impl Fn(&Shared) -> bool) {
-        let members: Vec<Arc<Shared>> = lock(&self.members)
-            .iter()
-            .filter_map(Weak::upgrade)
-            .collect();
-        for member in members {
-            if member.signals.has_waiting() && which(&member) {
+    fn ring(&self, which: impl Fn(Uuid) -> bool) {
+        for member in self.members(which) {
+            if member.signals.has_waiting() {
                 member.signals.ring();
             }
         }
     }
 
-    /// Begins to listen, and tells what is committed here.
-    async fn tell(&self, client: &Client, limit: Duration) -> Result<(), Option<Error>> {
-        // What is told may vanish with the server, unlike what is told of: its commit waits for no disk.
-        let begin = format!("SET synchronous_commit = off; LISTEN {CHANNEL}");
-        ask(client, &begin, limit).await?;
-        loop {
-            self.committed.notified().await;
-            let untold: Vec<Uuid> = lock(&self.untold).drain().collect();
-            for some in untold.chunks(MOST) {
-                ask(client, &self.notification(some), limit).await?;
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
-    }
-
-    /// The statement that tells of some logs. Nothing in it comes from outside.
-    fn notification(&self, logs: &[Uuid]) -> String {
-        let told = [&self.own].into_iter().chain(logs);
-        let told: Vec<String> = told.map(|id| id.simple().to_string()).collect();
-        format!("SELECT pg_notify('{CHANNEL}', '{}')", told.join(","))
+    fn members(&self, which: impl Fn(Uuid) -> bool) -> Vec<Arc<Shared>> {
+        let members = lock(&self.members);
+        let some = members.iter().filter(|(log_id, _)| which(*log_id));
+        some.filter_map(|(_, it)| it.upgrade()).collect()
     }
 }
 
+/// A switchboard's thread. It is known until that ends, however it ends.
+struct Running(Arc<Switchboard>);
+
+impl Running {
+    fn run(&self, runtime: &Runtime) {
+        runtime.block_on(async {
+            tokio::select! {
+                () = self.0.ended.notified() => {}
+                () = self.0.exchange() => {}
+            }
+        });
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        lock(&SWITCHBOARDS).retain(|it| !Arc::ptr_eq(it, &self.0));
+    }
+}
+
+/// The logs with commits that were not told yet.
+#[derive(Default)]
+struct Untold {
+    logs: Mutex<Logs>,
+    more: Notify,
+    told: Notify,
+}
+
+#[derive(Default)]
+struct Logs {
+    waiting: HashSet<Uuid>,
+    under_way: HashSet<Uuid>,
+}
+
+impl Untold {
+    fn add(&self, log_id: Uuid) {
+        lock(&self.logs).waiting.insert(log_id);
+        self.more.notify_one();
+    }
+
+    /// Waits for some, and gives all of them; with those whose telling ended with its connection.
+    async fn take(&self) -> Vec<Uuid> {
+        loop {
+            let waiting = {
+                let mut logs = lock(&self.logs);
+                let waiting = mem::take(&mut logs.waiting);
+                logs.under_way.extend(waiting);
+                logs.under_way.iter().copied().collect::<Vec<Uuid>>()
+            };
+            if !waiting.is_empty() {
+                return waiting;
+            }
+            self.more.notified().await;
+        }
+    }
+
+    /// What was taken was told.
+    fn told(&self) {
+        lock(&self.logs).under_way.clear();
+        self.told.notify_waiters();
+    }
+
+    /// Waits until nothing of a log is left to be told.
+    async fn is_told(&self, log_id: Uuid) {
+        loop {
+            let told = self.told.notified();
+            let is_left = {
+                let logs = lock(&self.logs);
+                logs.waiting.contains(&log_id) || logs.under_way.contains(&log_id)
+            };
+            if !is_left {
+                return;
+            }
+            told.await;
+        }
+    }
+}
+
+/// The statement that tells of some logs. Nothing in it comes from outside.
+fn notification(own: Uuid, logs: &[Uuid]) -> String {
+    let told = [&own].into_iter().chain(logs);
+    let told: Vec<String> = told.map(|id| id.simple().to_string()).collect();
+    format!("SELECT pg_notify('{CHANNEL}', '{}')", told.join(","))
+}
+
+/// Who tells, and of which logs.
+fn read(told: &str) -> (Option<Uuid>, HashSet<Uuid>) {
+    let mut ids = told.split(',').map(|id| id.parse().ok());
+    (ids.next().flatten(), ids.flatten().collect())
+}
+
 /// Has a statement done, in a time that a server that is well takes.
-async fn ask(client: &Client, text: &str, limit: Duration) -> Result<(), Option<Error>> {
-    match tokio::time::timeout(limit, client.batch_execute(text)).await {
+async fn ask(client: &Client, text: &str) -> Result<(), Option<Error>> {
+    match tokio::time::timeout(LIMIT, client.batch_execute(text)).await {
         Ok(done) => done.map_err(Some),
         Err(_) => Err(None),
     }
@@ -230,4 +311,36 @@ async fn ask(client: &Client, text: &str, limit: Duration) -> Result<(), Option<
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use futures::executor::block_on;
+
+    use super::*;
+
+    #[test]
+    fn the_longest_notification_fits_and_is_read_as_it_was_told() {
+        let own = Uuid::from_u128(1);
+        let logs: Vec<Uuid> = (2..).take(MOST).map(Uuid::from_u128).collect();
+        let text = notification(own, &logs);
+        let payload = text.split('\'').nth(3).unwrap();
+        assert!(payload.len() < 8_000, "{}", payload.len());
+        assert_eq!(read(payload), (Some(own), logs.into_iter().collect()));
+        assert_eq!(read("what somebody else tells"), (None, HashSet::new()));
+    }
+
+    #[test]
+    fn what_was_not_told_is_told_on_the_next_connection() {
+        let (untold, log_id) = (Untold::default(), Uuid::from_u128(1));
+        untold.add(log_id);
+        assert_eq!(block_on(untold.take()), [log_id]);
+        assert!(untold.is_told(log_id).now_or_never().is_none());
+        // The connection ended meanwhile.
+        assert_eq!(block_on(untold.take()), [log_id]);
+        untold.told();
+        assert!(untold.is_told(log_id).now_or_never().is_some());
+        assert!(untold.take().now_or_never().is_none());
+    }
 }

@@ -36,9 +36,9 @@ pub(crate) async fn upload(
         return Ok(());
     }
     let digests: Vec<&[u8]> = brought.keys().map(|digest| &digest.0[..]).collect();
-    let sizes = session.prepare_cached(&shared.sql.blob_sizes).await?;
+    let stored = session.prepare_cached(&shared.sql.stored_blobs).await?;
     let mut known = HashSet::new();
-    for row in session.query(&sizes, &[&shared.log, &digests]).await? {
+    for row in session.query(&stored, &[&shared.log, &digests]).await? {
         known.insert(batches::digest(row.try_get(0)?)?);
     }
     let new = brought

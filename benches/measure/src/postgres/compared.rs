@@ -40,7 +40,7 @@ pub const COMPARED: &[ComparedStore] = &[
         name: OURS_WITH_NOTIFY,
         title: "the same, `notify`",
         role: Role::Beside,
-        about: "the same with `notify=true`: other processes are told of appends, and each handle listens.",
+        about: "the same with `notify=true`: other processes are told of appends, and this one listens.",
     },
     ComparedStore {
         name: "annals-rocks",

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annals_event_log::{EventLog, Position};
-use annals_store_postgres::{PostgresLog, Settings};
+use annals_store_postgres::{Access, PostgresLog, Settings};
 use annals_testkit::postgres::Server;
 use futures::executor::block_on;
 
@@ -19,36 +19,43 @@ fn seldom(server: &Server, database: &str, name: &str) -> Settings {
         .with_poll_most(Duration::from_secs(20))
 }
 
-/// What the server says of connections that listen and tell.
-fn listening(server: &Server, database: &str, what: &str) -> u64 {
+/// What the server says of connections that listen and tell, of those with a name.
+fn listening(server: &Server, database: &str, what: &str, name: &str) -> u64 {
     let ask = format!(
         "SELECT count({what}) FROM pg_stat_activity
-            WHERE datname = '{database}' AND (query LIKE '%LISTEN annals' OR query LIKE '%pg_notify%')"
+            WHERE datname = '{database}' AND application_name = '{name}' AND (query LIKE '%LISTEN annals' OR query LIKE '%pg_notify%')"
     );
     server.sql("postgres", &ask).unwrap().parse().unwrap()
 }
 
 #[test]
 fn a_notification_wakes_a_reader_in_another_process() {
-    let Some(server) = server() else { return };
-    let of_writer = seldom(server, DATABASE, "writer");
-    let of_reader = seldom(server, DATABASE, "reader").with_log(of_writer.log.clone());
-    a_reader_is_woken(&of_writer, &of_reader);
+    a_reader_is_woken(["writer", "reader"], Access::ReadWrite);
 }
 
 /// Also where they share the connection that would tell.
 #[test]
 fn an_append_wakes_a_reader_of_another_handle_in_this_process() {
-    let Some(server) = server() else { return };
-    let settings = seldom(server, DATABASE, "both");
-    a_reader_is_woken(&settings, &settings);
+    a_reader_is_woken(["both", "both"], Access::ReadWrite);
 }
 
-fn a_reader_is_woken(of_writer: &Settings, of_reader: &Settings) {
-    let writer = PostgresLog::create(of_writer).unwrap();
-    let reader = PostgresLog::open(of_reader).unwrap();
-    // Until it listens.
-    thread::sleep(Duration::from_millis(500));
+/// One that may change nothing hears as well.
+#[test]
+fn a_notification_wakes_who_can_only_read() {
+    a_reader_is_woken(["for-auditor", "auditor"], Access::ReadOnly);
+}
+
+fn a_reader_is_woken(names: [&str; 2], access: Access) {
+    let Some(server) = server() else { return };
+    let of_writer = seldom(server, DATABASE, names[0]);
+    let of_reader = seldom(server, DATABASE, names[1])
+        .with_log(of_writer.log.clone())
+        .with_access(access);
+    let writer = PostgresLog::create(&of_writer).unwrap();
+    let reader = PostgresLog::open(&of_reader).unwrap();
+    for name in names {
+        until(|| listening(server, DATABASE, "pid", name) > 0);
+    }
     thread::scope(|scope| {
         let waiting = scope.spawn(|| block_on(reader.wait_above(Position(0))).unwrap());
         thread::sleep(Duration::from_millis(300));
@@ -73,7 +80,7 @@ fn nothing_is_missed_when_the_connection_that_listens_is_lost() {
     let mut ended = 0_u64;
     for n in 0..20 {
         if n % 5 == 0 {
-            ended += listening(server, &database, "pg_terminate_backend(pid)");
+            ended += listening(server, &database, "pg_terminate_backend(pid)", "reader");
         }
         block_on(writer.append(batch("a-1", 1))).unwrap();
         assert_eq!(
@@ -82,6 +89,27 @@ fn nothing_is_missed_when_the_connection_that_listens_is_lost() {
         );
     }
     assert!(ended > 0, "no connection was ended");
+}
+
+/// Who opens a log, appends and closes it tells of it all the same.
+#[test]
+fn the_last_commit_of_a_log_that_is_closed_is_told() {
+    let Some(server) = server() else { return };
+    let of_reader = seldom(server, DATABASE, "stays");
+    let reader = PostgresLog::create(&of_reader).unwrap();
+    until(|| listening(server, DATABASE, "pid", "stays") > 0);
+    let of_writer = seldom(server, DATABASE, "goes").with_log(of_reader.log.clone());
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| block_on(reader.wait_above(Position(0))).unwrap());
+        thread::sleep(Duration::from_millis(300));
+        let begun = Instant::now();
+        let writer = PostgresLog::open(&of_writer).unwrap();
+        block_on(writer.append(batch("a-1", 1))).unwrap();
+        block_on(writer.close());
+        assert_eq!(waiting.join().unwrap(), Position(1));
+        let took = begun.elapsed();
+        assert!(took < Duration::from_secs(5), "{took:?}");
+    });
 }
 
 /// However many logs there are; and it ends with the last of them.
@@ -95,15 +123,19 @@ fn all_logs_of_a_process_share_one_connection_that_listens() {
     for log in &logs {
         block_on(log.append(batch("a-1", 1))).unwrap();
     }
-    until(|| listening(server, &database, "pid") == 1);
-    logs.truncate(1);
+    let listening = || listening(server, &database, "pid", "many");
+    until(|| listening() > 0);
+    // So that any other one would be there by now.
+    thread::sleep(Duration::from_millis(500));
+    assert_eq!(listening(), 1);
+    // Also without the one that came first.
+    drop(logs.drain(..4));
     thread::sleep(Duration::from_millis(200));
-    assert_eq!(listening(server, &database, "pid"), 1);
+    assert_eq!(listening(), 1);
     logs.clear();
-    until(|| listening(server, &database, "pid") == 0);
-    // And another one begins anew.
+    until(|| listening() == 0);
     let last = PostgresLog::create(&seldom(server, &database, "many")).unwrap();
-    until(|| listening(server, &database, "pid") == 1);
+    until(|| listening() == 1);
     drop(last);
 }
 

@@ -53,7 +53,7 @@ mod conformance {
 }
 
 /// A batch with one event that refers to content.
-fn bringing(blob: &Blob) -> Append {
+pub(crate) fn bringing(blob: &Blob) -> Append {
     let mut append = batch("a-1", 1);
     let (digest, size) = (blob.digest(), blob.bytes().len() as u64);
     append.events[0].content = vec![Content::Blob {
