@@ -85,8 +85,9 @@ dist: release ## an archive of the program for use elsewhere, in DIST=FOLDER
 package: ## packs the crates that are published, without compiling them; PACKAGE_FLAGS=--allow-dirty
 	@scripts/package.sh $(PACKAGE_FLAGS)
 
+# More tests at once than there are processors: many of them wait for a disk.
 test: build ## every test: unit, integration and doctests
-	cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
+	RUST_TEST_THREADS="$${RUST_TEST_THREADS:-$$(( 3 * $$(nproc) ))}" cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
 
 test-long: build ## the same with many more random cases, other ones each time, and kills (hours)
 	@export PROPTEST_RNG_SEED="$${PROPTEST_RNG_SEED:-$$(date +%s)}"; \

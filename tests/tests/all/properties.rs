@@ -53,12 +53,12 @@ over_each_store! {
 
 /// A runner whose cases are the same every time, unless the environment asks
 /// for others.
-fn runner(logs: &dyn Logs) -> TestRunner {
+fn runner(logs: &dyn Logs, many: u32) -> TestRunner {
     let mut config = Config {
         failure_persistence: None,
         ..Config::default()
     };
-    config.cases = (config.cases / logs.kind().thinned()).max(1);
+    config.cases = (config.cases / logs.kind().thinned() / many).max(1);
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(SEED);
     }
@@ -71,7 +71,13 @@ fn runner(logs: &dyn Logs) -> TestRunner {
 
 #[track_caller]
 fn check<S: Strategy>(logs: &dyn Logs, strategy: S, property: impl Fn(S::Value)) {
-    let checked = runner(logs).run(&strategy, |value| {
+    check_one_of(1, logs, strategy, property);
+}
+
+/// Checks a property that takes long in one of so many cases.
+#[track_caller]
+fn check_one_of<S: Strategy>(many: u32, logs: &dyn Logs, strategy: S, property: impl Fn(S::Value)) {
+    let checked = runner(logs, many).run(&strategy, |value| {
         property(value);
         Ok(())
     });

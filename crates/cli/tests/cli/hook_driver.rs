@@ -1,7 +1,7 @@
 //! A session's hooks from many processes at once, while owners of the log and hooks are killed, the log is another
 //! process's alone, and the disk is full: everything is there once, and its transcript adds no call a second time.
 //!
-//! `ANNALS_HOOKS` events are played, 240 otherwise; with what happens to them chosen by `ANNALS_SEED`. `make hooks`
+//! `ANNALS_HOOKS` events are played, 120 otherwise; with what happens to them chosen by `ANNALS_SEED`. `make hooks`
 //! plays 4,000.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -160,7 +160,7 @@ fn play(place: &Place, input: &str, how: How) -> bool {
 
 impl<'a> Play<'a> {
     fn new(place: &'a Place, disk: Option<&'a Path>) -> Play<'a> {
-        let hooks = number("ANNALS_HOOKS").unwrap_or(240);
+        let hooks = number("ANNALS_HOOKS").unwrap_or(120);
         let seed = number("ANNALS_SEED").unwrap_or(20_261_127);
         println!("ANNALS_HOOKS={hooks} ANNALS_SEED={seed}");
         Play {

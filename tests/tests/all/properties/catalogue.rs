@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::history::{History, read_all};
-use super::{check, folds, histories};
+use super::{check, check_one_of, folds, histories};
 use crate::stores::{Logs, over_each_store};
 
 over_each_store! {
@@ -89,7 +89,7 @@ fn brought_up(log: &dyn Store) -> Vec<Row> {
 
 fn rows_written_now_and_then_are_the_rows_made_anew_at_every_cut(logs: &dyn Logs) {
     let acts = vec(0..6_u8, super::STEPS.end() + 1);
-    check(logs, (histories(), acts), |(commands, acts)| {
+    check_one_of(4, logs, (histories(), acts), |(commands, acts)| {
         let mut history = History::over(logs.open(), 0);
         let mut catalogue = Catalogue::new();
         for (command, act) in commands.take().iter().zip(acts) {
