@@ -44,6 +44,9 @@ fn folder(path: &Folder) -> Result<Arc<dyn ObjectStore>, OpenError> {
         reason: format!("blobs={} cannot be used: {error}", path.display()),
     };
     let store = LocalFileSystem::new_with_prefix(path).map_err(|error| unusable(&error))?;
+    if !path.is_dir() {
+        return Err(unusable(&"it is no folder"));
+    }
     Ok(Arc::new(store.with_fsync(true)))
 }
 

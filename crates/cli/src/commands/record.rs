@@ -16,8 +16,9 @@ pub(crate) async fn run(args: &Record, context: &mut Context) -> Result<(), CliE
     if let Some(file) = &args.token_file {
         options.token = Some(small_text::token(file)?);
     }
-    let mut signals = Signals::new()?;
     let receiver = OtlpReceiver::start(&context.log, options).await?;
+    // Before that, to be told to end ends it at once: a server that does not answer may be waited for.
+    let mut signals = Signals::new()?;
     let address = receiver.address().map_err(CliError::runtime)?;
     match context.output.is_json() {
         true => context

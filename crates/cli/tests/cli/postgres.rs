@@ -1,8 +1,10 @@
 //! The server of these tests, and what is particular to a log on PostgreSQL.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
+use std::process::Command;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use annals_testkit::postgres::{Server, Setup};
 use serde_json::json;
@@ -303,4 +305,27 @@ fn a_read_that_fails_says_what_the_server_said() {
     server.sql("tests", &revoke).unwrap();
     let refused = place.run(&["--log", &url, "log", "--json"]);
     assert_eq!(refused.error_code(), "no_permission", "{refused:?}");
+}
+
+/// While a server is waited for that says nothing, whoever waits can be told to end.
+#[test]
+fn what_waits_for_a_silent_server_can_be_ended() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = silent.local_addr().unwrap();
+    let place = Place::at(format!("postgres://annals@{at}/x?log=team"));
+    for args in [
+        &["serve", "--listen", "127.0.0.1:0"][..],
+        &["record", "--otlp", "127.0.0.1:0"],
+    ] {
+        let mut child = place.command(args).spawn().unwrap();
+        // It has connected, and asks.
+        let (mut asked, _) = silent.accept().unwrap();
+        assert!(asked.read(&mut [0]).unwrap() > 0);
+        let begun = Instant::now();
+        let pid = child.id().to_string();
+        Command::new("kill").arg(pid).status().unwrap();
+        child.wait().unwrap();
+        let took = begun.elapsed();
+        assert!(took < Duration::from_secs(4), "{args:?}: {took:?}");
+    }
 }

@@ -1,6 +1,8 @@
 //! Content in a folder instead of the database.
 
+use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use annals_event_log::Classified;
 use annals_event_log::{
@@ -168,4 +170,49 @@ fn a_folder_that_is_not_there_is_refused() {
     let error = Settings::from_url("postgres://localhost/a?blobs=%2Fno%2Fsuch%2Ffolder")
         .expect_err("it is not there");
     assert!(matches!(error, OpenError::InvalidUrl { .. }), "{error}");
+}
+
+/// It is made, and not answered before the content is gone, too: a repeat removes it.
+#[test]
+fn a_redaction_whose_content_cannot_be_removed_is_completed_by_a_repeat() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(settings) = in_folder(home.path()) else {
+        return;
+    };
+    let settings = settings.with_patience(Duration::from_secs(1));
+    let log = PostgresLog::create(&settings).unwrap();
+    let gone = Blob::new(vec![2; 5_000]);
+    block_on(log.append(bringing(&gone))).unwrap();
+    let folder = home.path().join(log.log_id().to_string());
+    let object = fs::read_dir(folder).unwrap().next().unwrap();
+    let (object, aside) = (object.unwrap().path(), home.path().join("aside"));
+    // A folder is not removed as a file.
+    fs::rename(&object, &aside).unwrap();
+    fs::create_dir(&object).unwrap();
+    let redaction = Redaction {
+        append: batch("a-1", 1),
+        removed: vec![PiecesOf {
+            position: Position(1),
+            pieces: vec![0],
+        }],
+        blobs: vec![gone.digest()],
+        seen: log.watermark(),
+    };
+    let error = block_on(log.redact(redaction.clone())).unwrap_err();
+    assert_eq!(error.class(), ErrorClass::Unavailable, "{error}");
+    assert_eq!(block_on(log.blob(gone.digest())).unwrap(), None);
+    fs::remove_dir(&object).unwrap();
+    fs::rename(&aside, &object).unwrap();
+    block_on(log.redact(redaction)).unwrap();
+    assert!(!object.exists());
+    assert_eq!(log.watermark(), Position(2), "it is made once");
+}
+
+/// A place that is none is noticed when the log is opened, not by the first large append.
+#[test]
+fn a_file_is_no_place_for_content() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let url = format!("postgres://u@127.0.0.1/x?blobs={}", file.path().display());
+    let error = Settings::from_url(&url).unwrap_err();
+    assert!(error.to_string().contains("no folder"), "{error}");
 }

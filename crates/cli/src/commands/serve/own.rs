@@ -28,8 +28,8 @@ enum End {
 
 pub(super) async fn run(context: &mut Context) -> Result<(), CliError> {
     demand_folder(context)?;
-    let mut signals = Signals::new()?;
     let annals = context.writer()?;
+    let mut signals = Signals::new()?;
     own(annals, &mut signals, context).await
 }
 

@@ -22,7 +22,6 @@ pub(super) async fn run(args: &Serve, context: &mut Context) -> Result<(), CliEr
     if let Ok(LogUrl::Rocks(folder)) = context.log.parse() {
         options.folder = Some(folder);
     }
-    let mut signals = Signals::new()?;
     let annals = match args.own {
         true => {
             demand_folder(context)?;
@@ -37,6 +36,8 @@ pub(super) async fn run(args: &Serve, context: &mut Context) -> Result<(), CliEr
             context.open(OpenOptions::new().read_only(true))?
         }
     };
+    // Before that, to be told to end ends it at once: a server that does not answer may be waited for.
+    let mut signals = Signals::new()?;
     let made = options.token.clone().filter(|_| args.token_file.is_none());
     let viewing = Viewing::start(annals.clone(), options).await?;
     report(&viewing, made.as_ref(), &annals, context)?;
