@@ -114,7 +114,7 @@ mutants: build ## seeded bugs, each of which the soak must find
 # kills and without name spaces. One test after the other, so that none has to share the processors.
 failover: ## kills the primary of a PostgreSQL cluster FAILOVERS=20 times under load, and cuts its network
 	ANNALS_FAILOVERS='$(FAILOVERS)' ANNALS_NAMESPACES=1 \
-	cargo test -p annals-store-postgres $(CARGO_FLAGS) --test cluster -- --nocapture --test-threads 1
+	cargo test --workspace $(CARGO_FLAGS) --test cluster -- --nocapture --test-threads 1
 
 # annals-concurrency has no RocksDB, so selecting it alone is safe. `make test` runs the
 # same with 1000 schedules of each kind and one seed, in some seconds.

@@ -249,6 +249,10 @@ async fn forget(
         staged.head.blob_bytes -= gone.try_get::<_, i64>(0)?;
         objects.extend(gone.try_get::<_, Option<String>>(1)?);
     }
+    if let (Some(name), None) = (objects.first(), &shared.objects) {
+        let detail = format!("what is to be removed ({name})");
+        return Err(Failure::NoObjectStore { detail }.into());
+    }
     let list = session.prepare_cached(&sql.remove_objects).await?;
     session.execute(&list, &[&shared.log, &objects]).await?;
     Ok(())

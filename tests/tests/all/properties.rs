@@ -111,7 +111,7 @@ impl Commands {
 }
 
 fn the_model_and_the_log_agree_and_no_history_breaks_an_invariant(logs: &dyn Logs) {
-    let runner = &mut runner(logs);
+    let runner = &mut runner(logs, 1);
     let config = runner.config().clone();
     let answers = std::cell::RefCell::new(BTreeMap::new());
     let checked = runner.run(

@@ -143,6 +143,18 @@ fn content_that_is_not_what_it_was_is_not_given_out() {
     let without = PostgresLog::open(&settings.clone().with_objects(None)).unwrap();
     let error = block_on(without.blob(blob.digest())).expect_err("it is not in the database");
     assert!(error.to_string().contains("blobs=FOLDER"), "{error}");
+    // Nor does it remove what it cannot reach.
+    let redaction = Redaction {
+        append: batch("a-1", 1),
+        removed: vec![PiecesOf {
+            position: Position(1),
+            pieces: vec![0],
+        }],
+        blobs: vec![blob.digest()],
+        seen: without.watermark(),
+    };
+    let error = block_on(without.redact(redaction)).expect_err("its object would stay");
+    assert!(error.to_string().contains("blobs=FOLDER"), "{error}");
     // It still appends; what it brings is in the database, and found by both.
     let other = Blob::new(vec![2; 5_000]);
     block_on(without.append(bringing(&other))).unwrap();
