@@ -281,7 +281,7 @@ fn a_log_is_shown_in_a_browser() {
         json!({ "id": uuid(9), "prompt": "written by another process" }),
     );
     place.accept(&[created]);
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     while !get("/intents").contains("written by another process") {
         assert!(begun.elapsed().as_secs() < 30, "{}", get("/intents"));
     }

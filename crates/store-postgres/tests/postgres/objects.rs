@@ -70,7 +70,7 @@ pub(crate) fn bringing(blob: &Blob) -> Append {
 /// The files of a log's objects.
 fn files(home: &Path, log: &PostgresLog) -> usize {
     let folder = home.join(log.log_id().to_string());
-    std::fs::read_dir(folder).map_or(0, |entries| entries.count())
+    fs::read_dir(folder).map_or(0, |entries| entries.count())
 }
 
 fn in_folder(home: &Path) -> Option<Settings> {
@@ -163,16 +163,16 @@ fn content_that_is_not_what_it_was_is_not_given_out() {
         Some(other.bytes())
     );
     let folder = home.path().join(log.log_id().to_string());
-    let file = std::fs::read_dir(folder)
+    let file = fs::read_dir(folder)
         .unwrap()
         .next()
         .unwrap()
         .unwrap()
         .path();
-    std::fs::write(&file, "something else").unwrap();
+    fs::write(&file, "something else").unwrap();
     let error = block_on(log.blob(blob.digest())).expect_err("it was altered");
     assert_eq!(error.class(), ErrorClass::Corrupt, "{error}");
-    std::fs::remove_file(&file).unwrap();
+    fs::remove_file(&file).unwrap();
     let error = block_on(log.blob(blob.digest())).expect_err("it is gone");
     assert_eq!(error.class(), ErrorClass::Corrupt, "{error}");
 }
