@@ -20,11 +20,15 @@ fn record(logs: &dyn Logs, writers: u64, readers: u64, seed: u64) -> usize {
         Kind::Postgres => 60,
         _ => 120,
     };
-    let log = logs.open();
     let recorder = Recorder::new();
-    let mut handles: Vec<_> = (0..writers)
-        .map(|_| recorder.handle(Arc::clone(&log)))
-        .collect();
+    let opened = recorder.now();
+    let log = logs.open();
+    let writer = |log| match logs.kind() {
+        // Where the server commits, another process may know of it before the one that wrote has its answer.
+        Kind::Postgres => recorder.of_process(opened, 0, log),
+        _ => recorder.handle(log),
+    };
+    let mut handles: Vec<_> = (0..writers).map(|_| writer(Arc::clone(&log))).collect();
     for _ in 0..readers {
         let opened = recorder.now();
         handles.push(recorder.lagging(opened, logs.beside(&log)));
