@@ -240,20 +240,13 @@ impl Spool {
         let read = dir
             .open_file(&spooled.name)
             .and_then(|file| file.take(MOST_OF_ONE + 1).read_to_string(&mut text));
-        match read {
-            Ok(bytes) if bytes as u64 > MOST_OF_ONE => {
-                self.put_aside(spooled)?;
-                return Ok(None);
-            }
-            Ok(_) => {}
+        let known = match read {
+            Ok(bytes) if bytes as u64 <= MOST_OF_ONE => from_kept(&text, secrets),
+            Ok(_) => None,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                self.put_aside(spooled)?;
-                return Ok(None);
-            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => None,
             Err(error) => return Err(self.io(error)),
-        }
-        let known = from_kept(&text, secrets);
+        };
         if known.is_none() {
             self.put_aside(spooled)?;
         }

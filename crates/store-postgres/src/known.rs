@@ -138,7 +138,7 @@ fn read(shared: &Shared, head: Head, rows: &[Row]) -> Result<Known, Failure> {
                 let size = unsigned(row.try_get(2)?)?;
                 blobs.insert(batches::digest(row.try_get(5)?)?, size);
             }
-            kind => return Err(Failure::damaged(format!("{kind} is no kind of row"))),
+            kind => return Err(Failure::damaged(format!("unknown kind of row: {kind}"))),
         }
     }
     Ok(Known {

@@ -45,7 +45,7 @@ fn folder(path: &Folder) -> Result<Arc<dyn ObjectStore>, OpenError> {
     };
     let store = LocalFileSystem::new_with_prefix(path).map_err(|error| unusable(&error))?;
     if !path.is_dir() {
-        return Err(unusable(&"it is no folder"));
+        return Err(unusable(&"it is not a folder"));
     }
     Ok(Arc::new(store.with_fsync(true)))
 }

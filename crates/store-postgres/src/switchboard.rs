@@ -2,8 +2,8 @@
 //! transaction of its own, and not for each of them: within the append, its commit would take a lock over the
 //! whole server.
 //!
-//! The server wakes every connection of the database that listens, whatever it listens to. So a process has one
-//! for all logs that it has open there, which tells of all of them at once, too.
+//! The server wakes every connection of the database that listens, on any channel. So a process has one for all logs
+//! that it has open there, which tells of all of them at once, too.
 
 use std::collections::HashSet;
 use std::mem;
@@ -188,8 +188,8 @@ impl Switchboard {
 
     /// Rings those that another process tells of.
     fn hear(&self, told: &str) {
-        let (own, ids) = read(told);
-        if own != Some(self.own) {
+        let (teller, ids) = read(told);
+        if teller != Some(self.own) {
             self.ring(|log_id| ids.contains(&log_id));
         }
     }

@@ -37,6 +37,14 @@ pub fn url(server: &Server) -> String {
     format!("{}?log=team&schema={schema}", server.url("tests"))
 }
 
+/// The URL of a place's log for a user who may only read.
+fn by_auditor(server: &Server, place: &Place) -> String {
+    let owner = format!("annals:{}@", server.password());
+    let url = place.log().replace(&owner, "auditor:secret@");
+    assert!(url.contains("auditor"));
+    url
+}
+
 /// A place whose log is on the server, and is not made yet.
 pub fn place() -> Option<Place> {
     server().map(|server| Place::at(url(server)))
@@ -90,9 +98,7 @@ fn a_role_that_can_only_read_shows_all_and_changes_nothing() {
     place.run(&["init"]).ok();
     let story = grown_in(&place);
     let end = place.run(&["stats", "--json"]).ok().json()["position"].clone();
-    let owner = format!("annals:{}@", server.password());
-    let url = place.log().replace(&owner, "auditor:secret@");
-    assert!(url.contains("auditor"));
+    let url = by_auditor(server, &place);
     let reader = |args: &[&str]| place.run(&[&["--log", url.as_str()], args].concat());
     let run = story.run.as_str();
     for args in [
@@ -298,8 +304,7 @@ fn a_read_that_fails_says_what_the_server_said() {
     };
     place.run(&["init"]).ok();
     grown_in(&place);
-    let owner = format!("annals:{}@", server.password());
-    let url = place.log().replace(&owner, "auditor:secret@");
+    let url = by_auditor(server, &place);
     let (_, schema) = url.split_once("schema=").unwrap();
     let revoke = format!("REVOKE SELECT ON {schema}.records FROM annals_reader");
     server.sql("tests", &revoke).unwrap();
@@ -307,7 +312,7 @@ fn a_read_that_fails_says_what_the_server_said() {
     assert_eq!(refused.error_code(), "no_permission", "{refused:?}");
 }
 
-/// While a server is waited for that says nothing, whoever waits can be told to end.
+/// A command that waits for a server that does not answer ends when it is told to.
 #[test]
 fn what_waits_for_a_silent_server_can_be_ended() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();

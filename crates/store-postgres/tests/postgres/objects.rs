@@ -67,6 +67,19 @@ pub(crate) fn bringing(blob: &Blob) -> Append {
     append
 }
 
+/// What removes content, and the piece of one event that refers to it.
+pub(crate) fn removing(log: &PostgresLog, position: Position, blob: &Blob) -> Redaction {
+    Redaction {
+        append: batch("a-1", 1),
+        removed: vec![PiecesOf {
+            position,
+            pieces: vec![0],
+        }],
+        blobs: vec![blob.digest()],
+        seen: log.watermark(),
+    }
+}
+
 /// The files of a log's objects.
 fn files(home: &Path, log: &PostgresLog) -> usize {
     let folder = home.join(log.log_id().to_string());
@@ -144,15 +157,7 @@ fn content_that_is_not_what_it_was_is_not_given_out() {
     let error = block_on(without.blob(blob.digest())).expect_err("it is not in the database");
     assert!(error.to_string().contains("blobs=FOLDER"), "{error}");
     // Nor does it remove what it cannot reach.
-    let redaction = Redaction {
-        append: batch("a-1", 1),
-        removed: vec![PiecesOf {
-            position: Position(1),
-            pieces: vec![0],
-        }],
-        blobs: vec![blob.digest()],
-        seen: without.watermark(),
-    };
+    let redaction = removing(&without, Position(1), &blob);
     let error = block_on(without.redact(redaction)).expect_err("its object would stay");
     assert!(error.to_string().contains("blobs=FOLDER"), "{error}");
     // It still appends; what it brings is in the database, and found by both.
@@ -201,15 +206,7 @@ fn a_redaction_whose_content_cannot_be_removed_is_completed_by_a_repeat() {
     // A folder is not removed as a file.
     fs::rename(&object, &aside).unwrap();
     fs::create_dir(&object).unwrap();
-    let redaction = Redaction {
-        append: batch("a-1", 1),
-        removed: vec![PiecesOf {
-            position: Position(1),
-            pieces: vec![0],
-        }],
-        blobs: vec![gone.digest()],
-        seen: log.watermark(),
-    };
+    let redaction = removing(&log, Position(1), &gone);
     let error = block_on(log.redact(redaction.clone())).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Unavailable, "{error}");
     assert_eq!(block_on(log.blob(gone.digest())).unwrap(), None);
@@ -226,5 +223,5 @@ fn a_file_is_no_place_for_content() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let url = format!("postgres://u@127.0.0.1/x?blobs={}", file.path().display());
     let error = Settings::from_url(&url).unwrap_err();
-    assert!(error.to_string().contains("no folder"), "{error}");
+    assert!(error.to_string().contains("it is not a folder"), "{error}");
 }

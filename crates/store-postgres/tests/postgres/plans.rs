@@ -1,16 +1,15 @@
 //! What the server does for an append does not grow with the log: each row is found by its whole key, also by statements
 //! that were planned while the log was small.
 
-use std::cell::Cell;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annals_event_log::{Blob, EventLog, PiecesOf, Position, Redaction};
+use annals_event_log::{Blob, EventLog, Position};
 use annals_store_postgres::PostgresLog;
 use annals_testkit::postgres::Server;
 use futures::executor::block_on;
 
-use crate::objects::bringing;
+use crate::objects::{bringing, removing};
 use crate::support::{batch, database, server, settings};
 
 /// Streams of the log, and with them its batches.
@@ -23,7 +22,12 @@ fn an_append_reads_as_many_rows_of_a_large_log_as_of_a_small_one() {
     let Some(server) = server() else { return };
     let database = database(server);
     let log = PostgresLog::create(&settings(server, &database, "")).unwrap();
-    demand_few_rows(server, &database, |n| {
+    let counted = Counted {
+        server,
+        database,
+        log: &log,
+    };
+    counted.demand_few_rows(|n| {
         block_on(log.append(batch(&format!("a-{n}"), 1))).unwrap();
     });
 }
@@ -35,62 +39,64 @@ fn content_and_what_removes_it_is_found_by_whole_keys() {
     let (database, home) = (database(server), tempfile::tempdir().unwrap());
     let more = format!("&blobs={}", home.path().display());
     let log = PostgresLog::create(&settings(server, &database, &more)).unwrap();
-    // Each append has content of its own, whatever its number.
-    let brought = Cell::new(0_u32);
-    let content = |n: u32| Blob::new([&n.to_be_bytes()[..], &[1; 5_000]].concat());
+    let counted = Counted {
+        server,
+        database,
+        log: &log,
+    };
+    // The content of each append is another one.
+    let content = |n: u64| Blob::new([&n.to_be_bytes()[..], &[1; 5_000]].concat());
     let bring = |_| {
-        block_on(log.append(bringing(&content(brought.get())))).unwrap();
-        brought.set(brought.get() + 1);
+        let content = content(log.watermark().0);
+        block_on(log.append(bringing(&content))).unwrap();
     };
-    demand_few_rows(server, &database, bring);
-    let (before, end) = (STREAMS + MORE + 2, Position(u64::from(brought.get())));
-    let before = read_rows(server, &database, before, || bring(0));
-    let redaction = Redaction {
-        blobs: vec![content(7).digest()],
-        removed: vec![PiecesOf {
-            position: Position(8),
-            pieces: vec![0],
-        }],
-        append: batch("a-1", 1),
-        seen: log.watermark(),
-    };
-    block_on(log.redact(redaction)).unwrap();
-    let after = read_rows(server, &database, end.0 + 2, || bring(0));
-    assert!(
-        after - before <= 100,
-        "a redaction reads {} rows",
-        after - before
-    );
+    counted.demand_few_rows(bring);
+    let before = counted.rows(bring);
+    block_on(log.redact(removing(&log, Position(8), &content(7)))).unwrap();
+    let read = counted.rows(bring) - before;
+    assert!(read <= 100, "a redaction reads {read} rows");
 }
 
-fn demand_few_rows(server: &Server, database: &str, append: impl Fn(u64)) {
-    (0..3).for_each(&append);
-    // The server looks at its tables now and then, and plans anew; here while there is next to nothing in them.
-    server.sql(database, "ANALYZE").unwrap();
-    (3..STREAMS).for_each(&append);
-    let rows = |records| read_rows(server, database, records, || append(0));
-    let before = rows(STREAMS);
-    (0..MORE).for_each(&append);
-    let after = rows(STREAMS + MORE);
-    let each = (after - before) / MORE;
-    assert!(each <= 20, "an append reads {each} rows");
+/// A log in a database of its own, by what the server counts of it.
+struct Counted<'a> {
+    server: &'a Server,
+    database: String,
+    log: &'a PostgresLog,
 }
 
-/// How many rows of the log's tables were read until so many records were written. The server counts what a session has done
-/// when that does something more, a second later.
-fn read_rows(server: &Server, database: &str, records: u64, more: impl Fn()) -> u64 {
-    let ask = |what: &str| -> u64 {
-        let text = format!("SELECT {what} FROM pg_stat_user_tables WHERE schemaname = 'annals'");
-        server.sql(database, &text).unwrap().parse().unwrap()
-    };
-    let begun = Instant::now();
-    while ask("sum(n_tup_ins) FILTER (WHERE relname = 'records')") < records {
-        assert!(
-            begun.elapsed() < Duration::from_secs(20),
-            "nothing is counted"
-        );
-        thread::sleep(Duration::from_millis(1_100));
-        more();
+impl Counted<'_> {
+    fn demand_few_rows(&self, append: impl Fn(u64)) {
+        (0..3).for_each(&append);
+        // The server looks at its tables now and then, and plans again; here while there is next to nothing in them.
+        self.server.sql(&self.database, "ANALYZE").unwrap();
+        (3..STREAMS).for_each(&append);
+        let before = self.rows(&append);
+        (0..MORE).for_each(&append);
+        let each = (self.rows(&append) - before) / MORE;
+        assert!(each <= 20, "an append reads {each} rows");
     }
-    ask("sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FILTER (WHERE relname <> 'heads')")
+
+    /// How many rows of the log's tables were read so far. The server counts what a session has done when it does something
+    /// more, a second later: this appends until all is counted that was there.
+    fn rows(&self, append: impl Fn(u64)) -> u64 {
+        let ask = |what: &str| -> u64 {
+            let text =
+                format!("SELECT {what} FROM pg_stat_user_tables WHERE schemaname = 'annals'");
+            self.server
+                .sql(&self.database, &text)
+                .unwrap()
+                .parse()
+                .unwrap()
+        };
+        let (begun, end) = (Instant::now(), self.log.watermark().0);
+        while ask("sum(n_tup_ins) FILTER (WHERE relname = 'records')") <= end {
+            assert!(
+                begun.elapsed() < Duration::from_secs(20),
+                "nothing is counted"
+            );
+            thread::sleep(Duration::from_millis(1_100));
+            append(0);
+        }
+        ask("sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FILTER (WHERE relname <> 'heads')")
+    }
 }
