@@ -29,9 +29,13 @@ pub fn prompt(id: &str, text: &str) -> String {
     )
 }
 
+/// A hook that has the time it needs: on a busy machine the usual five seconds may be too short to record its event, which
+/// then waits.
+pub const HOOK: [&str; 4] = ["hook", "claude", "--deadline", "60000"];
+
 /// Runs a hook, which succeeds and says nothing whatever happens.
 fn tell(place: &Place, input: impl AsRef<[u8]>) {
-    let ran = place.run_with(&["hook", "claude"], input).ok();
+    let ran = place.run_with(&HOOK, input).ok();
     assert_eq!(ran.stdout, "");
 }
 

@@ -138,7 +138,7 @@ fn start(place: &Place, args: &[&str], input: &str) -> Child {
 fn play(place: &Place, input: &str, how: How) -> bool {
     let args: &[&str] = match how {
         How::Hurried => &["hook", "claude", "--deadline", "1"],
-        _ => &["hook", "claude"],
+        _ => &["hook", "claude", "--deadline", "60000"],
     };
     let mut child = start(place, args, input);
     if let How::Killed(ms) = how {

@@ -30,8 +30,23 @@ fn asks(id: &str, command: &str) -> String {
     event.to_string()
 }
 
-const GATE: [&str; 4] = ["hook", "claude", "--gate", "policy.cedar"];
-const CLOSED: [&str; 5] = ["hook", "claude", "--gate", "policy.cedar", "--fail-closed"];
+const GATE: &[&str] = &[
+    "hook",
+    "claude",
+    "--deadline",
+    "60000",
+    "--gate",
+    "policy.cedar",
+];
+const CLOSED: &[&str] = &[
+    "hook",
+    "claude",
+    "--deadline",
+    "60000",
+    "--gate",
+    "policy.cedar",
+    "--fail-closed",
+];
 
 /// What Claude Code is answered: the decision and its reason.
 fn decision(ran: &Ran) -> (String, String) {
@@ -66,7 +81,7 @@ fn calls_are_judged_recorded_and_answered() {
         ("c2", "git push --force", "deny", Some("no-force")),
         ("c3", "make", "ask", None),
     ] {
-        for gate in [&GATE[..], &CLOSED] {
+        for gate in [GATE, CLOSED] {
             let ran = place.run_with(gate, asks(id, command)).ok();
             let (answered, reason) = decision(&ran);
             assert_eq!(answered, verdict, "{reason}");
@@ -95,7 +110,7 @@ fn calls_are_judged_recorded_and_answered() {
     assert_eq!(place.run(&["cat", &hash]).ok().stdout, POLICY);
     // Nothing else is answered.
     let told = json!({ "hook_event_name": "Stop", "session_id": "s1" });
-    let ran = place.run_with(&CLOSED, told.to_string()).ok();
+    let ran = place.run_with(CLOSED, told.to_string()).ok();
     assert_eq!(ran.stdout, "");
     place.run(&["verify"]).ok();
 }
@@ -119,7 +134,14 @@ fn other_agents_are_answered_in_their_own_forms() {
         ("cursor", "preToolUse", "Shell", "/permission"),
         ("gemini", "BeforeTool", "run_shell_command", "/decision"),
     ] {
-        let gate = ["hook", agent, "--gate", "policy.cedar"];
+        let gate = [
+            "hook",
+            agent,
+            "--deadline",
+            "60000",
+            "--gate",
+            "policy.cedar",
+        ];
         let denied = event(name, tool, "git push -f").to_string();
         let ran = place.run_with(&gate, &denied).ok();
         assert_eq!(
@@ -180,9 +202,9 @@ fn a_policy_that_is_missing_or_malformed_judges_nothing() {
     let requested = |event: &&Value| event["event_type"] == "run.tool_requested";
     assert_eq!(calls.iter().filter(requested).count(), 2);
     // An event that cannot be read is recorded, and refused by the exit status.
-    let ran = place.run_with(&CLOSED, "{\"hook_event_name\":");
+    let ran = place.run_with(CLOSED, "{\"hook_event_name\":");
     ran.fails(2, &["cannot be read"]);
-    place.run_with(&GATE, "{\"hook_event_name\":").ok();
+    place.run_with(GATE, "{\"hook_event_name\":").ok();
     assert_eq!(
         place.run(&["hook", "claude", "--fail-closed"]).status,
         1,
@@ -193,18 +215,18 @@ fn a_policy_that_is_missing_or_malformed_judges_nothing() {
 #[test]
 fn without_a_log_the_verdict_is_in_the_spool_before_it_is_answered() {
     let place = gated(Place::empty());
-    let ran = place.run_with(&GATE, asks("c1", "ls")).ok();
+    let ran = place.run_with(GATE, asks("c1", "ls")).ok();
     assert_eq!(decision(&ran).0, "allow");
     let files = fs::read_dir(place.path("log.spool")).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     let waits = names.filter(|name| name.ends_with(".hook"));
     assert_eq!(waits.count(), 1);
     // Only the log counts for a gate that fails closed.
-    let ran = place.run_with(&CLOSED, asks("c2", "ls")).ok();
+    let ran = place.run_with(CLOSED, asks("c2", "ls")).ok();
     let (answered, reason) = decision(&ran);
     assert_eq!(answered, "deny");
     assert!(reason.contains("no log"), "{reason}");
-    let ran = place.run_with(&CLOSED, asks("c3", "git push --force")).ok();
+    let ran = place.run_with(CLOSED, asks("c3", "git push --force")).ok();
     assert!(decision(&ran).1.contains("no-force"));
     place.run(&["init"]).ok();
     assert_eq!(place.run_with(&["apply"], "").status, 0);
@@ -223,10 +245,10 @@ fn a_verdict_that_is_on_disk_nowhere_is_not_answered() {
     fs::create_dir(place.path("log.spool")).unwrap();
     fs::set_permissions(place.path("log.spool"), fs::Permissions::from_mode(0o755)).unwrap();
     for command in ["ls", "git push --force"] {
-        let ran = place.run_with(&GATE, asks("c1", command));
+        let ran = place.run_with(GATE, asks("c1", command));
         assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{ran:?}");
         assert!(ran.stderr.contains("own settings decide"), "{ran:?}");
-        let ran = place.run_with(&CLOSED, asks("c1", command));
+        let ran = place.run_with(CLOSED, asks("c1", command));
         assert_eq!((ran.status, decision(&ran).0.as_str()), (0, "deny"));
         assert!(ran.stderr.contains("is lost"), "{ran:?}");
     }
@@ -237,12 +259,13 @@ fn a_verdict_that_is_on_disk_nowhere_is_not_answered() {
 fn a_log_that_does_not_answer_in_time_refuses_where_that_is_wanted() {
     let place = gated(Place::with_log());
     let mut owner = sole_owner(&place);
-    let hurried = |gate: &[&str], id: &str| {
-        let args = [gate, &["--deadline", "800"]].concat();
+    let hurried = |gate: &[&'static str], id: &str| {
+        let in_time = |arg: &&'static str| if *arg == "60000" { "800" } else { arg };
+        let args: Vec<&str> = gate.iter().map(in_time).collect();
         decision(&place.run_with(&args, asks(id, "ls")).ok()).0
     };
-    assert_eq!(hurried(&GATE, "c1"), "allow");
-    assert_eq!(hurried(&CLOSED, "c2"), "deny");
+    assert_eq!(hurried(GATE, "c1"), "allow");
+    assert_eq!(hurried(CLOSED, "c2"), "deny");
     drop(owner.stdin.take());
     owner.wait().unwrap();
     assert_eq!(place.run_with(&["apply"], "").status, 0);
@@ -253,11 +276,7 @@ fn a_log_that_does_not_answer_in_time_refuses_where_that_is_wanted() {
 }
 
 fn start(place: &Place, input: &str) -> Child {
-    let mut child = place
-        .command(&CLOSED)
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = place.command(CLOSED).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     std::io::Write::write_all(&mut stdin, input.as_bytes()).unwrap();
     child
@@ -268,7 +287,7 @@ fn start(place: &Place, input: &str) -> Child {
 fn no_verdict_is_answered_that_a_killed_gate_did_not_record() {
     let place = gated(Place::with_log());
     // So that the session is there.
-    place.run_with(&GATE, asks("first", "ls")).ok();
+    place.run_with(GATE, asks("first", "ls")).ok();
     let mut answered = Vec::new();
     for n in 0..40_u64 {
         let id = format!("call_{n}");

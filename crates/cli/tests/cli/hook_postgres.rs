@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::hook::{event, prompt};
+use crate::hook::{HOOK, event, prompt};
 use crate::postgres::{place, server};
 use crate::support::{Place, Ran, Running, wait_for};
 
@@ -39,7 +39,10 @@ fn what_a_hook_tells_is_recorded_or_waits_for_the_next_command() {
     assert_eq!(spool(&place)["state"]["waiting"], 0);
     assert_eq!(intents(&place), 2);
 
-    let told = place.run_with(&["hook", "claude", "-v"], prompt("p2", "And the docs"));
+    let told = place.run_with(
+        &["hook", "claude", "-v", "--deadline", "60000"],
+        prompt("p2", "And the docs"),
+    );
     assert!(told.stderr.contains("recorded"), "{told:?}");
     assert_eq!(intents(&place), 3);
     place.run(&["verify"]).ok();
@@ -53,10 +56,16 @@ fn a_gate_answers_what_the_log_has() {
     place.run(&["init"]).ok();
     let policy = r#"@id("no-push") forbid (principal, action == Action::"push", resource);"#;
     fs::write(place.path("p.cedar"), policy).unwrap();
-    let gate = ["hook", "claude", "--gate", "p.cedar", "--fail-closed"];
-    place
-        .run_with(&["hook", "claude"], prompt("p1", "Push it"))
-        .ok();
+    let gate = [
+        "hook",
+        "claude",
+        "--deadline",
+        "60000",
+        "--gate",
+        "p.cedar",
+        "--fail-closed",
+    ];
+    place.run_with(&HOOK, prompt("p1", "Push it")).ok();
     let call = event(
         "PreToolUse",
         json!({ "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": { "command": "git push" } }),
