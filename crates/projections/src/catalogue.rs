@@ -137,13 +137,23 @@ impl Catalogue {
     /// [`CatalogueError`].
     pub async fn keep_up(&self, log: &dyn Store) -> Result<(), CatalogueError> {
         let end = log.watermark();
-        let folded = self.state().folded().unwrap_or(Position::START);
-        if end.0.saturating_sub(folded.0) < KEEP_UP_FROM {
+        let is_current = || {
+            let folded = self.state().folded().unwrap_or(Position::START);
+            end.0.saturating_sub(folded.0) < KEEP_UP_FROM
+        };
+        if is_current() {
             return Ok(());
         }
         let Some(_folding) = self.folding.try_lock() else {
             return Ok(());
         };
+        if self.state().folded().is_none() {
+            // Before the lead is asked for: a process that is about to end is not to take it for rows that are current.
+            self.begin(log).await?;
+            if is_current() {
+                return Ok(());
+            }
+        }
         if !log.leads(ROWS.pointer).await {
             // Another process writes the rows: who asks here begins where they end.
             self.state().forget();

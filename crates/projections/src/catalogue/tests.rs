@@ -618,6 +618,25 @@ fn who_does_not_lead_writes_nothing_unasked() {
     assert!(log.commits.load(Ordering::Relaxed) > 0);
 }
 
+/// A process that is about to end does not take the lead of rows that are current.
+#[test]
+fn the_lead_of_current_rows_is_not_asked_for() {
+    let mut story = Story::new();
+    create(&mut story, 1..=10_000);
+    let leading = Catalogue::new();
+    for _ in 0..10 {
+        block_on(leading.keep_up(&story.log)).unwrap();
+    }
+    let log = Watched::new(&story.log);
+    let catalogue = Catalogue::new();
+    block_on(catalogue.keep_up(&log)).unwrap();
+    assert_eq!(log.asked.load(Ordering::Relaxed), 0);
+    create(&mut story, 10_001..=20_000);
+    let log = Watched::new(&story.log);
+    block_on(catalogue.keep_up(&log)).unwrap();
+    assert_eq!(log.asked.load(Ordering::Relaxed), 1);
+}
+
 #[test]
 fn what_is_folded_is_not_read_again() {
     let mut story = Story::new();

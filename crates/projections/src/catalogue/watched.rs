@@ -25,6 +25,8 @@ pub(super) struct Watched<'l> {
     pub(super) read_only: AtomicBool,
     /// Whether another process keeps the rows current.
     pub(super) follows: AtomicBool,
+    /// How often it was asked for the lead.
+    pub(super) asked: AtomicUsize,
     pub(super) commits: AtomicUsize,
     pub(super) reads: AtomicUsize,
     /// Rows that were read by their keys.
@@ -40,11 +42,12 @@ impl<'l> Watched<'l> {
     }
 
     pub(super) fn with(log: &'l MemoryLog, on_call: OnCall<'l>) -> Watched<'l> {
-        let (read_only, follows, commits, reads, gets, calls) = Default::default();
+        let (read_only, follows, asked, commits, reads, gets, calls) = Default::default();
         Watched {
             log,
             read_only,
             follows,
+            asked,
             commits,
             reads,
             gets,
@@ -99,6 +102,7 @@ impl ReadModels for Watched<'_> {
         'm: 'f,
         Self: 'f,
     {
+        self.asked.fetch_add(1, Ordering::Relaxed);
         Box::pin(async { !self.follows.load(Ordering::Relaxed) })
     }
 

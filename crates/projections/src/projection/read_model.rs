@@ -265,12 +265,13 @@ impl<P: Projection> ReadModel<P> {
         let Some(_folding) = self.folding.try_lock() else {
             return Ok(None);
         };
-        if !log.leads(&self.pointer).await {
-            return Ok(None);
-        }
         let (generation, mut at) = self.begin(log).await?;
         if log.watermark().0.saturating_sub(at.position.0) < behind {
             return Ok(Some(at.position));
+        }
+        // Asked last: who asks may be the one from now on, also a process that is about to end.
+        if !log.leads(&self.pointer).await {
+            return Ok(None);
         }
         let model = self.generations().model(generation);
         for _ in 0..pages {
