@@ -78,18 +78,18 @@ const MESSAGE: usize = 8 * 1024;
 /// Errors of the libraries say themselves what they are.
 impl<E: Classified + Send + Sync + 'static> From<E> for CliError {
     fn from(error: E) -> CliError {
-        let Classification { class, code } = match error.classify() {
-            said if matches!(said.code, "unavailable" | "unreadable") => {
-                of_store(&error).unwrap_or(said)
-            }
-            said => said,
-        };
+        let said = error.classify();
+        // The ports, and what is built on them, say of any store's that it is unavailable, or that their operation failed.
+        let is_general = matches!(said.code, "unavailable" | "unreadable" | "copy_failed");
+        let of_store = is_general.then(|| of_store(&error)).flatten();
+        let Classification { class, code } = of_store.unwrap_or(said);
+        let may_repeat = said.code == "copy_failed";
         let source = Box::new(error);
         CliError {
             class,
             code,
             source,
-            hint: (code == UNKNOWN).then(|| LOOK_FIRST.to_owned()),
+            hint: (code == UNKNOWN && !may_repeat).then(|| LOOK_FIRST.to_owned()),
         }
     }
 }

@@ -24,6 +24,8 @@ enum Bytes {
     Gone,
     /// They are in the files.
     Left,
+    /// They are the server's to give up.
+    AtServer,
 }
 
 pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliError> {
@@ -48,10 +50,15 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
     let bytes_now = *bytes.as_ref().unwrap_or(&Bytes::Left);
     match redacted {
         Ok(report) => {
+            let is_at_server = context.is_on_postgres() && report.recorded.is_some();
             let done = Done::Recorded {
                 recorded: report.recorded,
                 unsearched: report.unsearched,
-                bytes: bytes_now,
+                bytes: if is_at_server {
+                    Bytes::AtServer
+                } else {
+                    bytes_now
+                },
             };
             show(&mut context.output, &report.found, &done)?;
             bytes.map(drop)
@@ -338,6 +345,10 @@ fn say_bytes(output: &mut Output, bytes: Bytes) -> Result<(), CliError> {
         Bytes::Left => output.line(
             "its bytes are still in the log's files, where no command reads them: \
              `annals redact --finish` rewrites these",
+        ),
+        Bytes::AtServer => output.line(
+            "no command reads its bytes; the server may have them in dead rows until VACUUM FULL, and in its WAL, standbys \
+             and backups, and a bucket that keeps versions has its objects (docs/redaction.md)",
         ),
     }
 }

@@ -128,9 +128,9 @@ async fn redaction(annals: &Annals) -> Result<Check, CliError> {
             Epoch::NONE => check(State::Ok, "nothing was removed from the log"),
             _ => check(
                 State::Note,
-                "bytes of removed content may be in dead rows and in the server's WAL",
+                "content was removed; doctor cannot see whether its bytes are still in dead rows or in the server's WAL",
             )
-            .remedy("VACUUM FULL rewrites the tables (docs/postgres.md)"),
+            .remedy("where that was not done since, VACUUM FULL rewrites the tables (docs/postgres.md)"),
         });
     };
     Ok(match rocks.needs_purge()? {
