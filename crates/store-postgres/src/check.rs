@@ -13,6 +13,9 @@ use crate::shared::Shared;
 /// How many faults of each kind are named.
 const NAMED: i64 = 10;
 
+/// How many looks it takes, each of which may go over all rows.
+pub(crate) const STEPS: u32 = 6;
+
 /// What does not fit, in words.
 #[derive(Debug)]
 pub(crate) struct Checked {
@@ -25,18 +28,23 @@ pub(crate) struct Checked {
 /// Compares the tables, as they are at one moment.
 pub(crate) async fn tables(shared: &Shared, session: &Session) -> Result<Checked, Failed> {
     let sql = &shared.sql;
-    let (head, records, streams, batches, counts) = try_join!(
+    let (head, records, streams, batches, ids, counts) = try_join!(
         session.prepare_cached(&sql.read_head),
         session.prepare_cached(&sql.check_records),
         session.prepare_cached(&sql.check_streams),
         session.prepare_cached(&sql.check_batches),
+        session.prepare_cached(&sql.check_batch_ids),
         session.prepare_cached(&sql.check_counts),
     )?;
     let of_log: Parameters<'_> = &[&shared.log];
     session
         .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         .await?;
-    let head = shared.demand_there(session.query_opt(&head, of_log).await?)?;
+    let head = shared.demand_there(
+        session
+            .query_opt(&head, &[&shared.log, &shared.log_id])
+            .await?,
+    )?;
     let head = Head::read(&head)?;
     let end = signed(head.position.0);
     let records = session.query_one(&records, of_log).await?;
@@ -44,6 +52,7 @@ pub(crate) async fn tables(shared: &Shared, session: &Session) -> Result<Checked
     let batches = session
         .query(&batches, &[&shared.log, &NAMED, &end])
         .await?;
+    let ids = session.query(&ids, &[&shared.log, &NAMED]).await?;
     let counts = session.query_one(&counts, of_log).await?;
     session.batch_execute("ROLLBACK").await?;
 
@@ -68,6 +77,12 @@ pub(crate) async fn tables(shared: &Shared, session: &Session) -> Result<Checked
         let first: i64 = row.try_get(0)?;
         faults.push(format!(
             "the batch from {first} on does not border on the next one"
+        ));
+    }
+    for row in &ids {
+        let first: i64 = row.try_get(0)?;
+        faults.push(format!(
+            "the batch from {first} on has another id than its records name"
         ));
     }
     faults.extend(wrong_counts(&head, &counts)?);

@@ -12,14 +12,13 @@ use annals_event_log::AppendError;
 use annals_event_log::store_support::Chains;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::failure::Failure;
 use crate::group::{self, Done};
 use crate::metrics::Outcome;
 use crate::outcome::{AppendFailure, Failed};
 use crate::queue::{Caller, Job, Queued, Removal, Work};
 use crate::redaction;
 use crate::shared::Shared;
-use crate::uploads::{self, Names};
+use crate::uploads::{self, Uploads};
 
 /// Appends in one transaction, at most.
 const MOST: usize = 4_096;
@@ -42,12 +41,13 @@ pub(crate) async fn run(shared: Arc<Shared>, mut queued: UnboundedReceiver<Queue
                 // Callers that were just answered are about to come again.
                 tokio::task::yield_now().await;
                 let mut gathered = vec![(work, caller)];
-                let mut bytes = first.bytes;
+                let (mut bytes, mut room) = (first.bytes, first.room);
                 while gathered.len() < MOST && bytes < shared.settings.group_bytes {
                     let Ok(more) = queued.try_recv() else { break };
                     match more.job {
                         Job::Grouped(work, caller) => {
                             bytes = bytes.saturating_add(more.bytes);
+                            room.merge(more.room);
                             gathered.push((work, caller));
                         }
                         Job::Alone(..) => {
@@ -57,6 +57,8 @@ pub(crate) async fn run(shared: Arc<Shared>, mut queued: UnboundedReceiver<Queue
                     }
                 }
                 grouped(&shared, gathered, &mut chains).await;
+                // Until then they are in memory.
+                drop(room);
             }
         }
     }
@@ -66,9 +68,9 @@ async fn grouped(shared: &Shared, jobs: Vec<(Work, Caller<AppendError>)>, chains
     let (mut works, callers): (Vec<Work>, Vec<_>) = jobs.into_iter().unzip();
     let begun = Instant::now();
     let mut back_off = shared.appends.back_off();
-    let (mut names, mut is_unknown) = (Names::new(), false);
+    let (mut written, mut is_unknown) = (Uploads::default(), false);
     let failed = loop {
-        match attempt(shared, &mut works, chains, &mut names, is_unknown).await {
+        match attempt(shared, &mut works, chains, &mut written, is_unknown).await {
             Ok(done) => {
                 done.links.iter().for_each(|link| chains.advance(*link));
                 // First the watermark: a caller that is answered may look at once.
@@ -81,7 +83,7 @@ async fn grouped(shared: &Shared, jobs: Vec<(Work, Caller<AppendError>)>, chains
                 }
                 // Unless an earlier attempt has named it.
                 if !is_unknown {
-                    uploads::discard(shared, names, &done.blobs).await;
+                    uploads::discard(shared, written, &done.blobs).await;
                 }
                 return;
             }
@@ -92,7 +94,7 @@ async fn grouped(shared: &Shared, jobs: Vec<(Work, Caller<AppendError>)>, chains
                 if !helps || !back_off.again().await {
                     let failure = failed.failure;
                     if !is_unknown {
-                        uploads::discard(shared, names, &HashSet::new()).await;
+                        uploads::discard(shared, written, &HashSet::new()).await;
                     }
                     break AppendFailure::new(
                         Failed {
@@ -134,23 +136,21 @@ async fn attempt(
     shared: &Shared,
     works: &mut [Work],
     chains: &Chains,
-    names: &mut Names,
+    written: &mut Uploads,
     is_again: bool,
 ) -> Result<Done, Failed> {
     let session = shared.appends.session().await?;
+    // Each object has its own limit: to write many may take long, and leaves nothing unknown.
+    if let Err(failed) = uploads::upload(shared, &session, works, written).await {
+        session.end(false);
+        return Err(failed);
+    }
     let limit = shared.appends.limit();
-    let commit = group::commit(shared, &session, works, chains, names, is_again);
+    let commit = group::commit(shared, &session, works, chains, &written.names, is_again);
     let done = tokio::time::timeout(limit, commit).await;
     session.end(matches!(done, Ok(Ok(_))));
-    done.unwrap_or_else(|_| Err(no_answer(limit)))
-}
-
-/// The commit may have been sent when time ran out.
-fn no_answer(limit: std::time::Duration) -> Failed {
-    Failed {
-        failure: Failure::no_answer(limit),
-        is_unknown: true,
-    }
+    // The commit may have been sent when time ran out.
+    done.unwrap_or_else(|_| Err(Failed::no_answer(limit)))
 }
 
 async fn alone(
@@ -194,7 +194,7 @@ async fn alone(
     }
 }
 
-/// It may take long, and is bounded by the limits of its statements.
+/// It may take long; each of its steps has the limit of one append, as all appends wait for it.
 async fn redact_once(
     shared: &Shared,
     removal: &mut Removal,

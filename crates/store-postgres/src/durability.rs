@@ -50,13 +50,13 @@ impl Durability {
         }
         let commit = self.synchronous_commit.as_str();
         // What is only sent to a standby, or written there and not synced, is lost with both machines.
-        let is_enough = match self.synchronous_standby_names.is_empty() {
-            true => matches!(commit, "on" | "local" | "remote_write" | "remote_apply"),
-            false => matches!(commit, "on" | "remote_apply"),
+        let enough: &[&str] = match self.synchronous_standby_names.is_empty() {
+            true => &["on", "local", "remote_write", "remote_apply"],
+            false => &["on", "remote_apply"],
         };
-        if !is_enough {
+        if !enough.contains(&commit) {
             risks.push(format!(
-                "synchronous_commit is {commit:?} and must be \"on\" or \"remote_apply\""
+                "synchronous_commit is {commit:?} and must be one of {enough:?}"
             ));
         }
         risks

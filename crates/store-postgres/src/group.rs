@@ -16,7 +16,7 @@ use crate::rows::Writing;
 use crate::sessions::Session;
 use crate::shared::Shared;
 use crate::staging::Staging;
-use crate::uploads::{self, Names};
+use crate::uploads::Names;
 
 /// What became of a group.
 pub(crate) struct Done {
@@ -38,10 +38,9 @@ pub(crate) async fn commit(
     session: &Session,
     works: &mut [Work],
     chains: &Chains,
-    names: &mut Names,
+    names: &Names,
     is_again: bool,
 ) -> Result<Done, Failed> {
-    uploads::upload(shared, session, works, names).await?;
     let mut asked = Asked::default();
     works.iter().for_each(|work| asked.add(work));
     let writing = Writing::prepare(session, &shared.sql).await?;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures::future::join_all;
 use tokio::runtime::Handle;
 
 use crate::lease::Lease;
@@ -82,9 +83,7 @@ impl Leading {
             let known = place.known;
             known.is_some_and(|(leads, _)| leads)
         });
-        for place in held {
-            // One that cannot be given back ends by itself.
-            let _ = place.lease.give_back().await;
-        }
+        // One that cannot be given back ends by itself.
+        join_all(held.map(|place| async move { place.lease.give_back().await })).await;
     }
 }

@@ -5,11 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use annals_event_log::ReadError;
+use futures::future::BoxFuture;
+use futures::try_join;
 use tokio::runtime::Handle;
 use tokio::task::unconstrained;
 use uuid::Uuid;
 
+use crate::outcome::Failed;
+use crate::sessions::{Parameters, Session};
 use crate::shared::Shared;
+
+/// How long to ask for a lease, or to give one back.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// One process's place in line for a lease. It holds nothing until [`Lease::take`] says so.
 ///
@@ -45,54 +52,71 @@ impl Lease {
         }
     }
 
-    /// Takes the lease or renews it, from now on for as long as it lasts; `false` where another process has it.
+    /// Takes the lease or renews it, from now on for as long as it lasts; `false` where another process has it. It is
+    /// asked for once, and for no longer than two seconds: to lead is worth no wait.
     ///
     /// # Errors
     /// [`ReadError`].
     pub async fn take(&self) -> Result<bool, ReadError> {
         let lasts = i64::try_from(self.lasts.as_millis()).unwrap_or(i64::MAX);
-        let (shared, name, holder) = (Arc::clone(&self.shared), self.name.clone(), self.holder);
-        let taken = self.handle.spawn(async move {
-            let (sessions, asked) = (&shared.sessions, &shared);
-            let taken = sessions.run(|session| {
-                let (shared, name) = (Arc::clone(asked), name.clone());
-                Box::pin(async move {
-                    let take = session.prepare_cached(&shared.sql.take_lease).await?;
-                    let taken = session
-                        .execute(&take, &[&shared.log, &name, &holder, &lasts])
-                        .await?;
-                    Ok(taken == 1)
-                })
-            });
-            taken.await
+        let (name, holder) = (self.name.clone(), self.holder);
+        let taken = self.ask(move |shared, session| {
+            let name = name.clone();
+            Box::pin(async move {
+                let parameters: Parameters<'_> =
+                    &[&shared.log, &name, &holder, &lasts, &shared.log_id];
+                write(session, &shared.sql.take_lease, parameters).await
+            })
         });
-        Ok(unconstrained(taken)
-            .await
-            .map_err(|_| ReadError::Closed)??)
+        Ok(taken.await? == 1)
     }
 
     /// Gives the lease back, so that another process need not wait for its end.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// [`ReadError`]; it ends by itself then.
     pub async fn give_back(&self) -> Result<(), ReadError> {
-        let (shared, name, holder) = (Arc::clone(&self.shared), self.name.clone(), self.holder);
-        let given = self.handle.spawn(async move {
-            let (sessions, asked) = (&shared.sessions, &shared);
-            let given = sessions.run(|session| {
-                let (shared, name) = (Arc::clone(asked), name.clone());
-                Box::pin(async move {
-                    let end = session.prepare_cached(&shared.sql.end_lease).await?;
-                    session
-                        .execute(&end, &[&shared.log, &name, &holder])
-                        .await?;
-                    Ok(())
-                })
-            });
-            given.await
+        let (name, holder) = (self.name.clone(), self.holder);
+        let given = self.ask(move |shared, session| {
+            let name = name.clone();
+            Box::pin(async move {
+                let parameters: Parameters<'_> = &[&shared.log, &name, &holder];
+                write(session, &shared.sql.end_lease, parameters).await
+            })
         });
-        Ok(unconstrained(given)
-            .await
-            .map_err(|_| ReadError::Closed)??)
+        given.await.map(drop)
     }
+
+    async fn ask(
+        &self,
+        asked: impl for<'a> Fn(Arc<Shared>, &'a Session) -> BoxFuture<'a, Result<u64, Failed>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Result<u64, ReadError> {
+        let shared = Arc::clone(&self.shared);
+        let answer = self.handle.spawn(async move {
+            let of_call = Arc::clone(&shared);
+            let asking = shared.sessions.soon(PATIENCE, move |session| {
+                asked(Arc::clone(&of_call), session)
+            });
+            asking.await
+        });
+        let answer = unconstrained(answer).await;
+        let answer = answer.map_err(|_| ReadError::Closed)?;
+        Ok(answer.map_err(|failed| failed.failure)?)
+    }
+}
+
+/// Changes a lease's row, and waits for no standby: a lease that is lost in a fail-over is taken again.
+async fn write(session: &Session, text: &str, parameters: Parameters<'_>) -> Result<u64, Failed> {
+    let statement = session.prepare_cached(text).await?;
+    let ((), changed, ()) = try_join!(
+        session.batch_execute(
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off"
+        ),
+        session.execute(&statement, parameters),
+        session.batch_execute("COMMIT"),
+    )?;
+    Ok(changed)
 }

@@ -150,20 +150,21 @@ pub(crate) async fn hashes(
     let complete = shared.watermark.get().0.checked_shr(level.into());
     let expected = complete.unwrap_or_default().saturating_sub(first);
     let expected = expected.min(clamp_limit(limit) as u64);
-    let (first, limit) = (signed(first), signed(clamp_limit(limit) as u64));
+    let end = signed(first.saturating_add(clamp_limit(limit) as u64));
+    let first = signed(first);
     let rows = match level {
         0 => {
             rows(
                 shared,
                 session,
                 &shared.sql.leaves,
-                &[&shared.log, &first, &limit],
+                &[&shared.log, &first, &end],
             )
             .await?
         }
         _ => {
             let level = i64::from(level);
-            let parameters: Parameters<'_> = &[&shared.log, &first, &limit, &level];
+            let parameters: Parameters<'_> = &[&shared.log, &first, &end, &level];
             rows(shared, session, &shared.sql.hashes, parameters).await?
         }
     };

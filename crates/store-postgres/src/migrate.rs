@@ -25,7 +25,7 @@ pub(crate) const KNOWN: i64 = STEPS.len() as i64;
 /// How long a process may migrate without a sign.
 const LEASE: Duration = Duration::from_secs(15);
 /// How long others wait for it.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 /// The time between two looks at what it does.
 const LOOK: Duration = Duration::from_millis(50);
 

@@ -91,12 +91,13 @@ pub(crate) async fn commit(
     let seen = shared.watermark.get();
     let ((), epoch, _, at, head) = try_join!(
         session.batch_execute(begin_of(model)),
-        session.query_one(&share, of_log),
+        session.query_opt(&share, of_log),
         session.execute(&begin, of_model),
-        session.query_one(&lock, of_model),
+        session.query_opt(&lock, of_model),
         session.query_opt(&head, of_head),
     )?;
     let watermark = Position(unsigned(shared.demand_there(head)?.try_get(0)?)?);
+    let (epoch, at) = (shared.demand_there(epoch)?, shared.demand_there(at)?);
     shared.demand_onward(seen, watermark.0)?;
     shared.reached(watermark.0);
     let actual = ModelCheckpoint {
@@ -119,6 +120,7 @@ pub(crate) async fn commit(
     let gone: Parameters<'_> = &[log, model, &gone];
     let changed: Parameters<'_> = &[log, model, &keys, &values];
     let reached: Parameters<'_> = &[log, model, &position];
+    let warnings = session.warnings();
     try_join!(
         session.execute(&remove, gone),
         session.execute(&set_rows, changed),
@@ -129,6 +131,9 @@ pub(crate) async fn commit(
         },
     )
     .map_err(Failed::at_commit)?;
+    if commit.model == SUBSCRIPTIONS {
+        session.demand_no_warning(warnings)?;
+    }
     Ok(Ok(()))
 }
 
@@ -160,9 +165,9 @@ pub(crate) async fn get_many(
     keys: &[Bytes],
 ) -> Result<Vec<Option<Bytes>>, Failed> {
     let asked: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
-    let rows = session.prepare_cached(&shared.sql.rows).await?;
+    let asked: Parameters<'_> = &[&shared.log, &model, &asked];
     let mut found: HashMap<Bytes, Bytes> = HashMap::new();
-    for row in session.query(&rows, &[&shared.log, &model, &asked]).await? {
+    for row in lookup::rows(shared, session, &shared.sql.rows, asked).await? {
         let (key, value) = pair(&row)?;
         found.insert(key, value);
     }
@@ -195,7 +200,6 @@ pub(crate) async fn scan(
         false => &shared.sql.scan,
         true => &shared.sql.scan_back,
     };
-    let statement = session.prepare_cached(text).await?;
     let limit = signed(clamp_limit(scan.limit) as u64);
     let end = behind(&scan.prefix);
     let parameters: Parameters<'_> = &[
@@ -206,19 +210,22 @@ pub(crate) async fn scan(
         &scan.place,
         &limit,
     ];
-    let rows = session.query(&statement, parameters).await?;
+    let rows = lookup::rows(shared, session, text, parameters).await?;
     rows.iter().map(pair).collect()
 }
 
 /// Removes a model with its rows and checkpoint.
 pub(crate) async fn remove(shared: &Shared, session: &Session, model: &str) -> Result<(), Failed> {
-    let (models, rows) = try_join!(
+    let (models, rows, head) = try_join!(
         session.prepare_cached(&shared.sql.drop_model),
         session.prepare_cached(&shared.sql.drop_rows),
+        session.prepare_cached(&shared.sql.head_position),
     )?;
     session
         .batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         .await?;
+    let of_log: Parameters<'_> = &[&shared.log, &shared.log_id];
+    shared.demand_there(session.query_opt(&head, of_log).await?)?;
     // First the row that a commit holds: rows that it adds are seen by the second statement.
     session.execute(&models, &[&shared.log, &model]).await?;
     session.execute(&rows, &[&shared.log, &model]).await?;

@@ -5,8 +5,11 @@
 //! never names what is not there, and what a redaction removes comes back under no name. What is left by an
 //! append that was refused is removed; what is left by a process that died lies there unnamed.
 
-use std::path::Path as Folder;
+use std::fs::File;
+use std::io;
+use std::path::{Path as Folder, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use annals_event_log::{Blob, Digest};
 use bytes::Bytes;
@@ -17,12 +20,13 @@ use uuid::Uuid;
 
 use crate::error::OpenError;
 use crate::failure::Failure;
+use crate::settings::Settings;
 
-/// The store that a place names: `s3://BUCKET/PREFIX`, or a folder.
-pub(crate) fn named(place: &str) -> Result<Arc<dyn ObjectStore>, OpenError> {
+/// The store that a place names, `s3://BUCKET/PREFIX` or a folder, and that folder.
+pub(crate) fn named(place: &str) -> Result<(Arc<dyn ObjectStore>, Option<PathBuf>), OpenError> {
     match place.strip_prefix("s3://") {
-        Some(place) => s3(place),
-        None => folder(Folder::new(place)),
+        Some(place) => Ok((s3(place)?, None)),
+        None => Ok((folder(Folder::new(place))?, Some(PathBuf::from(place)))),
     }
 }
 
@@ -54,27 +58,50 @@ fn folder(path: &Folder) -> Result<Arc<dyn ObjectStore>, OpenError> {
 #[derive(Debug, Clone)]
 pub(crate) struct Objects {
     store: Arc<dyn ObjectStore>,
+    /// Where the objects of this log are, if that is a folder.
+    folder: Option<PathBuf>,
     log_id: Uuid,
+    /// How long one object may take.
+    limit: Duration,
 }
 
 impl Objects {
-    pub(crate) fn new(store: Arc<dyn ObjectStore>, log_id: Uuid) -> Objects {
-        Objects { store, log_id }
+    /// The objects of a log, if they are kept in a store.
+    pub(crate) fn of(settings: &Settings, log_id: Uuid, limit: Duration) -> Option<Objects> {
+        let folder = settings.objects_folder.as_ref();
+        Some(Objects {
+            store: Arc::clone(settings.objects.as_ref()?),
+            folder: folder.map(|folder| folder.join(log_id.to_string())),
+            log_id,
+            limit,
+        })
+    }
+
+    /// A name for content that no object has had.
+    pub(crate) fn name(digest: Digest) -> String {
+        format!("{digest}-{}", Uuid::new_v4().simple())
+    }
+
+    async fn in_time<T>(
+        &self,
+        asked: impl Future<Output = Result<T, Error>>,
+    ) -> Result<Result<T, Error>, Failure> {
+        let asked = tokio::time::timeout(self.limit, asked).await;
+        asked.map_err(|_| Failure::Objects {
+            detail: format!("no answer within {:?}", self.limit),
+        })
     }
 
     fn path(&self, name: &str) -> Path {
         Path::from_iter([self.log_id.to_string().as_str(), name])
     }
 
-    /// Writes content; the name that it has from now on.
-    pub(crate) async fn put(&self, blob: &Blob) -> Result<String, Failure> {
-        let name = format!("{}-{}", blob.digest(), Uuid::new_v4().simple());
+    /// Writes content under a name.
+    pub(crate) async fn put(&self, name: &str, blob: &Blob) -> Result<(), Failure> {
         let payload = PutPayload::from(blob.bytes().clone());
-        self.store
-            .put(&self.path(&name), payload)
-            .await
-            .map_err(|error| failed(&error))?;
-        Ok(name)
+        let path = self.path(name);
+        let put = self.in_time(self.store.put(&path, payload)).await?;
+        put.map(drop).map_err(|error| failed(&error))
     }
 
     /// Reads content, and compares it with its digest; `None` where there is no such object.
@@ -83,7 +110,8 @@ impl Objects {
         name: &str,
         (digest, size): (Digest, u64),
     ) -> Result<Option<Bytes>, Failure> {
-        let found = match self.store.get(&self.path(name)).await {
+        let path = self.path(name);
+        let found = match self.in_time(self.store.get(&path)).await? {
             Err(Error::NotFound { .. }) => return Ok(None),
             found => found.map_err(|error| failed(&error))?,
         };
@@ -94,7 +122,8 @@ impl Objects {
                 found.meta.size
             )));
         }
-        let content = found.bytes().await.map_err(|error| failed(&error))?;
+        let content = self.in_time(found.bytes()).await?;
+        let content = content.map_err(|error| failed(&error))?;
         match Digest::of(&content) == digest {
             true => Ok(Some(content)),
             false => Err(Failure::damaged(format!(
@@ -105,10 +134,27 @@ impl Objects {
 
     /// Removes an object; one that is not there is removed.
     pub(crate) async fn remove(&self, name: &str) -> Result<(), Failure> {
-        match self.store.delete(&self.path(name)).await {
+        let path = self.path(name);
+        match self.in_time(self.store.delete(&path)).await? {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(failed(&error)),
         }
+    }
+
+    /// Has what was removed stay removed, also after a power cut.
+    pub(crate) async fn sync(&self) -> Result<(), Failure> {
+        let Some(folder) = self.folder.clone() else {
+            return Ok(());
+        };
+        let synced = tokio::task::spawn_blocking(move || match File::open(&folder) {
+            // Nothing was ever in it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            opened => opened.and_then(|folder| folder.sync_all()),
+        });
+        let synced = synced.await.unwrap_or_else(|error| Err(error.into()));
+        synced.map_err(|error| Failure::Objects {
+            detail: format!("what was removed cannot be synced: {error}"),
+        })
     }
 }
 

@@ -16,7 +16,7 @@ use crate::head::unsigned;
 use crate::metrics::Metrics;
 use crate::migrate;
 use crate::objects::Objects;
-use crate::sessions::Sessions;
+use crate::sessions::{Session, Sessions};
 use crate::settings::{Access, Settings};
 use crate::shared::Shared;
 use crate::signals::Signals;
@@ -51,9 +51,8 @@ pub(crate) async fn open(settings: Settings, mode: Mode) -> Result<(Shared, Conn
     let sql = Statements::new(&settings.schema);
     let (log, log_id, position) = reach(&others, &settings, &sql, mode, &metrics).await?;
     let watermark = Watermark::new(annals_event_log::Position(position));
-    let store = settings.objects.clone();
     let shared = Shared {
-        objects: store.map(|store| Objects::new(store, log_id)),
+        objects: Objects::of(&settings, log_id, appends.limit()),
         settings,
         sql,
         log,
@@ -104,16 +103,18 @@ async fn find_once(
     asked: Asked,
 ) -> Result<(i64, Uuid, u64), OpenError> {
     let session = sessions.session().await?;
-    let found = find(&session, settings, sql, asked).await;
-    session.end(found.is_ok());
-    found
+    // A process that migrates may be waited for.
+    let limit = sessions.limit() + migrate::PATIENCE;
+    let found = tokio::time::timeout(limit, find(&session, settings, sql, asked)).await;
+    session.end(matches!(found, Ok(Ok(_))));
+    found.unwrap_or_else(|_| Err(Failure::no_answer(limit).into()))
 }
 
 /// What to do, the id of a log that is made, and whether an attempt before this one may have made it.
 type Asked = (Mode, Uuid, bool);
 
 async fn find(
-    session: &ClientWrapper,
+    session: &Session,
     settings: &Settings,
     sql: &Statements,
     (mode, own, is_again): Asked,

@@ -14,6 +14,14 @@ pub(crate) struct Failed {
 }
 
 impl Failed {
+    /// Nothing came back in time, perhaps to a commit.
+    pub(crate) fn no_answer(limit: std::time::Duration) -> Failed {
+        Failed {
+            failure: Failure::no_answer(limit),
+            is_unknown: true,
+        }
+    }
+
     /// A failure after the commit was sent. A server that answers with an ERROR has rolled back; a connection that
     /// ends, by whatever words, says nothing.
     pub(crate) fn at_commit(error: Error) -> Failed {

@@ -37,20 +37,19 @@ pub(crate) async fn read(
         Some(name) => &[&shared.log, &from, &most, &bytes, name],
     };
     let seen = shared.watermark.get();
-    let rows = lookup::rows(shared, session, text(shared, query), parameters).await?;
+    let mut rows = lookup::rows(shared, session, text(shared, query), parameters).await?;
+    if demand_dense(query, seen, &keys(&rows)?, limit).is_err() {
+        // A standby may have caught up between the rows and the head, which is asked for behind them.
+        rows = lookup::rows(shared, session, text(shared, query), parameters).await?;
+        demand_dense(query, seen, &keys(&rows)?, limit)?;
+    }
     let mut page = Page::default();
     let end = last(shared, query);
-    let mut expected = first(query, seen, rows.is_empty())?;
-    for row in &rows {
-        let key = unsigned(row.try_get(0)?)?;
-        if expected.is_some_and(|expected| expected != key) || key > end {
+    for (row, key) in rows.iter().zip(keys(&rows)?) {
+        if key > end {
             let reason = format!("the record at {key} is not where the log has one");
             return Err(Failure::damaged(reason).into());
         }
-        expected = expected.map(|expected| match query.direction {
-            Direction::Forward => expected.saturating_add(1),
-            Direction::Backward => expected.saturating_sub(1),
-        });
         let record: Option<&[u8]> = row.try_get(1)?;
         if page.records.is_empty() && record.is_none() {
             let reason = format!("the row at {key} has no record");
@@ -69,15 +68,50 @@ pub(crate) async fn read(
     Ok(page)
 }
 
-/// The first key of a page whose keys are dense, where that is known: one that is missing is damage.
-fn first(query: &Query, seen: Position, is_empty: bool) -> Result<Option<u64>, Failure> {
+fn keys(rows: &[Row]) -> Result<Vec<u64>, Failed> {
+    rows.iter()
+        .map(|row| Ok(unsigned(row.try_get(0)?)?))
+        .collect()
+}
+
+/// Demands that no record is missing within a page, nor at its ends as far as those are known: the keys of all records and
+/// of a stream are dense.
+fn demand_dense(query: &Query, seen: Position, keys: &[u64], limit: usize) -> Result<(), Failure> {
+    let (is_all, is_forward) = (
+        query.source == Source::All,
+        query.direction == Direction::Forward,
+    );
+    if matches!(query.source, Source::EventType(_)) {
+        return Ok(());
+    }
     let from = query.from.max(1);
-    match (&query.source, query.direction) {
-        (Source::EventType(_), _) | (_, Direction::Backward) => Ok(None),
-        (Source::All, Direction::Forward) if is_empty && from <= seen.0 => {
-            Err(Failure::damaged(format!("the record at {from} is missing")))
+    let missing = |key: u64| Failure::damaged(format!("the record at {key} is missing"));
+    let mut next = match (is_forward, keys.first()) {
+        (true, _) => from,
+        // Where the log ends by now is not known to be the end of the rows, but not before what was seen.
+        (false, Some(first)) => (*first).max(if is_all { query.from.min(seen.0) } else { 0 }),
+        (false, None) if is_all => query.from.min(seen.0),
+        (false, None) => 0,
+    };
+    for key in keys {
+        if *key != next {
+            return Err(missing(next));
         }
-        (Source::All | Source::Stream(_), Direction::Forward) => Ok(Some(from)),
+        next = if is_forward {
+            next.saturating_add(1)
+        } else {
+            next.saturating_sub(1)
+        };
+    }
+    // One more than the page was asked for, so that this is the end.
+    let is_end = keys.len() <= limit;
+    let is_whole = match is_forward {
+        true => !is_all || next > seen.0,
+        false => next == 0,
+    };
+    match is_end && !is_whole {
+        true => Err(missing(next)),
+        false => Ok(()),
     }
 }
 

@@ -34,12 +34,13 @@ type Asked<T> =
 impl PostgresLog {
     /// Has something asked on the log's threads, again where the connection was lost.
     async fn ask<T: Send + 'static>(&self, asked: Asked<T>) -> Result<T, ReadError> {
-        Ok(self.try_ask(asked).await??)
+        Ok(self.try_ask(1, asked).await??)
     }
 
-    /// The same, with what the server failed with.
+    /// The same in some steps, with what the server failed with.
     async fn try_ask<T: Send + 'static>(
         &self,
+        steps: u32,
         asked: Asked<T>,
     ) -> Result<Result<T, Failure>, ReadError> {
         let shared = Arc::clone(self.opened()?);
@@ -47,7 +48,7 @@ impl PostgresLog {
             let of_call = Arc::clone(&shared);
             let run = shared
                 .sessions
-                .run(move |session| asked(Arc::clone(&of_call), session));
+                .run_steps(steps, move |session| asked(Arc::clone(&of_call), session));
             run.await
         });
         ended(unconstrained(answer).await)
@@ -204,14 +205,15 @@ impl EventLog for PostgresLog {
     }
 
     async fn check_tables(&self) -> Result<Vec<String>, ReadError> {
-        let checked = self.ask(Box::new(|shared, session| {
+        let ask: Asked<Checked> = Box::new(|shared, session| {
             Box::pin(async move { check::tables(&shared, session).await })
-        }));
+        });
+        let checked = self.try_ask(check::STEPS, ask);
         let Checked {
             position,
             root,
             mut faults,
-        } = checked.await?;
+        } = checked.await??;
         if tree::root(self, position).await? != root {
             faults.push("the frontier of the head is not that of the records".to_owned());
         }
@@ -263,7 +265,7 @@ impl ReadModels for PostgresLog {
             let commit = Arc::clone(&commit);
             Box::pin(async move { models::commit(&shared, session, &commit).await })
         });
-        self.try_ask(ask).await?.map_err(CommitError::from)?
+        self.try_ask(1, ask).await?.map_err(CommitError::from)?
     }
 
     async fn leads(&self, model: &str) -> bool {
@@ -319,7 +321,7 @@ impl ReadModels for PostgresLog {
             let model = model.clone();
             Box::pin(async move { models::remove(&shared, session, &model).await })
         });
-        self.try_ask(ask).await?.map_err(CommitError::from)
+        self.try_ask(1, ask).await?.map_err(CommitError::from)
     }
 }
 

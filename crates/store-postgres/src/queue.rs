@@ -7,7 +7,8 @@ use annals_event_log::{AppendError, Appended, Blob, Prepared, Record, RedactErro
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::unconstrained;
 
-use crate::outcome::AppendFailure;
+use crate::failure::Failure;
+use crate::outcome::{AppendFailure, Failed};
 
 /// What is to be appended with others.
 pub(crate) enum Work {
@@ -72,11 +73,21 @@ impl Job {
     }
 }
 
+/// What took a job has ended without an answer, which it does not unless it has failed: nobody knows how far it came.
+fn unanswered() -> AppendFailure {
+    let detail = "the loop that commits has ended".to_owned();
+    let failed = Failed {
+        failure: Failure::Lost { detail },
+        is_unknown: true,
+    };
+    AppendFailure::new(failed, 1)
+}
+
 /// A job with the room that it takes in the queue, until it is done.
 pub(crate) struct Queued {
     pub(crate) job: Job,
     pub(crate) bytes: usize,
-    _room: OwnedSemaphorePermit,
+    pub(crate) room: OwnedSemaphorePermit,
 }
 
 /// The way into the queue.
@@ -110,7 +121,7 @@ impl Queue {
         self.push(Job::Grouped(work, caller), bytes).await?;
         unconstrained(answered)
             .await
-            .unwrap_or(Err(AppendError::Closed))
+            .unwrap_or_else(|_| Err(unanswered().into()))
     }
 
     /// The same with a redaction.
@@ -122,7 +133,7 @@ impl Queue {
             .await?;
         unconstrained(answered)
             .await
-            .unwrap_or(Err(AppendError::Closed.into()))
+            .unwrap_or_else(|_| Err(unanswered().into()))
     }
 
     async fn push(&self, job: Job, bytes: usize) -> Result<(), AppendError> {
@@ -133,7 +144,7 @@ impl Queue {
         let queued = Queued {
             job,
             bytes,
-            _room: room.map_err(|_| AppendError::Closed)?,
+            room: room.map_err(|_| AppendError::Closed)?,
         };
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let jobs = jobs.as_ref().ok_or(AppendError::Closed)?;
@@ -149,5 +160,31 @@ impl Queue {
                 .unwrap_or_else(PoisonError::into_inner)
                 .take(),
         );
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::panic)]
+mod tests {
+    use futures::executor::block_on;
+    use futures::future::join;
+
+    use super::*;
+
+    /// The task that has it may have stored it.
+    #[test]
+    fn work_that_is_lost_is_not_said_to_be_undone() {
+        let (queue, mut taken) = Queue::new(1_000);
+        let work = Work::Copy {
+            records: Vec::new(),
+            blobs: Vec::new(),
+        };
+        let losing = async { drop(taken.recv().await) };
+        let (answer, ()) = block_on(join(queue.append(work), losing));
+        let Err(AppendError::Unavailable { source }) = answer else {
+            panic!("{answer:?}")
+        };
+        let failed: &AppendFailure = source.downcast_ref().unwrap();
+        assert!(failed.is_unknown, "{failed}");
     }
 }

@@ -15,11 +15,11 @@ use tokio_postgres::Error;
 use crate::connect::PLAN_EACH;
 use crate::failure::Failure;
 use crate::head::{self, signed};
-use crate::known::{self, Asked};
+use crate::known::{self, Asked, Known};
 use crate::outcome::Failed;
 use crate::queue::Removal;
 use crate::rows::Writing;
-use crate::sessions::Session;
+use crate::sessions::{Parameters, Session};
 use crate::shared::Shared;
 use crate::staging::{Staged, Staging};
 use crate::uploads::Names;
@@ -62,7 +62,7 @@ pub(crate) async fn commit(
     match made(shared, session, removal).await {
         Ok(appended) => Ok(Ok(appended)),
         Err(Stop::Refused(error)) => {
-            session.batch_execute("ROLLBACK").await?;
+            session.within(session.batch_execute("ROLLBACK")).await?;
             Ok(Err(error))
         }
         Err(Stop::Failed(failed)) => Err(failed),
@@ -76,9 +76,7 @@ async fn made(shared: &Shared, session: &Session, removal: &mut Removal) -> Resu
         request,
     } = removal;
     let asked = Asked::of(prepared);
-    let writing = Writing::prepare(session, &shared.sql).await?;
-    let known = known::begin(shared, session, &asked).await?;
-    session.batch_execute(PLAN_EACH).await?;
+    let (writing, known) = session.within(begin(shared, session, &asked)).await?;
     // What comes with a redaction is small, and stays in the database.
     let (chains, names) = (Chains::default(), Names::new());
     let mut staging = Staging::new(known, &chains, &names);
@@ -91,7 +89,9 @@ async fn made(shared: &Shared, session: &Session, removal: &mut Removal) -> Resu
     };
     let appended = staging.append(prepared, *request).map_err(refused)?;
     if is_repeat {
-        head::confirm(shared, session).await?;
+        session
+            .commit_within(head::confirm(shared, session))
+            .await?;
         return Ok(appended);
     }
     let mut staged = staging.finish();
@@ -101,9 +101,22 @@ async fn made(shared: &Shared, session: &Session, removal: &mut Removal) -> Resu
         .rows
         .write(session, &writing, shared.log, &staged.head);
     let warnings = session.warnings();
-    try_join!(write, session.batch_execute("COMMIT")).map_err(Failed::at_commit)?;
+    let commit = session.batch_execute("COMMIT");
+    let committed = async { try_join!(write, commit).map_err(Failed::at_commit) };
+    session.commit_within(committed).await?;
     session.demand_no_warning(warnings)?;
     Ok(appended)
+}
+
+async fn begin(
+    shared: &Shared,
+    session: &Session,
+    asked: &Asked,
+) -> Result<(Writing, Known), Failed> {
+    let writing = Writing::prepare(session, &shared.sql).await?;
+    let known = known::begin(shared, session, asked).await?;
+    session.batch_execute(PLAN_EACH).await?;
+    Ok((writing, known))
 }
 
 fn refused(error: AppendError) -> Stop {
@@ -182,8 +195,8 @@ async fn records_at(
     session: &Session,
     positions: &[i64],
 ) -> Result<Vec<Record>, Stop> {
-    let at = session.prepare_cached(&shared.sql.records_at).await?;
-    let rows = session.query(&at, &[&shared.log, &positions]).await?;
+    let at = &shared.sql.records_at;
+    let rows = session.query_within(at, &[&shared.log, &positions]).await?;
     if rows.len() != positions.len() {
         let detail = format!(
             "{} of {} records are missing",
@@ -201,18 +214,19 @@ async fn records_at(
 }
 
 async fn replace(shared: &Shared, session: &Session, records: &[Record]) -> Result<(), Stop> {
-    let replace = session.prepare_cached(&shared.sql.replace_records).await?;
+    let (replace, forget) = (&shared.sql.replace_records, &shared.sql.forget_requests);
     for some in records.chunks(STEP) {
         let positions: Vec<i64> = some.iter().map(|it| signed(it.position().0)).collect();
         let bytes: Vec<&[u8]> = some.iter().map(|it| &it.as_bytes()[..]).collect();
         session
-            .execute(&replace, &[&shared.log, &positions, &bytes])
+            .execute_within(replace, &[&shared.log, &positions, &bytes])
             .await?;
     }
-    let forget = session.prepare_cached(&shared.sql.forget_requests).await?;
     let batches: HashSet<BatchId> = records.iter().map(Record::batch_id).collect();
     let batches: Vec<BatchId> = batches.into_iter().collect();
-    session.execute(&forget, &[&shared.log, &batches]).await?;
+    session
+        .execute_within(forget, &[&shared.log, &batches])
+        .await?;
     Ok(())
 }
 
@@ -225,26 +239,24 @@ async fn forget(
     said: Position,
 ) -> Result<(), Stop> {
     let sql = &shared.sql;
-    let (epoch, remove, models, rows) = try_join!(
-        session.prepare_cached(&sql.set_epoch),
-        session.prepare_cached(&sql.remove_blobs),
-        session.prepare_cached(&sql.drop_other_models),
-        session.prepare_cached(&sql.drop_other_rows),
-    )?;
     // First the epoch: it waits for commits of rows that are under way, and keeps others from beginning.
     let (said, secret) = (signed(said.0), IdSecret::random());
     session
-        .execute(&epoch, &[&shared.log, &said, &&secret.as_bytes()[..]])
+        .execute_within(
+            &sql.set_epoch,
+            &[&shared.log, &said, &&secret.as_bytes()[..]],
+        )
         .await?;
     session
-        .execute(&models, &[&shared.log, &SUBSCRIPTIONS])
+        .execute_within(&sql.drop_other_models, &[&shared.log, &SUBSCRIPTIONS])
         .await?;
     session
-        .execute(&rows, &[&shared.log, &SUBSCRIPTIONS])
+        .execute_within(&sql.drop_other_rows, &[&shared.log, &SUBSCRIPTIONS])
         .await?;
     let mut objects: Vec<String> = Vec::new();
     let digests: Vec<&[u8]> = redaction.blobs.iter().map(|digest| &digest.0[..]).collect();
-    for gone in session.query(&remove, &[&shared.log, &digests]).await? {
+    let gone: Parameters<'_> = &[&shared.log, &digests];
+    for gone in session.query_within(&sql.remove_blobs, gone).await? {
         staged.head.blobs -= 1;
         staged.head.blob_bytes -= gone.try_get::<_, i64>(0)?;
         objects.extend(gone.try_get::<_, Option<String>>(1)?);
@@ -253,7 +265,8 @@ async fn forget(
         let detail = format!("what is to be removed ({name})");
         return Err(Failure::NoObjectStore { detail }.into());
     }
-    let list = session.prepare_cached(&sql.remove_objects).await?;
-    session.execute(&list, &[&shared.log, &objects]).await?;
+    session
+        .execute_within(&sql.remove_objects, &[&shared.log, &objects])
+        .await?;
     Ok(())
 }

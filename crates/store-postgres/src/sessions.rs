@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use deadpool_postgres::{ClientWrapper, Object, Pool};
 use futures::future::BoxFuture;
+use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use crate::back_off::BackOff;
@@ -25,6 +26,7 @@ pub(crate) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 pub(crate) struct Session {
     client: Object,
     warnings: Arc<AtomicU64>,
+    limit: Duration,
 }
 
 impl Deref for Session {
@@ -42,6 +44,54 @@ impl Session {
         match is_well {
             true => drop(self.client),
             false => drop(Object::take(self.client)),
+        }
+    }
+
+    /// Waits for one step of longer work, as long as a piece of work may take.
+    pub(crate) async fn within<T, E: Into<Failed>>(
+        &self,
+        step: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Failed> {
+        match tokio::time::timeout(self.limit, step).await {
+            Ok(done) => done.map_err(Into::into),
+            Err(_) => Err(Failure::no_answer(self.limit).into()),
+        }
+    }
+
+    /// Has a statement executed as such a step.
+    pub(crate) async fn execute_within(
+        &self,
+        text: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<u64, Failed> {
+        let executed = async {
+            let statement = self.prepare_cached(text).await?;
+            self.execute(&statement, parameters).await
+        };
+        self.within(executed).await
+    }
+
+    /// The rows of a statement, asked for as such a step.
+    pub(crate) async fn query_within(
+        &self,
+        text: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<Vec<Row>, Failed> {
+        let queried = async {
+            let statement = self.prepare_cached(text).await?;
+            self.query(&statement, parameters).await
+        };
+        self.within(queried).await
+    }
+
+    /// The same with a step that commits: where no answer comes, nobody knows what became of it.
+    pub(crate) async fn commit_within<T>(
+        &self,
+        step: impl Future<Output = Result<T, Failed>>,
+    ) -> Result<T, Failed> {
+        match tokio::time::timeout(self.limit, step).await {
+            Ok(done) => done,
+            Err(_) => Err(Failed::no_answer(self.limit)),
         }
     }
 
@@ -100,6 +150,7 @@ impl Sessions {
         Ok(Session {
             client: self.client().await?,
             warnings: Arc::clone(&self.warnings),
+            limit: self.limit,
         })
     }
 
@@ -128,21 +179,31 @@ impl Sessions {
         failure.is_transient() || (self.has_others && matches!(failure, Failure::ReadOnly { .. }))
     }
 
-    /// Has work done once.
+    /// Has work done once, which may take so long once there is a connection.
     pub(crate) async fn once<T>(
         &self,
+        limit: Duration,
         work: &(impl for<'a> Fn(&'a Session) -> BoxFuture<'a, Result<T, Failed>> + Send + Sync),
     ) -> Result<T, Failed> {
         let session = self.session().await?;
-        let done = tokio::time::timeout(self.limit, work(&session)).await;
+        let done = tokio::time::timeout(limit, work(&session)).await;
         session.end(matches!(done, Ok(Ok(_))));
         // It may be within the commit that time ran out.
-        done.unwrap_or_else(|_| {
-            Err(Failed {
-                failure: Failure::no_answer(self.limit),
-                is_unknown: true,
-            })
-        })
+        done.unwrap_or_else(|_| Err(Failed::no_answer(limit)))
+    }
+
+    /// Has work done once, and not waited for any longer than this: a connection that is made meanwhile is counted.
+    pub(crate) async fn soon<T>(
+        &self,
+        limit: Duration,
+        work: impl for<'a> Fn(&'a Session) -> BoxFuture<'a, Result<T, Failed>> + Send + Sync,
+    ) -> Result<T, Failed> {
+        let ends = tokio::time::Instant::now() + limit;
+        let session = tokio::time::timeout_at(ends, self.session()).await;
+        let session = session.unwrap_or_else(|_| Err(Failure::no_answer(limit)))?;
+        let done = tokio::time::timeout_at(ends, work(&session)).await;
+        session.end(matches!(done, Ok(Ok(_))));
+        done.unwrap_or_else(|_| Err(Failed::no_answer(limit)))
     }
 
     /// Has work done that may be repeated, until it passes or patience ends. Rows of read models may be: a commit that
@@ -151,9 +212,18 @@ impl Sessions {
         &self,
         work: impl for<'a> Fn(&'a Session) -> BoxFuture<'a, Result<T, Failed>> + Send + Sync,
     ) -> Result<T, Failure> {
+        self.run_steps(1, work).await
+    }
+
+    /// The same with work of several steps, each of which has the limit of one.
+    pub(crate) async fn run_steps<T>(
+        &self,
+        steps: u32,
+        work: impl for<'a> Fn(&'a Session) -> BoxFuture<'a, Result<T, Failed>> + Send + Sync,
+    ) -> Result<T, Failure> {
         let mut back_off = self.back_off();
         loop {
-            let failed = match self.once(&work).await {
+            let failed = match self.once(self.limit * steps, &work).await {
                 Ok(done) => return Ok(done),
                 Err(failed) => failed,
             };

@@ -71,7 +71,8 @@ pub struct Settings {
     pub notify: bool,
     /// Connections for all but appends, which have one of their own; at least 1.
     pub connections: usize,
-    /// How long a connection may take to be made.
+    /// How long a TCP connection to one address may take to be made; twice that is for all that it takes to be let in at
+    /// one host.
     pub connect_timeout: Duration,
     /// How long a statement may take, at the server.
     pub statement_timeout: Duration,
@@ -87,7 +88,7 @@ pub struct Settings {
     /// The time between two looks at the log's head when nothing happens.
     pub poll_most: Duration,
     /// How long this process keeps the place of the one that keeps a read model current, without a sign of life: after
-    /// that another one takes over.
+    /// that another one takes over, as soon as it asks again, which it does after a third of this time.
     pub leading_lasts: Duration,
     /// Bytes of appends that may wait; beyond them an append waits for room.
     pub queue_bytes: usize,
@@ -98,6 +99,10 @@ pub struct Settings {
     /// is named.
     #[setters(into)]
     pub objects: Option<Arc<dyn ObjectStore>>,
+    /// The folder that `objects` is, where it is one: it is synced after content was removed from it, which the object
+    /// store does not do by itself.
+    #[setters(into)]
+    pub objects_folder: Option<PathBuf>,
     /// The id of a log that is created; a new one (version 7) where it is `None`.
     #[setters(into)]
     pub log_id: Option<Uuid>,
@@ -133,6 +138,7 @@ impl Settings {
             queue_bytes: 128 * 1024 * 1024,
             group_bytes: 16 * 1024 * 1024,
             objects: None,
+            objects_folder: None,
             log_id: None,
             writer_role: "annals_writer".to_owned(),
             reader_role: "annals_reader".to_owned(),

@@ -31,7 +31,7 @@ fn of_server(error: &DbError) -> Failure {
     }
     match code.code() {
         "28P01" | "28000" => Failure::AccessDenied { detail },
-        "3D000" => Failure::NoDatabase { detail },
+        "3D000" | "57P04" => Failure::NoDatabase { detail },
         "25006" => Failure::ReadOnly { detail },
         "53100" => Failure::DiskFull { detail },
         "53000" | "53200" | "53300" | "53400" => Failure::Overloaded { detail },

@@ -57,7 +57,7 @@ statements! {
         FROM {s}.heads WHERE log = $1 AND EXISTS (SELECT 1 FROM {s}.logs WHERE log = $1 AND log_id = $2) FOR UPDATE",
     /// The same without holding it.
     read_head: "SELECT position, recorded_seconds, recorded_nanos, frontier, streams, batches, blobs, blob_bytes
-        FROM {s}.heads WHERE log = $1",
+        FROM {s}.heads WHERE log = $1 AND EXISTS (SELECT 1 FROM {s}.logs WHERE log = $1 AND log_id = $2)",
     /// All else that appends ask: whether the records end where the head says and the clock of the server, in
     /// microseconds; then batches, versions of streams and sizes of content. The first column says which of these a row is. By
     /// itself: within the statement that waits for the head's lock, all of it would be from before the wait. `OFFSET 0`
@@ -83,6 +83,10 @@ statements! {
                 lag(last) OVER (ORDER BY first) AS before FROM {s}.batches WHERE log = $1) AS b
         WHERE last < first OR next <> last + 1 OR (before IS NULL AND first <> 1) OR (next IS NULL AND last <> $3)
         LIMIT $2",
+    /// A record's bytes name its batch behind the first 57 (docs/storage-format.md, section 4).
+    check_batch_ids: "SELECT b.first FROM {s}.batches AS b
+        JOIN {s}.records AS r ON r.log = b.log AND r.position BETWEEN b.first AND b.last
+        WHERE b.log = $1 AND substring(r.record FROM 58 FOR 16) <> uuid_send(b.batch) LIMIT $2",
     check_counts: "SELECT (SELECT count(*) FROM {s}.streams WHERE log = $1),
         (SELECT count(*) FROM {s}.batches WHERE log = $1), (SELECT count(*) FROM {s}.blobs WHERE log = $1),
         (SELECT coalesce(sum(size), 0)::bigint FROM {s}.blobs WHERE log = $1)",
@@ -109,7 +113,8 @@ statements! {
         SELECT $1, * FROM unnest($2::bytea[], $3::bigint[], $4::bytea[], $5::text[])",
     remove_blobs: "DELETE FROM {s}.blobs WHERE log = $1 AND digest = ANY($2) RETURNING size, object",
     remove_objects: "INSERT INTO {s}.removed_objects (log, object) SELECT $1, unnest($2::text[])",
-    removed_objects: "SELECT object FROM {s}.removed_objects WHERE log = $1",
+    removed_objects: "SELECT object FROM {s}.removed_objects
+        WHERE log = $1 AND EXISTS (SELECT 1 FROM {s}.logs WHERE log = $1 AND log_id = $2) ORDER BY object LIMIT $3",
     forget_objects: "DELETE FROM {s}.removed_objects WHERE log = $1 AND object = ANY($2)",
 
     /// Records, versions of their streams, batches and hashes of the tree, and the head with them: the server takes one
@@ -136,8 +141,8 @@ statements! {
         FROM unnest($2::bigint[], $3::bytea[]) AS new (position, record)
         WHERE r.log = $1 AND r.position = new.position",
 
-    leaves: "SELECT leaf FROM {s}.records WHERE log = $1 AND position > $2 ORDER BY position LIMIT $3",
-    hashes: "SELECT hash FROM {s}.tree WHERE log = $1 AND level = $4 AND number >= $2 ORDER BY number LIMIT $3",
+    leaves: "SELECT leaf FROM {s}.records WHERE log = $1 AND position > $2 AND position <= $3 ORDER BY position",
+    hashes: "SELECT hash FROM {s}.tree WHERE log = $1 AND level = $4 AND number >= $2 AND number < $3 ORDER BY number",
 
     page: &page(PAGE, "position", ""),
     page_back: &page(PAGE_BACK, "position", ""),
@@ -174,7 +179,8 @@ statements! {
     drop_other_rows: "DELETE FROM {s}.model_rows WHERE log = $1 AND model <> $2",
 
     take_lease: "INSERT INTO {s}.leases AS l (log, name, holder, held_until)
-        VALUES ($1, $2, $3, clock_timestamp() + $4::bigint * interval '1 millisecond')
+        SELECT $1::bigint, $2::text, $3::uuid, clock_timestamp() + $4::bigint * interval '1 millisecond'
+            FROM {s}.logs WHERE log = $1 AND log_id = $5
         ON CONFLICT (log, name) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
         WHERE l.holder = excluded.holder OR l.held_until < clock_timestamp()",
     end_lease: "DELETE FROM {s}.leases WHERE log = $1 AND name = $2 AND holder = $3",

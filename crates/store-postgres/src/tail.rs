@@ -43,7 +43,11 @@ pub(crate) async fn poll(shared: Arc<Shared>) {
         }
         let before = shared.watermark.get();
         shared.metrics.looked();
-        match shared.sessions.once(&lookup::position_of(&shared)).await {
+        match shared
+            .sessions
+            .once(shared.sessions.limit(), &lookup::position_of(&shared))
+            .await
+        {
             Ok(position) => {
                 shared.reached(position);
                 failing = None;

@@ -74,7 +74,11 @@ fn parse(url: &str) -> Result<Settings, OpenError> {
     for (name, value) in ours {
         match name {
             "sslmode" => mode = Some(value),
-            "blobs" => settings.objects = Some(objects::named(&decoded(value)?)?),
+            "blobs" => {
+                let (store, folder) = objects::named(&decoded(value)?)?;
+                settings.objects = Some(store);
+                settings.objects_folder = folder;
+            }
             "sslrootcert" => roots = Some(PathBuf::from(decoded(value)?)),
             _ => take(&mut settings, name, value)?,
         }

@@ -154,6 +154,10 @@ fn tables_that_do_not_fit_the_records_are_found() {
             "UPDATE {s}.batches SET last = last + 1 WHERE first = 1",
             "batch",
         ),
+        (
+            "UPDATE {s}.batches SET batch = '00000000-0000-4000-8000-000000000000' WHERE first = 1",
+            "another id",
+        ),
         ("DELETE FROM {s}.streams WHERE stream LIKE 'run-%'", "run-"),
         (
             "UPDATE {s}.streams SET version = version + 1 WHERE stream LIKE 'intent-%'",

@@ -12,6 +12,7 @@ mod cuts;
 mod failover;
 mod load;
 mod namespaces;
+mod others;
 mod proxy;
 mod scenario;
 mod servers;

@@ -1,6 +1,6 @@
 //! What is done to a database while a log in it is open: nothing is read or written as if nothing had happened.
 
-use annals_event_log::{AppendError, Classified, EventLog, Position, Query, ReadError};
+use annals_event_log::{AppendError, Classified, EventLog, Position, Query, ReadError, ReadModels};
 use annals_store_postgres::{AppendFailure, Failure, PostgresLog, Settings};
 use annals_testkit::postgres::{Server, Setup};
 use futures::executor::block_on;
@@ -68,6 +68,87 @@ fn another_log_in_its_place_is_not_taken_for_it() {
     assert_eq!(why_not_appended(&log), gone);
     assert!(!gone.is_retryable());
     assert_eq!(all(&other).len(), 9);
+    // Numbers of logs are given out again, and rows are found by them.
+    let row = vec![(b"key"[..].into(), Some(b"of the other"[..].into()))];
+    let begin = block_on(other.checkpoint("costs.1")).unwrap();
+    block_on(other.commit("costs.1", begin, row, Position(9))).unwrap();
+    let is_gone = |said: Option<ReadError>| match said {
+        Some(ReadError::Unavailable { source }) => {
+            assert_eq!(source.downcast_ref::<Failure>().unwrap(), &gone);
+        }
+        other => panic!("{other:?}"),
+    };
+    is_gone(block_on(log.get("costs.1", b"key")).err());
+    is_gone(block_on(log.scan("costs.1", b"", None, 10)).err());
+    is_gone(block_on(log.scan_back("costs.1", b"", None, 10)).err());
+    is_gone(block_on(log.checkpoint("costs.1")).err());
+    is_gone(block_on(log.check_tables()).err());
+    is_gone(block_on(log.tree_hashes(0, 0, 9)).err());
+    let dropped = block_on(log.drop_model("costs.1")).unwrap_err();
+    assert!(
+        dropped.to_string().contains("not in this database"),
+        "{dropped}"
+    );
+    let committed = block_on(log.commit("costs.1", begin, Vec::new(), Position(1))).unwrap_err();
+    assert!(
+        committed.to_string().contains("not in this database"),
+        "{committed}"
+    );
+    let lease = |log: &PostgresLog| {
+        let lease = log.lease("costs.1", std::time::Duration::from_secs(60));
+        block_on(lease.take()).unwrap()
+    };
+    assert!(!lease(&log) && lease(&other));
+    assert_eq!(
+        block_on(other.get("costs.1", b"key")).unwrap().unwrap(),
+        "of the other"
+    );
+}
+
+/// No digest is over the end of a page, so that a record that is missing there must not pass as the end of the log.
+#[test]
+fn records_that_are_missing_at_an_end_are_damage() {
+    let Some(server) = server() else { return };
+    let (_, log) = log_of_its_own(server, "ends");
+    let pages = |limit: usize| {
+        let forward = Query::all(Position(1)).limit(limit);
+        let backward = Query::all(Position(5)).backward().limit(limit);
+        [forward, backward].map(|query| block_on(log.read(query)).map(|page| page.records.len()))
+    };
+    for missing in [5, 1, 3] {
+        let keep = format!("CREATE TABLE ends.kept_{missing} AS SELECT * FROM ends.records");
+        server.sql(DATABASE, &keep).unwrap();
+        let damage = format!("DELETE FROM ends.records WHERE position = {missing}");
+        server.sql(DATABASE, &damage).unwrap();
+        for answer in pages(10) {
+            assert!(
+                matches!(answer, Err(ReadError::Corrupt { .. })),
+                "{missing}: {answer:?}"
+            );
+        }
+        let hashes = block_on(log.tree_hashes(0, 0, 5));
+        assert!(
+            matches!(hashes, Err(ReadError::Corrupt { .. })),
+            "{missing}: {hashes:?}"
+        );
+        // What is there is given as what it is: with a hole before it, the next one is not taken for it.
+        let before = block_on(log.tree_hashes(0, missing - 1, 1));
+        assert!(
+            matches!(before, Err(ReadError::Corrupt { .. })),
+            "{missing}: {before:?}"
+        );
+        let back = format!(
+            "DELETE FROM ends.records; INSERT INTO ends.records SELECT * FROM ends.kept_{missing}"
+        );
+        server.sql(DATABASE, &back).unwrap();
+        assert!(pages(10).iter().all(|it| matches!(it, Ok(5))));
+        assert!(pages(2).iter().all(|it| matches!(it, Ok(2))));
+    }
+    // Behind the end there is nothing, and that is right.
+    let behind = Query::all(Position(6));
+    assert_eq!(block_on(log.read(behind)).unwrap().records.len(), 0);
+    let from_far = Query::all(Position(u64::MAX)).backward();
+    assert_eq!(block_on(log.read(from_far)).unwrap().records.len(), 5);
 }
 
 #[test]

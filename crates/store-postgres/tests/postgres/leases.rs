@@ -1,10 +1,11 @@
 //! One of several processes leads, and another takes over when it dies.
 
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use annals_event_log::{EventLog, ReadModels};
 use annals_store_postgres::PostgresLog;
+use annals_testkit::postgres::{Server, Setup};
 use futures::executor::block_on;
 
 use crate::support::{DATABASE, server, settings};
@@ -62,4 +63,24 @@ fn one_process_keeps_a_read_model_current_for_all() {
     let reader = settings.with_access(annals_store_postgres::Access::ReadOnly);
     let reader = PostgresLog::open(&reader).unwrap();
     assert!(!block_on(reader.leads("another.1")));
+}
+
+/// To lead is worth no wait: a server that is away is asked once, and a log closes without it.
+#[test]
+fn who_leads_is_not_asked_for_long_while_the_server_is_away() {
+    let Some(mut server) = Server::or_say_not_run(&Setup::default()) else {
+        return;
+    };
+    let lasts = Duration::from_millis(300);
+    let settings = settings(&server, "postgres", "&patience=60").with_leading_lasts(lasts);
+    let log = PostgresLog::create(&settings).unwrap();
+    let models = ["catalogue.1", "costs.1", "search.1"];
+    assert!(models.iter().all(|model| block_on(log.leads(model))));
+    server.stop().unwrap();
+    thread::sleep(lasts / 3);
+    let begun = Instant::now();
+    assert!(!block_on(log.leads("catalogue.1")));
+    block_on(log.close());
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(8), "{took:?}");
 }

@@ -29,4 +29,5 @@ mod roles;
 mod support;
 mod tls;
 mod unknown;
+mod uploads;
 mod waits;

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use annals_event_log::Classified;
 use annals_event_log::{
-    Append, AppendError, Blob, Blobs, Content, ErrorClass, EventLog, Expectation, Expected,
-    PiecesOf, Position, Redaction,
+    AppendError, Blob, Blobs, ErrorClass, EventLog, Expectation, Expected, PiecesOf, Position,
+    Redaction,
 };
 use annals_store_postgres::{OpenError, PostgresLog, Settings};
 use futures::executor::block_on;
 
-use crate::support::{DATABASE, batch, server, settings};
+use crate::support::{DATABASE, batch, bringing, removing, server, settings};
 
 /// The conformance cases that are about content.
 mod conformance {
@@ -51,32 +51,6 @@ mod conformance {
         copy::a_copy_needs_its_blobs,
         redaction::a_blob_goes_with_all_that_name_it,
         redaction::a_redaction_that_does_not_fit_changes_nothing,
-    }
-}
-
-/// A batch with one event that refers to content.
-pub(crate) fn bringing(blob: &Blob) -> Append {
-    let mut append = batch("a-1", 1);
-    let (digest, size) = (blob.digest(), blob.bytes().len() as u64);
-    append.events[0].content = vec![Content::Blob {
-        salt: [3; 16],
-        digest,
-        size,
-    }];
-    append.blobs = vec![blob.clone()];
-    append
-}
-
-/// What removes content, and the piece of one event that refers to it.
-pub(crate) fn removing(log: &PostgresLog, position: Position, blob: &Blob) -> Redaction {
-    Redaction {
-        append: batch("a-1", 1),
-        removed: vec![PiecesOf {
-            position,
-            pieces: vec![0],
-        }],
-        blobs: vec![blob.digest()],
-        seen: log.watermark(),
     }
 }
 

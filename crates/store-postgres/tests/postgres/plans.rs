@@ -9,8 +9,7 @@ use annals_store_postgres::PostgresLog;
 use annals_testkit::postgres::Server;
 use futures::executor::block_on;
 
-use crate::objects::{bringing, removing};
-use crate::support::{batch, database, server, settings};
+use crate::support::{batch, bringing, database, removing, server, settings};
 
 /// Streams of the log, and with them its batches.
 const STREAMS: u64 = 400;

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use annals_event_log::conformance::{Harness, MemoryHarness};
 use annals_event_log::{
-    Actor, Append, EventLog, NewEvent, Position, Query, Record, Store, StreamName,
+    Actor, Append, Blob, Content, EventLog, NewEvent, PiecesOf, Position, Query, Record, Redaction,
+    Store, StreamName,
 };
 use annals_store_postgres::{PostgresLog, Settings};
 use annals_testkit::postgres::{Server, Setup};
@@ -123,6 +124,32 @@ pub(crate) fn batch(stream: &str, count: usize) -> Append {
         events: (0..count).map(|_| event(stream)).collect(),
         expectations: Vec::new(),
         blobs: Vec::new(),
+    }
+}
+
+/// A batch with one event that refers to content.
+pub(crate) fn bringing(blob: &Blob) -> Append {
+    let mut append = batch("a-1", 1);
+    let (digest, size) = (blob.digest(), blob.bytes().len() as u64);
+    append.events[0].content = vec![Content::Blob {
+        salt: [3; 16],
+        digest,
+        size,
+    }];
+    append.blobs = vec![blob.clone()];
+    append
+}
+
+/// What removes content, and the piece of one event that refers to it.
+pub(crate) fn removing(log: &dyn EventLog, position: Position, blob: &Blob) -> Redaction {
+    Redaction {
+        append: batch("a-1", 1),
+        removed: vec![PiecesOf {
+            position,
+            pieces: vec![0],
+        }],
+        blobs: vec![blob.digest()],
+        seen: log.watermark(),
     }
 }
 

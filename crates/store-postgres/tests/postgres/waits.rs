@@ -4,13 +4,16 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annals_event_log::{Append, AppendError, BatchStatus, EventLog};
+use annals_event_log::{
+    Append, AppendError, BatchStatus, Blob, CommitError, EventLog, Position, ReadModels,
+    RedactError, SUBSCRIPTIONS,
+};
 use annals_store_postgres::{AppendFailure, Failure, PostgresLog};
 use annals_testkit::invariants;
 use annals_testkit::postgres::{Server, Setup};
 use futures::executor::block_on;
 
-use crate::support::{batch, settings};
+use crate::support::{batch, bringing, removing, settings};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Who waits is counted, or ended.
@@ -145,4 +148,60 @@ fn what_a_server_shows_after_a_restart_and_no_standby_has_is_not_acknowledged() 
         assert!(!appending.join().unwrap().unwrap().repeated);
     });
     invariants::check_all(&log).unwrap();
+}
+
+/// All appends of a process wait for it.
+#[test]
+fn a_redaction_waits_for_standbys_no_longer_than_an_append() {
+    let Some(server) = Server::or_say_not_run(&Setup::default()) else {
+        return;
+    };
+    // A piece of work may take five seconds more than a statement.
+    let settings = settings(&server, "postgres", "&patience=0.001&statement_timeout=0.2");
+    let log = PostgresLog::create(&settings).unwrap();
+    let gone = Blob::new(vec![2; 5_000]);
+    block_on(log.append(bringing(&gone))).unwrap();
+    let redaction = removing(&log, Position(1), &gone);
+    set_waits(&server, true);
+    let begun = Instant::now();
+    let error = block_on(log.redact(redaction.clone())).expect_err("no standby has it");
+    let took = begun.elapsed();
+    assert!(took < PATIENCE, "{took:?}");
+    let RedactError::Append(AppendError::Unavailable { source }) = &error else {
+        panic!("{error}")
+    };
+    let failed: &AppendFailure = source.downcast_ref().unwrap();
+    assert!(failed.is_unknown, "{failed}");
+    set_waits(&server, false);
+    assert!(block_on(log.redact(redaction)).unwrap().repeated);
+    invariants::check_all(&log).unwrap();
+}
+
+/// The place of a subscriber follows from nothing, so that it is not to be lost either.
+#[test]
+fn a_subscription_s_place_whose_wait_was_cut_short_is_not_acknowledged() {
+    let Some(server) = Server::or_say_not_run(&Setup::default()) else {
+        return;
+    };
+    let log = PostgresLog::create(&settings(&server, "postgres", "")).unwrap();
+    block_on(log.append(batch("a-1", 2))).unwrap();
+    let before = block_on(log.checkpoint(SUBSCRIPTIONS)).unwrap();
+    let place = vec![(b"mailer"[..].into(), Some(b"1"[..].into()))];
+    set_waits(&server, true);
+    let said = thread::scope(|scope| {
+        let committed = log.commit(SUBSCRIPTIONS, before, place, Position(1));
+        let committing = scope.spawn(|| block_on(committed));
+        cut_short(&server, "pg_cancel_backend");
+        let begun = Instant::now();
+        while !committing.is_finished() && begun.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(10));
+        }
+        set_waits(&server, false);
+        committing.join().unwrap()
+    });
+    // It is there by now, which who asks again finds.
+    assert!(
+        matches!(said, Err(CommitError::Checkpoint { .. })),
+        "{said:?}"
+    );
 }
