@@ -254,7 +254,9 @@ impl Annals {
             // Names that it was decided by were removed.
             return Err(AttemptError::Stale(None));
         }
-        match self.log.append(append).await {
+        let appended = self.log.append(append).await;
+        self.note_append(&appended);
+        match appended {
             // It was made before. What was decided here never happened, so
             // nothing of it is kept.
             Ok(appended) if appended.repeated => {

@@ -287,8 +287,9 @@ mod with_rows;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use annals_event_log::{Position, ReadError, Stats, Store};
+use annals_event_log::{AppendError, Appended, Position, ReadError, Stats, Store};
 use annals_projections::{Catalogue, CostModel};
 use annals_store_rocks::RocksLog;
 use annals_store_shared::SharedLog;
@@ -357,6 +358,8 @@ pub struct Annals {
     /// Held while an object is sealed, and while content is removed: no seal is made of content
     /// that is just going.
     sealing: Arc<Mutex<()>>,
+    /// Whether the store could not be reached by the last append.
+    is_away: Arc<AtomicBool>,
 }
 
 /// The files of a log that is in a folder.
@@ -395,6 +398,7 @@ impl Annals {
             locks: Arc::new(keyed_locks::KeyedLocks::default()),
             recent: Arc::new(states::Recent::new()),
             sealing: Arc::new(Mutex::new(())),
+            is_away: Arc::default(),
         }
     }
 
@@ -468,10 +472,20 @@ impl Annals {
         self.log.stats().await
     }
 
-    /// Brings the catalogue of objects up to date on disk, waits for what was
-    /// accepted, and releases the log. Repeating it is harmless.
+    /// What became of an append.
+    pub(crate) fn note_append(&self, appended: &Result<Appended, AppendError>) {
+        let is_away = matches!(appended, Err(AppendError::Unavailable { .. }));
+        self.is_away.store(is_away, Ordering::Relaxed);
+    }
+
+    /// Brings the catalogue of objects up to date on disk, unless the last append could not reach the store, waits for
+    /// what was accepted, and releases the log. Repeating it is harmless.
     pub async fn close(&self) {
         let log = self.log.as_ref();
+        if self.is_away.load(Ordering::Relaxed) {
+            // It would be waited for once more, with all patience.
+            return log.close().await;
+        }
         // The catalogue catches up with the log wherever it is behind: failing
         // to bring it up to date costs time at the next opening and nothing else.
         let kept = async {

@@ -49,6 +49,7 @@ impl Imports<'_> {
             .map(|(stream, version)| still_at(*stream, *version));
         let append = prepared.append(expectations.collect());
         let appended = self.annals.log.append(append).await;
+        self.annals.note_append(&appended);
         self.annals.states.forget(streams());
         match appended {
             Ok(appended) => {

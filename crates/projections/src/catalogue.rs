@@ -49,6 +49,7 @@ mod tests;
 #[cfg(test)]
 mod watched;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use annals_domain::redaction::Redacted;
@@ -103,6 +104,8 @@ pub struct Catalogue {
     rebuilding: futures::lock::Mutex<()>,
     /// Never held across an await.
     state: Mutex<State>,
+    /// Whether it was looked how far the rows are before something was written to them unasked.
+    has_looked: AtomicBool,
 }
 
 impl Catalogue {
@@ -147,7 +150,7 @@ impl Catalogue {
         let Some(_folding) = self.folding.try_lock() else {
             return Ok(());
         };
-        if self.state().folded().is_none() {
+        if !self.has_looked.swap(true, Ordering::Relaxed) {
             // Before the lead is asked for: a process that is about to end is not to take it for rows that are current.
             self.begin(log).await?;
             if is_current() {

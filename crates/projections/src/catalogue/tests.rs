@@ -633,8 +633,13 @@ fn the_lead_of_current_rows_is_not_asked_for() {
     assert_eq!(log.asked.load(Ordering::Relaxed), 0);
     create(&mut story, 10_001..=20_000);
     let log = Watched::new(&story.log);
-    block_on(catalogue.keep_up(&log)).unwrap();
-    assert_eq!(log.asked.load(Ordering::Relaxed), 1);
+    log.follows.store(true, Ordering::Relaxed);
+    for _ in 0..10 {
+        block_on(catalogue.keep_up(&log)).unwrap();
+    }
+    assert_eq!(log.asked.load(Ordering::Relaxed), 10);
+    // Who follows asks the log for nothing else.
+    assert_eq!(log.calls.load(Ordering::Relaxed), 0);
 }
 
 #[test]

@@ -68,6 +68,8 @@ pub struct ReadModel<P> {
     rebuilding: Mutex<()>,
     /// Whether rows of older versions were looked for.
     is_tidy: AtomicBool,
+    /// Whether it was looked how far the rows are before something was folded unasked.
+    has_looked: AtomicBool,
 }
 
 impl<P: Projection> ReadModel<P> {
@@ -94,6 +96,7 @@ impl<P: Projection> ReadModel<P> {
             folding: Mutex::default(),
             rebuilding: Mutex::default(),
             is_tidy: AtomicBool::new(false),
+            has_looked: AtomicBool::new(false),
         }
     }
 
@@ -265,13 +268,20 @@ impl<P: Projection> ReadModel<P> {
         let Some(_folding) = self.folding.try_lock() else {
             return Ok(None);
         };
-        let (generation, mut at) = self.begin(log).await?;
-        if log.watermark().0.saturating_sub(at.position.0) < behind {
-            return Ok(Some(at.position));
+        let lag = |at: Position| log.watermark().0.saturating_sub(at.0);
+        if !self.has_looked.swap(true, Ordering::Relaxed) {
+            // Before the lead is asked for: a process that is about to end is not to take it for rows that are current.
+            let at = self.begin(log).await?.1.position;
+            if lag(at) < behind {
+                return Ok(Some(at));
+            }
         }
-        // Asked last: who asks may be the one from now on, also a process that is about to end.
         if !log.leads(&self.pointer).await {
             return Ok(None);
+        }
+        let (generation, mut at) = self.begin(log).await?;
+        if lag(at.position) < behind {
+            return Ok(Some(at.position));
         }
         let model = self.generations().model(generation);
         for _ in 0..pages {

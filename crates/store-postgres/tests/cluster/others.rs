@@ -111,7 +111,7 @@ fn subscribe(log: &PostgresLog, story: &Story) -> u64 {
             "{acknowledged} was acknowledged, and there is {found}"
         );
         let next = found + 1;
-        let row = vec![(key[..].into(), Some(next.to_be_bytes()[..].into()))];
+        let row = vec![(key[..].into(), Some(next.to_be_bytes().to_vec().into()))];
         match block_on(log.commit(SUBSCRIPTIONS, begin, row, begin.position)) {
             Ok(()) => {
                 acknowledged = next;

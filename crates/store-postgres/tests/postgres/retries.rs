@@ -12,9 +12,8 @@ use annals_testkit::postgres::{Server, Setup};
 use futures::executor::block_on;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 
-use crate::objects::{bringing, removing};
 use crate::process::{Process, hear, part, say};
-use crate::support::{all, batch, url};
+use crate::support::{all, batch, bringing, removing, url};
 
 const CHILD: &str = "retries::child_says_what_it_tries_again";
 /// In the order in which the process makes the calls.

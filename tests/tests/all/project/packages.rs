@@ -126,3 +126,33 @@ fn what_is_published_depends_on_what_is_published_by_its_version() {
         }
     }
 }
+
+/// What the library's users compile who have a log in a folder: nothing that only PostgreSQL and object stores need.
+#[test]
+fn the_library_without_the_feature_needs_nothing_of_postgresql() {
+    let packages = |features: &[&str]| {
+        let mut cargo = std::process::Command::new(std::env!("CARGO"));
+        cargo
+            .current_dir(root())
+            .args(["tree", "--offline", "--locked"]);
+        cargo.args(["-p", "annals", "-e", "normal", "--prefix", "none"]);
+        let listed = cargo.args(features).output().expect("cargo lists them");
+        let said = String::from_utf8_lossy(&listed.stderr);
+        assert!(listed.status.success(), "{said}");
+        String::from_utf8(listed.stdout).expect("a text")
+    };
+    let has = |packages: &str, name: &str| {
+        let mut lines = packages.lines();
+        lines.any(|line| line.split(' ').next() == Some(name))
+    };
+    let (without, with) = (packages(&[]), packages(&["--features", "s3"]));
+    for name in [
+        "annals-store-postgres",
+        "tokio-postgres",
+        "object_store",
+        "reqwest",
+    ] {
+        assert!(!has(&without, name), "{name}");
+        assert!(has(&with, name), "{name}");
+    }
+}
