@@ -83,10 +83,11 @@ statements! {
                 lag(last) OVER (ORDER BY first) AS before FROM {s}.batches WHERE log = $1) AS b
         WHERE last < first OR next <> last + 1 OR (before IS NULL AND first <> 1) OR (next IS NULL AND last <> $3)
         LIMIT $2",
-    /// A record's bytes name its batch behind the first 57 (docs/storage-format.md, section 4).
-    check_batch_ids: "SELECT b.first FROM {s}.batches AS b
+    /// The batch is at 57 of a record's header, which is behind the two bytes of its length (docs/storage-format.md,
+    /// section 4); the server counts from 1.
+    check_batch_ids: "SELECT DISTINCT b.first FROM {s}.batches AS b
         JOIN {s}.records AS r ON r.log = b.log AND r.position BETWEEN b.first AND b.last
-        WHERE b.log = $1 AND substring(r.record FROM 58 FOR 16) <> uuid_send(b.batch) LIMIT $2",
+        WHERE b.log = $1 AND substring(r.record FROM 60 FOR 16) <> uuid_send(b.batch) LIMIT $2",
     check_counts: "SELECT (SELECT count(*) FROM {s}.streams WHERE log = $1),
         (SELECT count(*) FROM {s}.batches WHERE log = $1), (SELECT count(*) FROM {s}.blobs WHERE log = $1),
         (SELECT coalesce(sum(size), 0)::bigint FROM {s}.blobs WHERE log = $1)",

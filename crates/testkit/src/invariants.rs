@@ -13,7 +13,7 @@
 //! | [`digests`] | structure and content are what the headers say |
 //! | [`batches`] | the records of a batch follow each other, and the log knows it from its first to its last |
 //! | [`heads`] | heads and lists of streams are those of the records |
-//! | [`indexes`] | a stream and an event type give exactly their records, in both directions |
+//! | [`indexes`] | a stream and an event type give exactly their records, in both directions; and the store finds no fault of its own in them |
 //! | [`tree`] | the hashes that are kept, and the root, are those of the headers |
 //! | [`blobs`] | every blob that a record refers to is there, with its digest and size |
 //! | [`stats`] | the counts are those of the records |

@@ -163,7 +163,16 @@ impl Check for Indexes {
             self.check(log, &query, positions.iter().copied())?;
             self.check(log, &from_end(query), positions.iter().rev().copied())?;
         }
-        Ok(())
+        let what = || "what the store keeps beside the records".to_owned();
+        match must(what, log.check_tables())?.first() {
+            None => Ok(()),
+            Some(fault) => Err(Violation {
+                invariant: Invariant::Indexes,
+                position: None,
+                expected: what(),
+                found: fault.clone(),
+            }),
+        }
     }
 }
 
