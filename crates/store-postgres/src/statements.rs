@@ -84,10 +84,13 @@ statements! {
         WHERE last < first OR next <> last + 1 OR (before IS NULL AND first <> 1) OR (next IS NULL AND last <> $3)
         LIMIT $2",
     /// The batch is at 57 of a record's header, which is behind the two bytes of its length (docs/storage-format.md,
-    /// section 4); the server counts from 1.
-    check_batch_ids: "SELECT DISTINCT b.first FROM {s}.batches AS b
-        JOIN {s}.records AS r ON r.log = b.log AND r.position BETWEEN b.first AND b.last
-        WHERE b.log = $1 AND substring(r.record FROM 60 FOR 16) <> uuid_send(b.batch) LIMIT $2",
+    /// section 4); the server counts from 1. Where it is another one than that of the record before, a batch begins.
+    check_batch_ids: "SELECT coalesce(b.first, r.position)
+        FROM (SELECT position, id FROM (SELECT position, substring(record FROM 60 FOR 16) AS id,
+                    lag(substring(record FROM 60 FOR 16)) OVER (ORDER BY position) AS before
+                FROM {s}.records WHERE log = $1) AS each WHERE before IS DISTINCT FROM id) AS r
+        FULL JOIN (SELECT first, batch FROM {s}.batches WHERE log = $1) AS b ON b.first = r.position
+        WHERE uuid_send(b.batch) IS DISTINCT FROM r.id LIMIT $2",
     check_counts: "SELECT (SELECT count(*) FROM {s}.streams WHERE log = $1),
         (SELECT count(*) FROM {s}.batches WHERE log = $1), (SELECT count(*) FROM {s}.blobs WHERE log = $1),
         (SELECT coalesce(sum(size), 0)::bigint FROM {s}.blobs WHERE log = $1)",
