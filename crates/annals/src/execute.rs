@@ -316,6 +316,7 @@ impl Annals {
         }
         let position = self.log.watermark();
         self.settle(world, epoch).await?;
+        self.log.confirm().await.map_err(LoadError::from)?;
         let unchanged = |request: &Request| Outcome {
             id: request.command.lock_id(),
             frame_id: None,

@@ -112,6 +112,11 @@ impl FromStr for LogUrl {
             Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
                 Ok(LogUrl::Postgres(PostgresUrl::new(url)))
             }
+            // A slash is missing, and a password may be in it: no folder is called so.
+            Some((scheme @ ("postgres" | "postgresql"), _)) => Err(OpenError::UnknownScheme {
+                url: format!("{scheme}:***"),
+                scheme: scheme.to_owned(),
+            }),
             // A path may hold a colon, but a word before `://` is a scheme.
             Some((scheme, rest)) if rest.starts_with("//") => Err(OpenError::UnknownScheme {
                 url: shown(url),
@@ -263,11 +268,15 @@ mod tests {
             ("rocks:/var/log/a", rocks("/var/log/a")),
             (".annals", rocks(".annals")),
             ("C:/logs", rocks("C:/logs")),
-            ("postgres:/logs", rocks("postgres:/logs")),
         ] {
             assert_eq!(url.parse::<LogUrl>().ok(), Some(expected), "{url}");
         }
-        for bad in ["", "rocks:", "mysql://host/db"] {
+        for bad in [
+            "",
+            "rocks:",
+            "mysql://host/db",
+            "postgres:/ada:hunter2@host/db",
+        ] {
             assert!(bad.parse::<LogUrl>().is_err(), "{bad}");
         }
         for url in ["postgres://ada@host/db", "postgresql://host/db?log=a"] {
@@ -284,6 +293,8 @@ mod tests {
             "postgres://ada:hunter2@host:port/db",
             "postgres://ada:hunter2@127.0.0.1/db?log=a/b",
             "mysql://ada:hunter2@host/db",
+            "postgres:/ada:hunter2@host/db",
+            "postgresql:ada:hunter2@host/db",
         ] {
             let error = OpenOptions::new().open(url).expect_err(url);
             let said = format!("{error} {error:?}");

@@ -31,12 +31,17 @@ impl PostgresUrl {
     /// let url = "postgres://ada:secret@db1,db2/annals?notify=true&log=team";
     /// let Ok(LogUrl::Postgres(url)) = url.parse() else { panic!() };
     /// assert_eq!(url.place(), "db1,db2/annals?log=team&schema=annals");
+    ///
+    /// let url = "postgres://ada@db1/annals?log=team&blobs=/mnt/b@1";
+    /// let Ok(LogUrl::Postgres(url)) = url.parse() else { panic!() };
+    /// assert_eq!(url.place(), "db1/annals?log=team&schema=annals");
     /// ```
     pub fn place(&self) -> String {
-        let shown = shown(&self.0);
-        let (_, rest) = shown.split_once("://").unwrap_or_default();
+        let (_, rest) = self.0.split_once("://").unwrap_or_default();
+        // As the URL is read where it is connected with: who asks ends at the first @, and an @ of a parameter says
+        // nothing.
+        let rest = rest.split_once('@').map_or(rest, |(_, rest)| rest);
         let (server, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let server = server.rsplit_once('@').map_or(server, |(_, server)| server);
         let said = |name: &str| {
             let mut pairs = query.split('&').filter_map(|it| it.split_once('='));
             pairs.rfind(|(found, _)| *found == name).map(|(_, it)| it)

@@ -85,6 +85,9 @@ impl Contents<'_> {
             };
             (targets, stretch) = (&patterns, Stretch::Between(from, to));
         }
+        if report.recorded.is_none() {
+            self.annals.log.confirm().await?;
+        }
         Ok(report)
     }
 

@@ -80,7 +80,10 @@ impl<E: Classified + Send + Sync + 'static> From<E> for CliError {
     fn from(error: E) -> CliError {
         let said = error.classify();
         // The ports, and what is built on them, say of any store's that it is unavailable, or that their operation failed.
-        let is_general = matches!(said.code, "unavailable" | "unreadable" | "copy_failed");
+        let is_general = matches!(
+            said.code,
+            "unavailable" | "unreadable" | "copy_failed" | "redaction_failed"
+        );
         let of_store = is_general.then(|| of_store(&error)).flatten();
         let Classification { class, code } = of_store.unwrap_or(said);
         let may_repeat = said.code == "copy_failed";

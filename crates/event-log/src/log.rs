@@ -253,6 +253,16 @@ pub trait EventLog: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Waits until all that this process was shown survives, as what is acknowledged does, and what was removed is gone.
+    /// For who answers, from what is there, that something is done already: the process that did it may have been told
+    /// that this is not known. A store that shows nothing before, and one that is open for reading only, does nothing.
+    ///
+    /// # Errors
+    /// [`ReadError`]; nobody knows then whether it survives.
+    async fn confirm(&self) -> Result<(), ReadError> {
+        Ok(())
+    }
+
     /// Waits for what was accepted, and releases the log. Repeating it is harmless.
     async fn close(&self);
 }

@@ -14,7 +14,7 @@ use crate::shared::Shared;
 const NAMED: i64 = 10;
 
 /// How many looks it takes, each of which may go over all rows.
-pub(crate) const STEPS: u32 = 6;
+pub(crate) const STEPS: u32 = 8;
 
 /// What does not fit, in words.
 #[derive(Debug)]
@@ -28,12 +28,14 @@ pub(crate) struct Checked {
 /// Compares the tables, as they are at one moment.
 pub(crate) async fn tables(shared: &Shared, session: &Session) -> Result<Checked, Failed> {
     let sql = &shared.sql;
-    let (head, records, streams, batches, ids, counts) = try_join!(
+    let (head, records, streams, batches, ids, hashes, models, counts) = try_join!(
         session.prepare_cached(&sql.read_head),
         session.prepare_cached(&sql.check_records),
         session.prepare_cached(&sql.check_streams),
         session.prepare_cached(&sql.check_batches),
         session.prepare_cached(&sql.check_batch_ids),
+        session.prepare_cached(&sql.check_tree),
+        session.prepare_cached(&sql.check_models),
         session.prepare_cached(&sql.check_counts),
     )?;
     let of_log: Parameters<'_> = &[&shared.log];
@@ -53,6 +55,8 @@ pub(crate) async fn tables(shared: &Shared, session: &Session) -> Result<Checked
         .query(&batches, &[&shared.log, &NAMED, &end])
         .await?;
     let ids = session.query(&ids, &[&shared.log, &NAMED]).await?;
+    let hashes = session.query(&hashes, &[&shared.log, &NAMED, &end]).await?;
+    let models = session.query(&models, &[&shared.log, &NAMED, &end]).await?;
     let counts = session.query_one(&counts, of_log).await?;
     session.batch_execute("ROLLBACK").await?;
 
@@ -83,6 +87,19 @@ pub(crate) async fn tables(shared: &Shared, session: &Session) -> Result<Checked
         let first: i64 = row.try_get(0)?;
         faults.push(format!(
             "the batch from {first} on has another id than its records name"
+        ));
+    }
+    for row in &hashes {
+        let (level, number): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+        faults.push(format!(
+            "the tree of the records has no hash {number} of level {level}"
+        ));
+    }
+    for row in &models {
+        let (model, at): (&str, i64) = (row.try_get(0)?, row.try_get(1)?);
+        faults.push(format!(
+            "the read model {model:?} has events up to {at}, and the log ends at {}; `annals rebuild` mends it",
+            head.position
         ));
     }
     faults.extend(wrong_counts(&head, &counts)?);

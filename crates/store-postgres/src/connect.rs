@@ -140,13 +140,17 @@ const PLAN_ONCE: &str = "; SELECT set_config(name, CASE name WHEN 'plan_cache_mo
 /// Has statements planned each time until the transaction ends: those that it takes seldom, and that go over many rows.
 pub(crate) const PLAN_EACH: &str = "SELECT set_config(name, 'force_custom_plan', true) FROM pg_settings WHERE name = 'plan_cache_mode'";
 
+/// Has functions and operators mean the server's own: where others may create some in a schema of the search path, such as
+/// `public`, theirs would be called with the rights of this session's user.
+pub(crate) const OWN_NAMES: &str = "SET search_path = pg_catalog, pg_temp";
+
 /// What each session begins with: as settings of the session, as not every engine and pool takes them at the start.
 fn set_up(settings: &Settings) -> String {
     // What a user's or a database's own defaults could make of it is not left to them. Nothing but a warning says that a
     // commit is not on the standbys that it waited for.
     let mut text = format!(
         "SET statement_timeout = {}; SET lock_timeout = {}; SET idle_in_transaction_session_timeout = {}; \
-         SET client_encoding = 'UTF8'; SET client_min_messages = warning",
+         SET client_encoding = 'UTF8'; SET client_min_messages = warning; {OWN_NAMES}",
         settings.statement_timeout.as_millis(),
         settings.lock_timeout.as_millis(),
         settings.idle_in_transaction_timeout.as_millis(),

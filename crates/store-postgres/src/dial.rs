@@ -16,6 +16,8 @@ use tokio_postgres::{AsyncMessage, Client, Config, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use uuid::Uuid;
 
+use crate::sqlstate::on_a_line;
+
 /// The end of a connection that has to be driven.
 pub(crate) type Wire = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
@@ -100,8 +102,12 @@ async fn drive(mut wire: Wire, warnings: Arc<AtomicU64>) {
         match message {
             // Before what it came with is answered: messages are handed on in their order.
             Ok(AsyncMessage::Notice(notice)) if is_cut_short(&notice) => {
-                tracing::warn!(%notice, "a commit may not be on any standby");
-                warnings.fetch_add(1, Ordering::AcqRel);
+                let count = warnings.fetch_add(1, Ordering::AcqRel) + 1;
+                // A server may send any number of them.
+                if count.is_power_of_two() {
+                    let notice = on_a_line(&notice.to_string());
+                    tracing::warn!(%notice, count, "a commit may not be on any standby");
+                }
             }
             Ok(_) => {}
             Err(error) => {

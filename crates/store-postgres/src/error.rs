@@ -99,6 +99,15 @@ pub enum OpenError {
         /// The database's encoding.
         encoding: String,
     },
+    /// No answer came to the making of the log.
+    #[error(
+        "whether the log was created is not known: {failure}. Look whether it is there (`annals log`) before you create it \
+         again"
+    )]
+    PerhapsMade {
+        /// What the last attempt failed with.
+        failure: Failure,
+    },
     /// The log's own threads could not be started.
     #[error("the threads of the log cannot be started: {detail}")]
     Threads {
@@ -123,6 +132,7 @@ impl Classified for OpenError {
             OpenError::Migrating { .. } => Contended.code("migrating"),
             OpenError::NotDurable { .. } => Refused.code("not_durable"),
             OpenError::Encoding { .. } => Failed.code("encoding"),
+            OpenError::PerhapsMade { .. } => Unavailable.code("outcome_unknown"),
             OpenError::Threads { .. } => Unavailable.code("no_threads"),
             OpenError::Server(failure) => failure.classify(),
         }

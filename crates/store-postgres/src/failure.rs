@@ -120,7 +120,8 @@ pub enum Failure {
     },
     /// The user may not do this.
     #[error(
-        "the user may not do this: {detail}. Use a member of the writer's role; to try again does not help"
+        "the user may not do this: {detail}. To write takes a member of the writer's role, to read one of the reader's, and to \
+         create or migrate a schema its owner; to try again does not help"
     )]
     NoPermission {
         /// What the server said.
@@ -177,7 +178,8 @@ pub enum Failure {
     },
     /// A table of ours is not there.
     #[error(
-        "the schema is not that of a log: {detail}. `annals init` makes it; to try again does not help"
+        "the schema is not that of a log: {detail}. Restore it, or where all of it is gone let `annals init` make it; to try again \
+         does not help"
     )]
     NoSchema {
         /// What the server said.

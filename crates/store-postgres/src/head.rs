@@ -108,14 +108,22 @@ impl Head {
             blobs: row.try_get(6)?,
             blob_bytes: row.try_get(7)?,
         };
-        match head.can_count() {
-            true => Ok(head),
-            false => Err(Failure::damaged("the head counts more than there can be")),
-        }
+        head.demand_counts()?;
+        Ok(head)
     }
 }
 
 impl Head {
+    /// Demands counts that the next one can go on from.
+    pub(crate) fn demand_counts(&self) -> Result<(), Failure> {
+        match self.can_count() {
+            true => Ok(()),
+            false => Err(Failure::damaged(
+                "the head counts more than there can be, or less than nothing",
+            )),
+        }
+    }
+
     /// Whether its counts are such as a log with this end can have, and can be added to.
     fn can_count(&self) -> bool {
         let end = signed(self.position.0);

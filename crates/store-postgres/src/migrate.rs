@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::ClientWrapper;
+use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
@@ -25,7 +26,7 @@ pub(crate) const KNOWN: i64 = STEPS.len() as i64;
 /// How long a process may migrate without a sign.
 const LEASE: Duration = Duration::from_secs(15);
 /// How long others wait for it.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(90);
 /// The time between two looks at what it does.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -45,7 +46,11 @@ const STATE: &str = "
     INSERT INTO {s}.schema_version (only_row, version) VALUES (1, 0) ON CONFLICT (only_row) DO NOTHING";
 
 /// Makes sure that the schema has the version of this program, or says why not.
-pub(crate) async fn ensure(client: &ClientWrapper, settings: &Settings) -> Result<(), OpenError> {
+pub(crate) async fn ensure(
+    client: &ClientWrapper,
+    settings: &Settings,
+    limit: Duration,
+) -> Result<(), OpenError> {
     let found = version(client, &settings.schema).await?;
     let may = settings.migrate && settings.access == Access::ReadWrite;
     match found {
@@ -61,7 +66,7 @@ pub(crate) async fn ensure(client: &ClientWrapper, settings: &Settings) -> Resul
             log: settings.log.clone(),
             schema: settings.schema.clone(),
         }),
-        _ => migrate(client, settings).await,
+        _ => migrate(client, settings, limit).await,
     }
 }
 
@@ -89,10 +94,15 @@ pub(crate) async fn version(client: &ClientWrapper, schema: &str) -> Result<Opti
     }
 }
 
-async fn migrate(client: &ClientWrapper, settings: &Settings) -> Result<(), OpenError> {
+async fn migrate(
+    client: &ClientWrapper,
+    settings: &Settings,
+    limit: Duration,
+) -> Result<(), OpenError> {
     let schema = &settings.schema;
     let begun = Instant::now();
-    match make_state(client, schema).await {
+    let made = timeout(limit, make_state(client, schema)).await;
+    match made.unwrap_or_else(|_| Err(Failure::no_answer(limit))) {
         Err(Failure::NoPermission { detail }) => {
             return Err(not_owner(client, settings, detail).await);
         }
@@ -112,10 +122,17 @@ async fn migrate(client: &ClientWrapper, settings: &Settings) -> Result<(), Open
             Some(found) if found > KNOWN => return Err(newer(settings, found)),
             _ => {}
         }
-        if client.execute(&take, &[&own, &lease, &KNOWN]).await? == 1 {
-            let stepped = step(client, settings, own).await;
+        let taken = timeout(limit, client.execute(&take, &[&own, &lease, &KNOWN])).await;
+        if taken.map_err(|_| Failure::no_answer(limit))?? == 1 {
+            let stepped = timeout(limit, step(client, settings, own)).await;
+            // The connection is given up with it.
+            let stepped = stepped.unwrap_or_else(|_| Err(Failure::no_answer(limit).into()));
+            if matches!(&stepped, Err(OpenError::Server(Failure::Lost { .. }))) {
+                return stepped;
+            }
             // Others need not wait until it ends by time.
-            give_back(client, schema, own).await;
+            let given = timeout(limit, give_back(client, schema, own)).await;
+            given.map_err(|_| Failure::no_answer(limit))?;
             stepped?;
             continue;
         }

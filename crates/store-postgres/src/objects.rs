@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path as Folder, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use annals_event_log::{Blob, Digest};
@@ -63,6 +64,8 @@ pub(crate) struct Objects {
     log_id: Uuid,
     /// How long one object may take.
     limit: Duration,
+    /// Whether an object of this log was seen there: then the folder of its objects is there, too.
+    was_seen: Arc<AtomicBool>,
 }
 
 impl Objects {
@@ -74,12 +77,64 @@ impl Objects {
             folder: folder.map(|folder| folder.join(log_id.to_string())),
             log_id,
             limit,
+            was_seen: Arc::default(),
         })
+    }
+
+    /// Demands that one of some objects is there, if there are any: otherwise this is another store than theirs, or a folder
+    /// whose file system is not mounted.
+    pub(crate) async fn demand_one_of(&self, names: &[String]) -> Result<(), Failure> {
+        for name in names {
+            let path = self.path(name);
+            match self.in_time(self.store.head(&path)).await? {
+                Ok(_) => {
+                    self.was_seen.store(true, Ordering::Relaxed);
+                    return Ok(());
+                }
+                Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(failed(&error)),
+            }
+        }
+        match names.first() {
+            None => Ok(()),
+            Some(name) => Err(Failure::Objects {
+                detail: format!(
+                    "content of this log is not there (such as {name}): is it the right one, and mounted?"
+                ),
+            }),
+        }
+    }
+
+    /// Demands that the folder which was there is still there. The object store would make it again, where its file
+    /// system is not mounted any more.
+    async fn demand_folder(&self) -> Result<(), Failure> {
+        let Some(folder) = self.folder.clone() else {
+            return Ok(());
+        };
+        if !self.was_seen.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let detail = format!("the folder {} is not there any more", folder.display());
+        let is_there = tokio::task::spawn_blocking(move || folder.is_dir()).await;
+        match is_there {
+            Ok(true) => Ok(()),
+            _ => Err(Failure::Objects { detail }),
+        }
     }
 
     /// A name for content that no object has had.
     pub(crate) fn name(digest: Digest) -> String {
         format!("{digest}-{}", Uuid::new_v4().simple())
+    }
+
+    /// Whether an object may have this name.
+    pub(crate) fn is_name(name: &str) -> bool {
+        let like = Objects::name(Digest([0; 32]));
+        let is_like = |(found, like): (u8, u8)| match like {
+            b'-' | b':' => found == like,
+            _ => found.is_ascii_alphanumeric(),
+        };
+        name.len() == like.len() && name.bytes().zip(like.bytes()).all(is_like)
     }
 
     async fn in_time<T>(
@@ -98,10 +153,13 @@ impl Objects {
 
     /// Writes content under a name.
     pub(crate) async fn put(&self, name: &str, blob: &Blob) -> Result<(), Failure> {
+        self.demand_folder().await?;
         let payload = PutPayload::from(blob.bytes().clone());
         let path = self.path(name);
         let put = self.in_time(self.store.put(&path, payload)).await?;
-        put.map(drop).map_err(|error| failed(&error))
+        put.map_err(|error| failed(&error))?;
+        self.was_seen.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Reads content, and compares it with its digest; `None` where there is no such object.

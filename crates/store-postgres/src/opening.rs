@@ -1,6 +1,8 @@
 //! Opening a log: the server is looked at, the schema brought up to date, the log found or made.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use annals_event_log::tree::Frontier;
 use annals_event_log::{IdSecret, Watermark};
@@ -16,6 +18,7 @@ use crate::head::unsigned;
 use crate::metrics::Metrics;
 use crate::migrate;
 use crate::objects::Objects;
+use crate::outcome::Failed;
 use crate::sessions::{Session, Sessions};
 use crate::settings::{Access, Settings};
 use crate::shared::Shared;
@@ -36,6 +39,11 @@ pub(crate) enum Mode {
 /// Opens a log, on the runtime that it will be worked with.
 pub(crate) async fn open(settings: Settings, mode: Mode) -> Result<(Shared, Connector), OpenError> {
     settings.check()?;
+    if mode == Mode::Create && settings.access == Access::ReadOnly {
+        return Err(OpenError::InvalidUrl {
+            reason: "with access=read_only no log is created: leave it out".to_owned(),
+        });
+    }
     let connector = Connector::new(&settings)?;
     let metrics = Metrics::of(&settings);
     let sessions = |purpose: Purpose, most: usize| -> Result<Sessions, Failure> {
@@ -51,8 +59,12 @@ pub(crate) async fn open(settings: Settings, mode: Mode) -> Result<(Shared, Conn
     let sql = Statements::new(&settings.schema);
     let (log, log_id, position) = reach(&others, &settings, &sql, mode, &metrics).await?;
     let watermark = Watermark::new(annals_event_log::Position(position));
+    let objects = Objects::of(&settings, log_id, appends.limit());
+    if settings.access == Access::ReadWrite {
+        demand_objects(&others, &sql, log, objects.as_ref()).await?;
+    }
     let shared = Shared {
-        objects: Objects::of(&settings, log_id, appends.limit()),
+        objects,
         settings,
         sql,
         log,
@@ -65,6 +77,33 @@ pub(crate) async fn open(settings: Settings, mode: Mode) -> Result<(Shared, Conn
         metrics,
     };
     Ok((shared, connector))
+}
+
+/// Refuses to write where this process does not reach the content that the log has: to another place than the log's, or
+/// without any, where what was stored could not be shown.
+async fn demand_objects(
+    sessions: &Sessions,
+    sql: &Statements,
+    log: i64,
+    objects: Option<&Objects>,
+) -> Result<(), Failure> {
+    let text = Arc::<str>::from(sql.some_objects.as_str());
+    let names = sessions.run(move |session| {
+        let text = Arc::clone(&text);
+        Box::pin(async move {
+            let rows = session.query_within(&text, &[&log]).await?;
+            let names = rows.iter().map(|row| Ok(row.try_get::<_, String>(0)?));
+            names.collect::<Result<Vec<String>, Failed>>()
+        })
+    });
+    let names = names.await?;
+    match (objects, names.first()) {
+        (Some(objects), _) => objects.demand_one_of(&names).await,
+        (None, None) => Ok(()),
+        (None, Some(name)) => Err(Failure::NoObjectStore {
+            detail: format!("content of this log ({name})"),
+        }),
+    }
 }
 
 /// Finds or makes the log; a server that is just starting is waited for, and one that ends the connection asked again,
@@ -84,7 +123,12 @@ async fn reach(
             Ok(found) => return Ok(found),
             Err(error) => error,
         };
-        let helps = matches!(&error, OpenError::Server(failure) if sessions.helps_again(failure));
+        let helps = match &error {
+            OpenError::Server(failure) | OpenError::PerhapsMade { failure } => {
+                sessions.helps_again(failure)
+            }
+            _ => false,
+        };
         if !helps || !back_off.again().await {
             return Err(error);
         }
@@ -103,11 +147,18 @@ async fn find_once(
     asked: Asked,
 ) -> Result<(i64, Uuid, u64), OpenError> {
     let session = sessions.session().await?;
-    // A process that migrates may be waited for.
-    let limit = sessions.limit() + migrate::PATIENCE;
-    let found = tokio::time::timeout(limit, find(&session, settings, sql, asked)).await;
-    session.end(matches!(found, Ok(Ok(_))));
-    found.unwrap_or_else(|_| Err(Failure::no_answer(limit).into()))
+    let found = find(&session, settings, sql, asked).await;
+    session.end(found.is_ok());
+    found
+}
+
+/// What comes of a step, if it is not too late.
+async fn within<T>(
+    limit: Duration,
+    step: impl Future<Output = Result<T, OpenError>>,
+) -> Result<T, OpenError> {
+    let done = tokio::time::timeout(limit, step).await;
+    done.unwrap_or_else(|_| Err(Failure::no_answer(limit).into()))
 }
 
 /// What to do, the id of a log that is made, and whether an attempt before this one may have made it.
@@ -119,12 +170,18 @@ async fn find(
     sql: &Statements,
     (mode, own, is_again): Asked,
 ) -> Result<(i64, Uuid, u64), OpenError> {
-    look_at_server(session, settings).await?;
-    migrate::ensure(session, settings).await?;
-    let mut found = find_log(session, settings, sql).await?;
+    let limit = session.limit();
+    within(limit, look_at_server(session, settings)).await?;
+    migrate::ensure(session, settings, limit).await?;
+    let mut found = session
+        .within(find_log(session, settings, sql))
+        .await
+        .map_err(|failed| failed.failure)?;
     let mut is_made = matches!(found, Some((_, log_id)) if is_again && log_id == own);
     if found.is_none() && mode != Mode::Open && settings.access == Access::ReadWrite {
-        is_made = create(session, settings, sql, own).await?;
+        is_made = within(limit, create(session, settings, sql, own))
+            .await
+            .map_err(perhaps_made)?;
         found = find_log(session, settings, sql).await?;
     }
     let (log, schema) = (settings.log.clone(), settings.schema.clone());
@@ -175,6 +232,16 @@ async fn look_at_server(session: &ClientWrapper, settings: &Settings) -> Result<
         tracing::warn!(reasons, "the server may lose what it acknowledges");
     }
     Ok(())
+}
+
+/// A log whose making came to no answer may be there.
+fn perhaps_made(error: OpenError) -> OpenError {
+    match error {
+        OpenError::Server(failure @ (Failure::Lost { .. } | Failure::Stopping { .. })) => {
+            OpenError::PerhapsMade { failure }
+        }
+        error => error,
+    }
 }
 
 async fn find_log(

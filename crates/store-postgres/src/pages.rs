@@ -82,7 +82,14 @@ fn demand_dense(query: &Query, seen: Position, keys: &[u64], limit: usize) -> Re
         query.direction == Direction::Forward,
     );
     if matches!(query.source, Source::EventType(_)) {
-        return Ok(());
+        let mut pairs = keys.iter().zip(keys.iter().skip(1));
+        let leads_on = |(one, next): (&u64, &u64)| (one < next) == is_forward && one != next;
+        return match pairs.all(leads_on) {
+            true => Ok(()),
+            false => Err(Failure::damaged(
+                "records of a type are there more than once",
+            )),
+        };
     }
     let from = query.from.max(1);
     let missing = |key: u64| Failure::damaged(format!("the record at {key} is missing"));

@@ -25,7 +25,7 @@ use crate::outcome::Failed;
 use crate::queue::{Removal, Work};
 use crate::sessions::Session;
 use crate::shared::Shared;
-use crate::{blobs, check, lookup, models, pages, tail};
+use crate::{blobs, check, head, lookup, models, pages, tail, uploads};
 
 /// What a call does on a connection, as often as it is tried.
 type Asked<T> =
@@ -218,6 +218,19 @@ impl EventLog for PostgresLog {
             faults.push("the frontier of the head is not that of the records".to_owned());
         }
         Ok(faults)
+    }
+
+    async fn confirm(&self) -> Result<(), ReadError> {
+        if self.is_read_only() {
+            return Ok(());
+        }
+        let ask: Asked<()> = Box::new(|shared, session| {
+            Box::pin(async move {
+                uploads::sweep(&shared, session).await?;
+                head::confirm_up_to(&shared, session, shared.watermark.get()).await
+            })
+        });
+        self.ask(ask).await
     }
 
     async fn close(&self) {

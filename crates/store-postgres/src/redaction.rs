@@ -14,7 +14,7 @@ use tokio_postgres::Error;
 
 use crate::connect::PLAN_EACH;
 use crate::failure::Failure;
-use crate::head::{self, signed};
+use crate::head::{self, signed, unsigned};
 use crate::known::{self, Asked, Known};
 use crate::outcome::Failed;
 use crate::queue::Removal;
@@ -257,14 +257,17 @@ async fn forget(
     let digests: Vec<&[u8]> = redaction.blobs.iter().map(|digest| &digest.0[..]).collect();
     let gone: Parameters<'_> = &[&shared.log, &digests];
     for gone in session.query_within(&sql.remove_blobs, gone).await? {
-        staged.head.blobs -= 1;
-        staged.head.blob_bytes -= gone.try_get::<_, i64>(0)?;
+        let size = unsigned(gone.try_get(0)?)?;
+        staged.head.blobs = staged.head.blobs.saturating_sub(1);
+        staged.head.blob_bytes = staged.head.blob_bytes.saturating_sub(signed(size));
         objects.extend(gone.try_get::<_, Option<String>>(1)?);
     }
     if let (Some(name), None) = (objects.first(), &shared.objects) {
         let detail = format!("what is to be removed ({name})");
         return Err(Failure::NoObjectStore { detail }.into());
     }
+    // No head is written that nobody could go on from.
+    staged.head.demand_counts()?;
     session
         .execute_within(&sql.remove_objects, &[&shared.log, &objects])
         .await?;

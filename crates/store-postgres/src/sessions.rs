@@ -47,6 +47,11 @@ impl Session {
         }
     }
 
+    /// How long a piece of work may take.
+    pub(crate) fn limit(&self) -> Duration {
+        self.limit
+    }
+
     /// Waits for one step of longer work, as long as a piece of work may take.
     pub(crate) async fn within<T, E: Into<Failed>>(
         &self,

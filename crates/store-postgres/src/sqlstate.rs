@@ -19,12 +19,25 @@ fn words(error: &Error) -> String {
     text
 }
 
+/// A text of the server on one line: what it has of its own lines must not pass for lines of ours.
+pub(crate) fn on_a_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() {
+            true => line.extend(c.escape_default()),
+            false => line.push(c),
+        }
+    }
+    line
+}
+
 fn of_server(error: &DbError) -> Failure {
     let code = error.code();
     let detail = match error.detail() {
         Some(more) => format!("{} ({more})", error.message()),
         None => error.message().to_owned(),
     };
+    let detail = on_a_line(&detail);
     let is_encryption = detail.contains("no encryption") || detail.contains("SSL off");
     if *code == SqlState::INVALID_AUTHORIZATION_SPECIFICATION && is_encryption {
         return Failure::TlsRequired { detail };
@@ -41,7 +54,8 @@ fn of_server(error: &DbError) -> Failure {
         "42501" => Failure::NoPermission { detail },
         "42P01" | "3F000" | "42703" => Failure::NoSchema { detail },
         "54000" => Failure::TooLarge { detail },
-        "XX001" | "XX002" => Failure::Damaged { detail },
+        // All keys are given out behind a lock: one that is there already was put there by another.
+        "XX001" | "XX002" | "23505" => Failure::Damaged { detail },
         code if code.starts_with("08") => Failure::Lost { detail },
         code => Failure::Other {
             code: code.to_owned(),
@@ -70,6 +84,9 @@ impl From<Error> for Failure {
                 Failure::Unreachable { detail }
             }
             "authentication error" | "invalid configuration" => Failure::AccessDenied { detail },
+            // Its columns are what the schema made them, or were altered.
+            "query returned an unexpected number of rows" => Failure::Damaged { detail },
+            kind if kind.starts_with("error deserializing column") => Failure::Damaged { detail },
             "connection closed" | "error communicating with the server" => Failure::Lost { detail },
             _ => Failure::Other {
                 code: String::new(),

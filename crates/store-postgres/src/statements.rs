@@ -91,6 +91,11 @@ statements! {
                 FROM {s}.records WHERE log = $1) AS each WHERE before IS DISTINCT FROM id) AS r
         FULL JOIN (SELECT first, batch FROM {s}.batches WHERE log = $1) AS b ON b.first = r.position
         WHERE uuid_send(b.batch) IS DISTINCT FROM r.id LIMIT $2",
+    /// Hashes that the tree of so many records has not.
+    check_tree: "SELECT level, number FROM {s}.tree WHERE log = $1 AND (level < 1 OR level > 62 OR level % 8 <> 0
+            OR number < 0 OR number >= ($3::bigint >> level::int)) LIMIT $2",
+    /// Rows of models are committed behind the records that they follow from, so that they are in no server before them.
+    check_models: "SELECT model, position FROM {s}.models WHERE log = $1 AND position > $3 LIMIT $2",
     check_counts: "SELECT (SELECT count(*) FROM {s}.streams WHERE log = $1),
         (SELECT count(*) FROM {s}.batches WHERE log = $1), (SELECT count(*) FROM {s}.blobs WHERE log = $1),
         (SELECT coalesce(sum(size), 0)::bigint FROM {s}.blobs WHERE log = $1)",
@@ -111,6 +116,7 @@ statements! {
     forget_requests: "UPDATE {s}.batches SET salt = NULL, digest = NULL WHERE log = $1 AND batch = ANY($2)",
 
     blob: "SELECT content, object, size FROM {s}.blobs WHERE log = $1 AND digest = $2",
+    some_objects: "SELECT object FROM {s}.blobs WHERE log = $1 AND object IS NOT NULL LIMIT 8",
     stored_blobs: "SELECT b.digest FROM unnest($2::bytea[]) AS asked (digest),
         LATERAL (SELECT digest FROM {s}.blobs WHERE log = $1 AND digest = asked.digest OFFSET 0) AS b",
     add_blobs: "INSERT INTO {s}.blobs (log, digest, size, content, object)
@@ -118,7 +124,7 @@ statements! {
     remove_blobs: "DELETE FROM {s}.blobs WHERE log = $1 AND digest = ANY($2) RETURNING size, object",
     remove_objects: "INSERT INTO {s}.removed_objects (log, object) SELECT $1, unnest($2::text[])",
     removed_objects: "SELECT object FROM {s}.removed_objects
-        WHERE log = $1 AND EXISTS (SELECT 1 FROM {s}.logs WHERE log = $1 AND log_id = $2) ORDER BY object LIMIT $3",
+        WHERE log = $1 AND EXISTS (SELECT 1 FROM {s}.logs WHERE log = $1 AND log_id = $2) AND object > $3 ORDER BY object LIMIT $4",
     forget_objects: "DELETE FROM {s}.removed_objects WHERE log = $1 AND object = ANY($2)",
 
     /// Records, versions of their streams, batches and hashes of the tree, and the head with them: the server takes one

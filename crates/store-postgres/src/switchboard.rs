@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 use tokio_postgres::{AsyncMessage, Client, Error};
 use uuid::Uuid;
 
-use crate::connect::Connector;
+use crate::connect::{Connector, OWN_NAMES};
 use crate::shared::Shared;
 
 /// The channel of all logs: what is told on it is who tells, and of which logs.
@@ -172,7 +172,7 @@ impl Switchboard {
     /// Begins to listen, and tells what is committed here.
     async fn tell(&self, client: &Client) -> Result<(), Option<Error>> {
         // What is told may vanish with the server, unlike what is told of: its commit waits for no disk.
-        let begin = format!("SET synchronous_commit = off; LISTEN {CHANNEL}");
+        let begin = format!("{OWN_NAMES}; SET synchronous_commit = off; LISTEN {CHANNEL}");
         ask(client, &begin).await?;
         // What was told before is found by a look.
         self.ring(|_| true);

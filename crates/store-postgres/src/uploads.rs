@@ -98,19 +98,24 @@ pub(crate) async fn discard(shared: &Shared, uploads: Uploads, used: &HashSet<Di
     let names = uploads.names.into_iter();
     let unused = names.filter(|(digest, _)| !used.contains(digest));
     let unused: Vec<String> = unused.map(|(_, name)| name).chain(uploads.failed).collect();
-    if let Err(failure) = remove(objects, &unused).await {
+    if let (_, Err(failure)) = remove(objects, &unused).await {
         tracing::warn!(error = %failure, "objects that nothing names are left");
     }
 }
 
-/// Removes objects, some at once: all that can be, though one cannot.
-async fn remove(objects: &Objects, names: &[String]) -> Result<(), Failure> {
-    let mut first = Ok(());
+/// Removes objects, some at once: all that can be, though one cannot. Those that were removed, and why another was not.
+async fn remove(objects: &Objects, names: &[String]) -> (Vec<String>, Result<(), Failure>) {
+    let (mut gone, mut first) = (Vec::with_capacity(names.len()), Ok(()));
     for some in names.chunks(AT_ONCE) {
         let removed = join_all(some.iter().map(|name| objects.remove(name))).await;
-        first = removed.into_iter().fold(first, Result::and);
+        for (name, removed) in some.iter().zip(removed) {
+            match removed {
+                Ok(()) => gone.push(name.clone()),
+                Err(failure) => first = first.and(Err(failure)),
+            }
+        }
     }
-    first
+    (gone, first)
 }
 
 /// Removes what redactions took away, by the list that they left; also that of an earlier process.
@@ -118,21 +123,27 @@ pub(crate) async fn sweep(shared: &Shared, session: &Session) -> Result<(), Fail
     let Some(objects) = &shared.objects else {
         return Ok(());
     };
-    let sql = &shared.sql;
+    let (sql, mut after, mut first) = (&shared.sql, String::new(), Ok(()));
     loop {
-        let listed: Parameters<'_> = &[&shared.log, &shared.log_id, &STEP];
+        let listed: Parameters<'_> = &[&shared.log, &shared.log_id, &after, &STEP];
         let rows = session.query_within(&sql.removed_objects, listed).await?;
-        if rows.is_empty() {
-            return Ok(());
-        }
         let mut names = Vec::with_capacity(rows.len());
         for row in &rows {
             names.push(row.try_get::<_, String>(0)?);
         }
-        remove(objects, &names).await?;
+        let Some(last) = names.last() else {
+            return first;
+        };
+        after.clone_from(last);
+        // What no object was ever named is on the list by another's doing, and keeps nothing from being removed.
+        let (names, mut done): (Vec<String>, Vec<String>) =
+            names.into_iter().partition(|name| Objects::is_name(name));
+        let (gone, removed) = remove(objects, &names).await;
+        first = first.and(removed.map_err(Failed::from));
+        done.extend(gone);
         // Before the list is forgotten: afterwards nobody looks for them any more.
         objects.sync().await?;
-        let forgotten: Parameters<'_> = &[&shared.log, &names];
+        let forgotten: Parameters<'_> = &[&shared.log, &done];
         session
             .execute_within(&sql.forget_objects, forgotten)
             .await?;

@@ -12,6 +12,9 @@ use crate::error::OpenError;
 use crate::objects;
 use crate::settings::{Access, Settings, Tls};
 
+/// Connections of one process to one log, at most: room for all of them is made when the log is opened.
+const MOST_CONNECTIONS: usize = 10_000;
+
 fn invalid(reason: impl Into<String>) -> OpenError {
     OpenError::InvalidUrl {
         reason: reason.into(),
@@ -131,9 +134,16 @@ fn take(settings: &mut Settings, name: &str, value: &str) -> Result<(), OpenErro
         "migrate" => settings.migrate = flag(name, value)?,
         "notify" => settings.notify = flag(name, value)?,
         "connections" => {
-            let count = value.parse().ok().filter(|count| *count > 0);
-            settings.connections =
-                count.ok_or_else(|| invalid("connections is a number from 1"))?;
+            let count = value
+                .parse()
+                .ok()
+                .filter(|count| (1..=MOST_CONNECTIONS).contains(count));
+            let expected = || {
+                invalid(format!(
+                    "connections is a number from 1 to {MOST_CONNECTIONS}"
+                ))
+            };
+            settings.connections = count.ok_or_else(expected)?;
         }
         "connect_timeout" => settings.connect_timeout = seconds(name, value)?,
         "statement_timeout" => settings.statement_timeout = seconds(name, value)?,

@@ -250,6 +250,10 @@ impl<H: Hook> EventLog for Through<H> {
         self.log.check_tables().await
     }
 
+    async fn confirm(&self) -> Result<(), ReadError> {
+        self.log.confirm().await
+    }
+
     async fn close(&self) {
         self.log.close().await;
     }

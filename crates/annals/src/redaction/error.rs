@@ -1,7 +1,7 @@
 //! Why content was not removed.
 
 use annals_event_log::{
-    Classification, Classified, Digest, ErrorClass, Position, ReadError, RedactError,
+    AppendError, Classification, Classified, Digest, ErrorClass, Position, ReadError, RedactError,
 };
 use annals_wire::EncodeError;
 use uuid::Uuid;
@@ -95,6 +95,9 @@ impl Classified for RedactionError {
             RedactionError::Partly { source, .. } => source.classify().of("redaction_failed"),
             RedactionError::Load(error) => error.classify().of("redaction_failed"),
             RedactionError::Encode(error) => error.classify().of("redaction_failed"),
+            RedactionError::Store(RedactError::Append(error @ AppendError::ReadOnly)) => {
+                error.classify()
+            }
             RedactionError::Store(error) => error.classify().of("redaction_failed"),
         }
     }

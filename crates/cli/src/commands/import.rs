@@ -66,8 +66,10 @@ async fn recordings(
     let imported = import::recordings(&annals, path, agent, &options, &mut shown(&bar)).await;
     bar.finish_and_clear();
     super::search::keep_up(context, &annals).await;
+    let confirmed = annals.log().confirm().await;
     annals.close().await;
     let reports = imported?;
+    confirmed?;
     for report in &reports {
         print(context, report)?;
     }
@@ -116,9 +118,12 @@ async fn imported(
     let imported = import(&annals, &mut shown(&bar)).await;
     bar.finish_and_clear();
     super::search::keep_up(context, &annals).await;
+    // What was there already may be of an import that was not told whether it survives.
+    let confirmed = annals.log().confirm().await;
     // What was imported before a failure stays, and is not imported again.
     annals.close().await;
     let report = imported?;
+    confirmed?;
     print(context, &report)?;
     all_read(&[report])
 }

@@ -158,6 +158,15 @@ fn tables_that_do_not_fit_the_records_are_found() {
             "UPDATE {s}.batches SET batch = '00000000-0000-4000-8000-000000000000' WHERE first = 1",
             "another id",
         ),
+        (
+            "INSERT INTO {s}.tree (log, level, number, hash) SELECT log, 8, 5, sha256('') FROM {s}.heads",
+            "no hash 5 of level 8",
+        ),
+        ("DELETE FROM {s}.heads", ""),
+        (
+            "UPDATE {s}.models SET position = position + 30",
+            "the read model",
+        ),
         ("DELETE FROM {s}.streams WHERE stream LIKE 'run-%'", "run-"),
         (
             "UPDATE {s}.streams SET version = version + 1 WHERE stream LIKE 'intent-%'",

@@ -49,7 +49,7 @@ async fn answer(
             objects.insert(path, body);
             (named, "").into_response()
         }
-        Method::GET => match objects.get(&path) {
+        Method::GET | Method::HEAD => match objects.get(&path) {
             Some(content) => (named, content.clone()).into_response(),
             None => (
                 StatusCode::NOT_FOUND,

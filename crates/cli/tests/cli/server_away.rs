@@ -166,3 +166,40 @@ fn a_command_whose_server_stays_away_fails_and_says_that_nothing_was_stored() {
     let again = place.run_with(&["apply"], push.to_string()).ok();
     assert_eq!(again.json()["position"], 2);
 }
+
+/// What a command finds done may be what an earlier one was not told of: it says so when a standby has it.
+#[test]
+fn what_a_command_finds_done_is_said_only_when_a_standby_has_it() {
+    let Some((server, place)) = with_log() else {
+        return;
+    };
+    let sql = |text: &str| server.sql("postgres", text).unwrap();
+    place.run(&["submit", "Tell nobody of 4711"]).ok();
+    let wait_for_standbys = |names: &str| {
+        sql(&format!(
+            "ALTER SYSTEM SET synchronous_standby_names = '{names}'"
+        ));
+        sql("SELECT pg_reload_conf()");
+        wait_for(|| sql("SHOW synchronous_standby_names") == names);
+    };
+    wait_for_standbys("nobody");
+    // A piece of work may take five seconds more than a statement.
+    let url = format!("{}&patience=0.1&statement_timeout=0.2", place.log());
+    let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    let release = || sql(&format!("SELECT count(pg_cancel_backend(pid)) {waiting}"));
+    for command in [
+        &["settings", "review.max_retries", "0"][..],
+        &["redact", "1", "--reason", "a secret"],
+    ] {
+        for attempt in 1..=2 {
+            let ran = place.run(&[&["--log", &url][..], command].concat());
+            assert_eq!(ran.status, 1, "{attempt}: {ran:?}");
+            release();
+        }
+    }
+    wait_for_standbys("");
+    place.run(&["settings", "review.max_retries", "0"]).ok();
+    let nothing = place.run(&["redact", "1", "--reason", "a secret"]).ok();
+    assert!(nothing.stdout.contains("nothing to remove"), "{nothing:?}");
+    place.run(&["verify"]).ok();
+}

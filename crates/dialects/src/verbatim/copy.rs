@@ -84,6 +84,9 @@ pub async fn copy(
     let found = tree::root(destination, end.0);
     let found = found.await.map_err(LogCopyError::ReadDestination)?;
     demand_end(destination, end)?;
+    // An earlier copy may have been told that this is not known.
+    let confirmed = destination.confirm().await;
+    confirmed.map_err(LogCopyError::ReadDestination)?;
     if found != root {
         return Err(LogCopyError::Root {
             size: end.0,

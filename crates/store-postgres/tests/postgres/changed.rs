@@ -1,11 +1,13 @@
 //! What is done to a database while a log in it is open: nothing is read or written as if nothing had happened.
 
-use annals_event_log::{AppendError, Classified, EventLog, Position, Query, ReadError, ReadModels};
+use annals_event_log::{
+    AppendError, Blob, Classified, EventLog, Position, Query, ReadError, ReadModels,
+};
 use annals_store_postgres::{AppendFailure, Failure, PostgresLog, Settings};
 use annals_testkit::postgres::{Server, Setup};
 use futures::executor::block_on;
 
-use crate::support::{DATABASE, all, batch, server, settings};
+use crate::support::{DATABASE, all, batch, bringing, removing, server, settings};
 
 fn why_not_appended(log: &PostgresLog) -> Failure {
     match block_on(log.append(batch("a-1", 1))) {
@@ -222,4 +224,26 @@ fn what_cannot_be_in_a_table_is_damage() {
     assert!(matches!(error, ReadError::Corrupt { .. }), "{error}");
     let before = block_on(log.read(Query::all(Position(1)))).unwrap();
     assert_eq!((before.records.len(), before.next), (2, Some(3)));
+}
+
+/// Whoever may append may write a size that no blob has: a redaction does not go on from that.
+#[test]
+fn a_redaction_writes_no_head_that_none_can_go_on_from() {
+    let Some(server) = server() else { return };
+    let (_, log) = log_of_its_own(server, "sizes");
+    let blob = Blob::new(vec![1; 5_000]);
+    let appended = block_on(log.append(bringing(&blob))).unwrap();
+    for size in [1_000_000_000_000_000, i64::MIN, -1] {
+        let damage = format!("UPDATE sizes.blobs SET size = {size}");
+        server.sql(DATABASE, &damage).unwrap();
+        let redaction = removing(&log, appended.first, &blob);
+        let error = block_on(log.redact(redaction)).expect_err("it counts less than nothing");
+        assert!(error.to_string().contains("corrupt"), "{size}: {error}");
+        block_on(log.append(batch("b-1", 1))).unwrap();
+    }
+    server
+        .sql(DATABASE, "UPDATE sizes.blobs SET size = 5000")
+        .unwrap();
+    block_on(log.redact(removing(&log, appended.first, &blob))).unwrap();
+    assert_eq!(block_on(log.check_tables()).unwrap(), [""; 0]);
 }

@@ -9,7 +9,7 @@ use annals_event_log::{
     AppendError, Blob, Blobs, ErrorClass, EventLog, Expectation, Expected, PiecesOf, Position,
     Redaction,
 };
-use annals_store_postgres::{OpenError, PostgresLog, Settings};
+use annals_store_postgres::{Access, OpenError, PostgresLog, Settings};
 use futures::executor::block_on;
 
 use crate::support::{DATABASE, batch, bringing, removing, server, settings};
@@ -126,8 +126,13 @@ fn content_that_is_not_what_it_was_is_not_given_out() {
     };
     let log = PostgresLog::create(&settings).unwrap();
     let blob = Blob::new(vec![1; 5_000]);
+    let nowhere = settings.clone().with_objects(None);
+    let without = PostgresLog::open(&nowhere).unwrap();
     block_on(log.append(bringing(&blob))).unwrap();
-    let without = PostgresLog::open(&settings.clone().with_objects(None)).unwrap();
+    // Who could not show what it appends does not begin to.
+    let error = PostgresLog::open(&nowhere).unwrap_err();
+    assert_eq!(error.code(), "no_object_store", "{error}");
+    PostgresLog::open(&nowhere.with_access(Access::ReadOnly)).unwrap();
     let error = block_on(without.blob(blob.digest())).expect_err("it is not in the database");
     assert!(error.to_string().contains("blobs=FOLDER"), "{error}");
     // Nor does it remove what it cannot reach.
@@ -184,6 +189,9 @@ fn a_redaction_whose_content_cannot_be_removed_is_completed_by_a_repeat() {
     let error = block_on(log.redact(redaction.clone())).unwrap_err();
     assert_eq!(error.class(), ErrorClass::Unavailable, "{error}");
     assert_eq!(block_on(log.blob(gone.digest())).unwrap(), None);
+    // Nobody is told that there is nothing left to remove.
+    let error = block_on(log.confirm()).unwrap_err();
+    assert_eq!(error.class(), ErrorClass::Unavailable, "{error}");
     fs::remove_dir(&object).unwrap();
     fs::rename(&aside, &object).unwrap();
     block_on(log.redact(redaction)).unwrap();
@@ -198,4 +206,60 @@ fn a_file_is_no_place_for_content() {
     let url = format!("postgres://u@127.0.0.1/x?blobs={}", file.path().display());
     let error = Settings::from_url(&url).unwrap_err();
     assert!(error.to_string().contains("it is not a folder"), "{error}");
+}
+
+/// As where a file system is not mounted any more, or another one is in its place.
+#[test]
+fn content_goes_to_no_other_folder() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("blobs");
+    fs::create_dir(&folder).unwrap();
+    let Some(settings) = in_folder(&folder) else {
+        return;
+    };
+    let settings = settings.with_patience(Duration::from_millis(1));
+    let log = PostgresLog::create(&settings).unwrap();
+    let content = |n: u8| bringing(&Blob::new(vec![n; 5_000]));
+    block_on(log.append(content(1))).unwrap();
+    let aside = home.path().join("aside");
+    fs::rename(&folder, &aside).unwrap();
+    for is_made in [false, true] {
+        if is_made {
+            fs::create_dir(&folder).unwrap();
+        }
+        let error = block_on(log.append(content(2))).unwrap_err();
+        assert!(error.to_string().contains("not there any more"), "{error}");
+        assert!(!folder.join(log.log_id().to_string()).exists());
+        // What needs no content goes on.
+        block_on(log.append(batch("a-1", 1))).unwrap();
+    }
+    let error = PostgresLog::open(&settings).unwrap_err();
+    assert_eq!(error.code(), "object_store_failed", "{error}");
+    let read_only = settings.clone().with_access(Access::ReadOnly);
+    PostgresLog::open(&read_only).expect("it may show the rest");
+    fs::remove_dir(&folder).unwrap();
+    fs::rename(&aside, &folder).unwrap();
+    block_on(log.append(content(2))).unwrap();
+    block_on(PostgresLog::open(&settings).unwrap().append(content(3))).unwrap();
+}
+
+/// Whoever may append may also put names on the list of what is to be removed.
+#[test]
+fn names_that_no_object_has_keep_nothing_from_being_removed() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(settings) = in_folder(home.path()) else {
+        return;
+    };
+    let log = PostgresLog::create(&settings).unwrap();
+    let gone = Blob::new(vec![2; 5_000]);
+    block_on(log.append(bringing(&gone))).unwrap();
+    let forged = format!(
+        "INSERT INTO annals.removed_objects SELECT log, '!' || repeat('x', 300) || n
+            FROM annals.logs, generate_series(1, 1500) AS n WHERE log_id = '{}';
+        INSERT INTO annals.removed_objects SELECT log, '' FROM annals.logs WHERE log_id = '{0}'",
+        log.log_id()
+    );
+    server().unwrap().sql(DATABASE, &forged).unwrap();
+    block_on(log.redact(removing(&log, Position(1), &gone))).unwrap();
+    assert_eq!(files(home.path(), &log), 0);
 }

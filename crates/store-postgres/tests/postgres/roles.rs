@@ -8,7 +8,7 @@ use annals_store_postgres::{Access, PostgresLog, Settings};
 use annals_testkit::postgres::{Server, Setup, USER};
 use futures::executor::block_on;
 
-use crate::support::{all, batch};
+use crate::support::{all, batch, database, server, settings};
 
 /// The settings of another user.
 fn of(server: &Server, user: &str) -> Settings {
@@ -110,4 +110,27 @@ fn a_writer_writes_and_a_reader_changes_nothing() {
                 || refused.to_string().contains("must be owner")
         );
     }
+}
+
+/// In a database where everybody may create functions and operators: those that fit better than the server's own would be
+/// called with the rights of the writer.
+#[test]
+fn no_function_of_others_is_called() {
+    let Some(server) = server() else { return };
+    let database = database(server);
+    let others = "CREATE TABLE public.called (by_whom text);
+        CREATE FUNCTION public.times(numeric, integer) RETURNS numeric LANGUAGE plpgsql AS $$ BEGIN
+            INSERT INTO public.called VALUES ('times'); RETURN $1 OPERATOR(pg_catalog.*) $2::numeric; END $$;
+        CREATE OPERATOR public.* (LEFTARG = numeric, RIGHTARG = integer, FUNCTION = public.times);
+        CREATE FUNCTION public.unnest(uuid[]) RETURNS SETOF uuid LANGUAGE plpgsql AS $$ BEGIN
+            INSERT INTO public.called VALUES ('unnest'); RETURN QUERY SELECT pg_catalog.unnest($1); END $$;";
+    server.sql(&database, others).unwrap();
+    let log = PostgresLog::create(&settings(server, &database, "")).unwrap();
+    block_on(log.append(batch("a-1", 2))).unwrap();
+    assert!(block_on(log.leads("catalogue.1")));
+    block_on(log.close());
+    let called = server
+        .sql(&database, "SELECT * FROM public.called")
+        .unwrap();
+    assert_eq!(called, "");
 }

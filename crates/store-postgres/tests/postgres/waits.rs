@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annals_event_log::{
-    Append, AppendError, BatchStatus, Blob, CommitError, EventLog, Position, ReadModels,
-    RedactError, SUBSCRIPTIONS,
+    Append, AppendError, BatchStatus, Blob, Classified, CommitError, EventLog, Position,
+    ReadModels, RedactError, SUBSCRIPTIONS,
 };
 use annals_store_postgres::{AppendFailure, Failure, PostgresLog};
 use annals_testkit::invariants;
@@ -204,4 +204,59 @@ fn a_subscription_s_place_whose_wait_was_cut_short_is_not_acknowledged() {
         matches!(said, Err(CommitError::Checkpoint { .. })),
         "{said:?}"
     );
+}
+
+/// Who answers that something is done already says so of what survives, too.
+#[test]
+fn what_is_done_already_waits_for_standbys_as_well() {
+    let Some(server) = Server::or_say_not_run(&Setup::default()) else {
+        return;
+    };
+    let settings = settings(&server, "postgres", "&patience=0.001");
+    let log = PostgresLog::create(&settings).unwrap();
+    set_waits(&server, true);
+    let append = batch("a-1", 1);
+    thread::scope(|scope| {
+        let appending = scope.spawn(|| block_on(log.append(append.clone())));
+        while !appending.is_finished() {
+            let cancel = format!("SELECT count(pg_cancel_backend(pid)) {WAITS}");
+            server.sql("postgres", &cancel).unwrap();
+            thread::sleep(Duration::from_millis(10));
+        }
+        appending.join().unwrap().expect_err("no standby has it");
+    });
+    let other = PostgresLog::open(&settings.with_patience(PATIENCE)).unwrap();
+    assert_eq!(other.watermark(), Position(1), "it is seen");
+    thread::scope(|scope| {
+        let confirming = scope.spawn(|| block_on(other.confirm()));
+        await_answer(&server, &format!("SELECT count(*) {WAITS}"), |it| it != "0");
+        let is_answered = confirming.is_finished();
+        set_waits(&server, false);
+        assert!(!is_answered);
+        confirming.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn who_creates_a_log_is_told_soon_that_no_standby_has_it() {
+    let Some(server) = Server::or_say_not_run(&Setup::default()) else {
+        return;
+    };
+    // The schema is there.
+    drop(PostgresLog::create(&settings(&server, "postgres", "")).unwrap());
+    set_waits(&server, true);
+    // A piece of work may take five seconds more than a statement.
+    for schema in ["annals", "another"] {
+        let more = format!("&patience=0.001&statement_timeout=0.2&schema={schema}");
+        let settings = settings(&server, "postgres", &more);
+        let begun = Instant::now();
+        let error = PostgresLog::create(&settings).unwrap_err();
+        let took = begun.elapsed();
+        assert!(took < PATIENCE, "{schema}: {took:?}");
+        assert!(error.is_retryable(), "{schema}: {error}");
+        if schema == "annals" {
+            assert_eq!(error.code(), "outcome_unknown", "{error}");
+        }
+    }
+    set_waits(&server, false);
 }
