@@ -28,86 +28,97 @@ pub(crate) struct Checked {
 /// Compares the tables, as they are at one moment.
 pub(crate) async fn tables(shared: &Shared, session: &Session) -> Result<Checked, Failed> {
     let sql = &shared.sql;
-    let (head, records, streams, batches, ids, hashes, models, counts) = try_join!(
+    let (head, records, counts) = try_join!(
         session.prepare_cached(&sql.read_head),
         session.prepare_cached(&sql.check_records),
-        session.prepare_cached(&sql.check_streams),
-        session.prepare_cached(&sql.check_batches),
-        session.prepare_cached(&sql.check_batch_ids),
-        session.prepare_cached(&sql.check_tree),
-        session.prepare_cached(&sql.check_models),
         session.prepare_cached(&sql.check_counts),
     )?;
     let of_log: Parameters<'_> = &[&shared.log];
     session
         .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         .await?;
-    let head = shared.demand_there(
-        session
-            .query_opt(&head, &[&shared.log, &shared.log_id])
-            .await?,
-    )?;
-    let head = Head::read(&head)?;
-    let end = signed(head.position.0);
-    let records = session.query_one(&records, of_log).await?;
-    let streams = session.query(&streams, &[&shared.log, &NAMED]).await?;
-    let batches = session
-        .query(&batches, &[&shared.log, &NAMED, &end])
+    let head = session
+        .query_opt(&head, &[&shared.log, &shared.log_id])
         .await?;
-    let ids = session.query(&ids, &[&shared.log, &NAMED]).await?;
-    let hashes = session.query(&hashes, &[&shared.log, &NAMED, &end]).await?;
-    let models = session.query(&models, &[&shared.log, &NAMED, &end]).await?;
-    let counts = session.query_one(&counts, of_log).await?;
+    let head = Head::read(&shared.demand_there(head)?)?;
+    let mut faults = wrong_end(&head, &session.query_one(&records, of_log).await?)?;
+    faults.extend(named_faults(shared, session, &head).await?);
+    faults.extend(wrong_counts(
+        &head,
+        &session.query_one(&counts, of_log).await?,
+    )?);
     session.batch_execute("ROLLBACK").await?;
-
-    let mut faults = Vec::new();
-    let (found, last) = (
-        unsigned(records.try_get(0)?)?,
-        unsigned(records.try_get(1)?)?,
-    );
-    if (found, last) != (head.position.0, head.position.0) {
-        faults.push(format!(
-            "the log ends at {}, and there are {found} records, the last of which is at {last}",
-            head.position
-        ));
-    }
-    for row in &streams {
-        let stream: &str = row.try_get(0)?;
-        faults.push(format!(
-            "the version of the stream {stream:?} is not that of its last record"
-        ));
-    }
-    for row in &batches {
-        let first: i64 = row.try_get(0)?;
-        faults.push(format!(
-            "the batch from {first} on does not border on the next one"
-        ));
-    }
-    for row in &ids {
-        let first: i64 = row.try_get(0)?;
-        faults.push(format!(
-            "the batch from {first} on has another id than its records name"
-        ));
-    }
-    for row in &hashes {
-        let (level, number): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
-        faults.push(format!(
-            "the tree of the records has no hash {number} of level {level}"
-        ));
-    }
-    for row in &models {
-        let (model, at): (&str, i64) = (row.try_get(0)?, row.try_get(1)?);
-        faults.push(format!(
-            "the read model {model:?} has events up to {at}, and the log ends at {}; `annals rebuild` mends it",
-            head.position
-        ));
-    }
-    faults.extend(wrong_counts(&head, &counts)?);
     Ok(Checked {
         position: head.position.0,
         root: head.frontier.root(),
         faults,
     })
+}
+
+fn wrong_end(head: &Head, records: &Row) -> Result<Vec<String>, Failed> {
+    let (found, last) = (
+        unsigned(records.try_get(0)?)?,
+        unsigned(records.try_get(1)?)?,
+    );
+    if (found, last) == (head.position.0, head.position.0) {
+        return Ok(Vec::new());
+    }
+    Ok(vec![format!(
+        "the log ends at {}, and there are {found} records, the last of which is at {last}",
+        head.position
+    )])
+}
+
+/// Some of the rows of each table that do not fit.
+async fn named_faults(
+    shared: &Shared,
+    session: &Session,
+    head: &Head,
+) -> Result<Vec<String>, Failed> {
+    let (sql, end) = (&shared.sql, signed(head.position.0));
+    let some: Parameters<'_> = &[&shared.log, &NAMED];
+    let up_to_end: Parameters<'_> = &[&shared.log, &NAMED, &end];
+    let mut faults = Vec::new();
+    for row in rows(session, &sql.check_streams, some).await? {
+        let stream: &str = row.try_get(0)?;
+        faults.push(format!(
+            "the version of the stream {stream:?} is not that of its last record"
+        ));
+    }
+    for row in rows(session, &sql.check_batches, up_to_end).await? {
+        let first: i64 = row.try_get(0)?;
+        faults.push(format!(
+            "the batch from {first} on does not border on the next one"
+        ));
+    }
+    for row in rows(session, &sql.check_batch_ids, some).await? {
+        let first: i64 = row.try_get(0)?;
+        faults.push(format!(
+            "the batch from {first} on has another id than its records name"
+        ));
+    }
+    for row in rows(session, &sql.check_tree, up_to_end).await? {
+        let (level, number): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+        faults.push(format!(
+            "the tree of the records has no hash {number} of level {level}"
+        ));
+    }
+    for row in rows(session, &sql.check_models, up_to_end).await? {
+        let (model, at): (&str, i64) = (row.try_get(0)?, row.try_get(1)?);
+        faults.push(format!(
+            "the read model {model:?} has events up to {at}, and the log ends at {end}; `annals rebuild` mends it"
+        ));
+    }
+    Ok(faults)
+}
+
+async fn rows(
+    session: &Session,
+    text: &str,
+    parameters: Parameters<'_>,
+) -> Result<Vec<Row>, Failed> {
+    let statement = session.prepare_cached(text).await?;
+    Ok(session.query(&statement, parameters).await?)
 }
 
 fn wrong_counts(head: &Head, counts: &Row) -> Result<Vec<String>, Failed> {
