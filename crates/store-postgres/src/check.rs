@@ -79,46 +79,37 @@ async fn named_faults(
     let some: Parameters<'_> = &[&shared.log, &NAMED];
     let up_to_end: Parameters<'_> = &[&shared.log, &NAMED, &end];
     let mut faults = Vec::new();
-    for row in rows(session, &sql.check_streams, some).await? {
+    for row in session.query_within(&sql.check_streams, some).await? {
         let stream: &str = row.try_get(0)?;
         faults.push(format!(
             "the version of the stream {stream:?} is not that of its last record"
         ));
     }
-    for row in rows(session, &sql.check_batches, up_to_end).await? {
+    for row in session.query_within(&sql.check_batches, up_to_end).await? {
         let first: i64 = row.try_get(0)?;
         faults.push(format!(
             "the batch from {first} on does not border on the next one"
         ));
     }
-    for row in rows(session, &sql.check_batch_ids, some).await? {
+    for row in session.query_within(&sql.check_batch_ids, some).await? {
         let first: i64 = row.try_get(0)?;
         faults.push(format!(
             "the batch from {first} on has another id than its records name"
         ));
     }
-    for row in rows(session, &sql.check_tree, up_to_end).await? {
+    for row in session.query_within(&sql.check_tree, up_to_end).await? {
         let (level, number): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
         faults.push(format!(
             "the tree of the records has no hash {number} of level {level}"
         ));
     }
-    for row in rows(session, &sql.check_models, up_to_end).await? {
+    for row in session.query_within(&sql.check_models, up_to_end).await? {
         let (model, at): (&str, i64) = (row.try_get(0)?, row.try_get(1)?);
         faults.push(format!(
             "the read model {model:?} has events up to {at}, and the log ends at {end}; `annals rebuild` mends it"
         ));
     }
     Ok(faults)
-}
-
-async fn rows(
-    session: &Session,
-    text: &str,
-    parameters: Parameters<'_>,
-) -> Result<Vec<Row>, Failed> {
-    let statement = session.prepare_cached(text).await?;
-    Ok(session.query(&statement, parameters).await?)
 }
 
 fn wrong_counts(head: &Head, counts: &Row) -> Result<Vec<String>, Failed> {

@@ -145,12 +145,10 @@ async fn attempt(
         session.end(false);
         return Err(failed);
     }
-    let limit = shared.appends.limit();
     let commit = group::commit(shared, &session, works, chains, &written.names, is_again);
-    let done = tokio::time::timeout(limit, commit).await;
-    session.end(matches!(done, Ok(Ok(_))));
-    // The commit may have been sent when time ran out.
-    done.unwrap_or_else(|_| Err(Failed::no_answer(limit)))
+    let done = session.commit_within(commit).await;
+    session.end(done.is_ok());
+    done
 }
 
 async fn alone(

@@ -4,13 +4,14 @@
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::ClientWrapper;
-use tokio::time::timeout;
+use futures::FutureExt;
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
 use crate::error::OpenError;
 use crate::failure::Failure;
 use crate::grants;
+use crate::sessions::within;
 use crate::settings::{Access, Settings};
 use crate::statements::in_schema;
 
@@ -101,8 +102,7 @@ async fn migrate(
 ) -> Result<(), OpenError> {
     let schema = &settings.schema;
     let begun = Instant::now();
-    let made = timeout(limit, make_state(client, schema)).await;
-    match made.unwrap_or_else(|_| Err(Failure::no_answer(limit))) {
+    match within(limit, make_state(client, schema)).await {
         Err(Failure::NoPermission { detail }) => {
             return Err(not_owner(client, settings, detail).await);
         }
@@ -122,17 +122,17 @@ async fn migrate(
             Some(found) if found > KNOWN => return Err(newer(settings, found)),
             _ => {}
         }
-        let taken = timeout(limit, client.execute(&take, &[&own, &lease, &KNOWN])).await;
-        if taken.map_err(|_| Failure::no_answer(limit))?? == 1 {
-            let stepped = timeout(limit, step(client, settings, own)).await;
+        let taken =
+            async { Ok::<_, OpenError>(client.execute(&take, &[&own, &lease, &KNOWN]).await?) };
+        if within(limit, taken).await? == 1 {
+            let stepped = within(limit, step(client, settings, own)).await;
             // The connection is given up with it.
-            let stepped = stepped.unwrap_or_else(|_| Err(Failure::no_answer(limit).into()));
             if matches!(&stepped, Err(OpenError::Server(Failure::Lost { .. }))) {
                 return stepped;
             }
             // Others need not wait until it ends by time.
-            let given = timeout(limit, give_back(client, schema, own)).await;
-            given.map_err(|_| Failure::no_answer(limit))?;
+            let given = give_back(client, schema, own).map(Ok::<_, OpenError>);
+            within(limit, given).await?;
             stepped?;
             continue;
         }

@@ -124,12 +124,16 @@ impl Objects {
 
     /// A name for content that no object has had.
     pub(crate) fn name(digest: Digest) -> String {
-        format!("{digest}-{}", Uuid::new_v4().simple())
+        Objects::named(digest, Uuid::new_v4())
+    }
+
+    fn named(digest: Digest, id: Uuid) -> String {
+        format!("{digest}-{}", id.simple())
     }
 
     /// Whether an object may have this name.
     pub(crate) fn is_name(name: &str) -> bool {
-        let like = Objects::name(Digest([0; 32]));
+        let like = Objects::named(Digest([0; 32]), Uuid::nil());
         let is_like = |(found, like): (u8, u8)| match like {
             b'-' | b':' => found == like,
             _ => found.is_ascii_alphanumeric(),

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
 
 use annals_event_log::tree::Frontier;
 use annals_event_log::{IdSecret, Watermark};
@@ -19,7 +18,7 @@ use crate::metrics::Metrics;
 use crate::migrate;
 use crate::objects::Objects;
 use crate::outcome::Failed;
-use crate::sessions::{Session, Sessions};
+use crate::sessions::{Session, Sessions, within};
 use crate::settings::{Access, Settings};
 use crate::shared::Shared;
 use crate::signals::Signals;
@@ -150,15 +149,6 @@ async fn find_once(
     let found = find(&session, settings, sql, asked).await;
     session.end(found.is_ok());
     found
-}
-
-/// What comes of a step, if it is not too late.
-async fn within<T>(
-    limit: Duration,
-    step: impl Future<Output = Result<T, OpenError>>,
-) -> Result<T, OpenError> {
-    let done = tokio::time::timeout(limit, step).await;
-    done.unwrap_or_else(|_| Err(Failure::no_answer(limit).into()))
 }
 
 /// What to do, the id of a log that is made, and whether an attempt before this one may have made it.

@@ -73,7 +73,8 @@ impl Job {
     }
 }
 
-/// What took a job has ended without an answer, which it does not unless it has failed: nobody knows how far it came.
+/// The loop that took a job has ended without an answer, as it does only where it has failed: how far it came is not
+/// known.
 fn unanswered() -> AppendFailure {
     let detail = "the loop that commits has ended".to_owned();
     let failed = Failed {

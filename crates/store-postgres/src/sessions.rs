@@ -22,6 +22,15 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The parameters of a statement.
 pub(crate) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
+/// What comes of a step, if it is not too late.
+pub(crate) async fn within<T, E: From<Failure>>(
+    limit: Duration,
+    step: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let done = tokio::time::timeout(limit, step).await;
+    done.unwrap_or_else(|_| Err(Failure::no_answer(limit).into()))
+}
+
 /// A connection, for one piece of work.
 pub(crate) struct Session {
     client: Object,
@@ -57,10 +66,7 @@ impl Session {
         &self,
         step: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Failed> {
-        match tokio::time::timeout(self.limit, step).await {
-            Ok(done) => done.map_err(Into::into),
-            Err(_) => Err(Failure::no_answer(self.limit).into()),
-        }
+        within(self.limit, async { step.await.map_err(Into::into) }).await
     }
 
     /// Has a statement executed as such a step.

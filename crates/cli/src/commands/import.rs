@@ -65,11 +65,9 @@ async fn recordings(
     let bar = progress::bar("importing bytes", None);
     let imported = import::recordings(&annals, path, agent, &options, &mut shown(&bar)).await;
     bar.finish_and_clear();
-    super::search::keep_up(context, &annals).await;
-    let confirmed = annals.log().confirm().await;
-    annals.close().await;
+    let ended = end(context, &annals).await;
     let reports = imported?;
-    confirmed?;
+    ended?;
     for report in &reports {
         print(context, report)?;
     }
@@ -108,6 +106,15 @@ async fn forge(args: &ImportForge, context: &mut Context) -> Result<(), CliError
     imported(context, "importing files", import).await
 }
 
+/// Ends an import, also one that failed: what was imported before stays, and is not imported again.
+async fn end(context: &mut Context, annals: &Annals) -> Result<(), CliError> {
+    super::search::keep_up(context, annals).await;
+    // What was there already may be of an import that was not told whether it survives.
+    let confirmed = annals.log().confirm().await;
+    annals.close().await;
+    Ok(confirmed?)
+}
+
 async fn imported(
     context: &mut Context,
     what: &'static str,
@@ -117,13 +124,9 @@ async fn imported(
     let bar = progress::bar(what, None);
     let imported = import(&annals, &mut shown(&bar)).await;
     bar.finish_and_clear();
-    super::search::keep_up(context, &annals).await;
-    // What was there already may be of an import that was not told whether it survives.
-    let confirmed = annals.log().confirm().await;
-    // What was imported before a failure stays, and is not imported again.
-    annals.close().await;
+    let ended = end(context, &annals).await;
     let report = imported?;
-    confirmed?;
+    ended?;
     print(context, &report)?;
     all_read(&[report])
 }

@@ -19,6 +19,7 @@ use annals::domain::run::Event as RunEvent;
 use annals::event_log::{Position, Query};
 use serde_json::{Value, json};
 
+use crate::hook::HOOK;
 use crate::hook_disk::unshare;
 use crate::support::Place;
 
@@ -138,7 +139,7 @@ fn start(place: &Place, args: &[&str], input: &str) -> Child {
 fn play(place: &Place, input: &str, how: How) -> bool {
     let args: &[&str] = match how {
         How::Hurried => &["hook", "claude", "--deadline", "1"],
-        _ => &["hook", "claude", "--deadline", "60000"],
+        _ => &HOOK,
     };
     let mut child = start(place, args, input);
     if let How::Killed(ms) = how {

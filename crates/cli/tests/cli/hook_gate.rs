@@ -30,14 +30,6 @@ fn asks(id: &str, command: &str) -> String {
     event.to_string()
 }
 
-const GATE: &[&str] = &[
-    "hook",
-    "claude",
-    "--deadline",
-    "60000",
-    "--gate",
-    "policy.cedar",
-];
 const CLOSED: &[&str] = &[
     "hook",
     "claude",
@@ -47,6 +39,8 @@ const CLOSED: &[&str] = &[
     "policy.cedar",
     "--fail-closed",
 ];
+/// The same without `--fail-closed`.
+const GATE: &[&str] = CLOSED.split_at(CLOSED.len() - 1).0;
 
 /// What Claude Code is answered: the decision and its reason.
 fn decision(ran: &Ran) -> (String, String) {
