@@ -90,7 +90,7 @@ pub(crate) fn shown(url: &str) -> String {
         Some((before, place)) => {
             let name = before.split([':', '?', '@', '/']).next();
             shown.push_str(name.unwrap_or_default());
-            // Then nobody knows where the password is.
+            // Where the password is cannot be told then.
             if before.contains('?') {
                 return shown + "@***";
             }

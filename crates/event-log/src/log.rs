@@ -258,7 +258,7 @@ pub trait EventLog: Send + Sync {
     /// that this is not known. A store that shows nothing before, and one that is open for reading only, does nothing.
     ///
     /// # Errors
-    /// [`ReadError`]; nobody knows then whether it survives.
+    /// [`ReadError`]; whether it survives is not known then.
     async fn confirm(&self) -> Result<(), ReadError> {
         Ok(())
     }

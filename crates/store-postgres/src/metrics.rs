@@ -27,7 +27,7 @@ pub(crate) enum Outcome {
     Acknowledged,
     /// Nothing was stored.
     Refused,
-    /// Nobody knows yet.
+    /// Not known yet.
     Unknown,
 }
 

@@ -63,7 +63,7 @@ pub(crate) enum Job {
 }
 
 impl Job {
-    /// Tells its caller that it was not done, or that nobody knows.
+    /// Tells its caller that it was not done, or that its outcome is not known.
     pub(crate) fn fail(self, failed: AppendFailure) {
         // A caller that is gone has dropped its future; that is allowed.
         match self {

@@ -47,7 +47,7 @@ impl Deref for Session {
 }
 
 impl Session {
-    /// Gives the connection back, or ends it where the work failed: nobody knows then what state it is in, and the
+    /// Gives the connection back, or ends it where the work failed: what state it is in is not known then, and the
     /// server rolls back what was open.
     pub(crate) fn end(self, is_well: bool) {
         match is_well {
@@ -95,7 +95,7 @@ impl Session {
         self.within(queried).await
     }
 
-    /// The same with a step that commits: where no answer comes, nobody knows what became of it.
+    /// The same with a step that commits: where no answer comes, its outcome is not known.
     pub(crate) async fn commit_within<T>(
         &self,
         step: impl Future<Output = Result<T, Failed>>,
@@ -111,7 +111,7 @@ impl Session {
         self.warnings.load(Ordering::Acquire)
     }
 
-    /// Demands that none was since: otherwise nobody knows whether the standbys have this one.
+    /// Demands that none was since: otherwise it is not known whether the standbys have this one.
     pub(crate) fn demand_no_warning(&self, before: u64) -> Result<(), Failed> {
         match self.warnings() == before {
             true => Ok(()),

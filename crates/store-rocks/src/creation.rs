@@ -116,7 +116,12 @@ fn look(path: &Path) -> io::Result<Found> {
             return Ok(Found::Other);
         }
         is_begun |= is_new;
-        let bytes = entry.metadata()?.len();
+        let bytes = match entry.metadata() {
+            Ok(metadata) => metadata.len(),
+            // The process that creates the log has given it another name meanwhile, as RocksDB does.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
         if name.ends_with(".log") {
             logs += bytes;
         } else if bytes > 0 && (name.ends_with(".sst") || name.ends_with(".blob")) {

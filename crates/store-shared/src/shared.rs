@@ -21,9 +21,6 @@ use crate::stranger::Stranger;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The same where the log is opened: who waits there is not in the middle of something.
 const TO_OPEN: Duration = Duration::from_secs(5);
-/// How long a folder may look like none of a log while another process creates one in it: a user who names another folder
-/// waits no longer to be told.
-const TO_CREATE: Duration = Duration::from_secs(1);
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
 
 /// A log in a folder, open for writing in any number of processes.
@@ -159,18 +156,12 @@ impl SharedLog {
     /// # Errors
     /// [`ShareError`].
     pub fn open_or_create(path: &Path, options: &Options) -> Result<SharedLog, ShareError> {
-        let begun = Instant::now();
-        let deadline = begun + TO_OPEN;
+        let deadline = Instant::now() + TO_OPEN;
         loop {
             match SharedLog::open(path, options) {
                 Err(ShareError::Open(
                     OpenError::NotFound { .. } | OpenError::CreationInterrupted { .. },
                 )) => {}
-                // Between two of the files that another process creates it with, it looks like none.
-                Err(ShareError::Open(OpenError::NotALog { .. })) if begun.elapsed() < TO_CREATE => {
-                    std::thread::sleep(BETWEEN_ATTEMPTS);
-                    continue;
-                }
                 opened => return opened,
             }
             match SharedLog::create(path, options) {

@@ -12,7 +12,7 @@ pub(crate) struct Git {
     pub(crate) rest: Vec<Word>,
     /// The folders that it changes to first.
     pub(crate) dirs: Vec<Word>,
-    /// Why nobody knows what it runs.
+    /// Why it cannot be told what it runs.
     pub(crate) unsure: Option<String>,
     /// Whether it works on a repository that is elsewhere.
     pub(crate) is_elsewhere: bool,

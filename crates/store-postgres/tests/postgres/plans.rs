@@ -56,6 +56,32 @@ fn content_and_what_removes_it_is_found_by_whole_keys() {
     assert!(read <= 100, "a redaction reads {read} rows");
 }
 
+/// An opening for writing asks whether any content is in an object store. Here none is.
+#[test]
+fn an_opening_does_not_look_at_every_blob() {
+    let Some(server) = server() else { return };
+    let database = database(server);
+    let settings = settings(server, &database, "");
+    let log = PostgresLog::create(&settings).unwrap();
+    let counted = Counted {
+        server,
+        database,
+        log: &log,
+    };
+    let bring = |_| {
+        let content = Blob::new([&log.watermark().0.to_be_bytes()[..], &[1; 5_000]].concat());
+        block_on(log.append(bringing(&content))).unwrap();
+    };
+    (0..STREAMS).for_each(bring);
+    let before = counted.rows(bring);
+    for _ in 0..5 {
+        drop(PostgresLog::open(&settings).unwrap());
+    }
+    let read = counted.rows(bring) - before;
+    // Those of the appends that make the server count included.
+    assert!(read < STREAMS, "five openings read {read} rows");
+}
+
 /// A log in a database of its own, by what the server counts of it.
 struct Counted<'a> {
     server: &'a Server,

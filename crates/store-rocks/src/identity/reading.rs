@@ -11,22 +11,57 @@ use crate::directories::is_empty;
 use crate::error::OpenError;
 use crate::{creation, folder, watermark_file};
 
-/// Reads the file and answers with the log's id; alters nothing.
+/// How often a directory is looked at once more that changed meanwhile. A creation changes twice what is looked at.
+const LOOKS: u32 = 8;
+
+/// Reads the file and answers with the log's id; alters nothing. A log that another process creates meanwhile is there,
+/// or its creation is not finished: it never looks like damage, or like something else.
 pub(crate) fn read(directory: &Path) -> Result<Uuid, OpenError> {
+    let is_there = |name: &str| fs::symlink_metadata(directory.join(name)).is_ok();
+    let mut look = 1;
+    loop {
+        let is_begun = is_there(NEW_NAME);
+        let read = read_once(directory);
+        let has_changed = || is_there(NAME) || is_there(NEW_NAME) != is_begun;
+        match read {
+            Err(Unread::Absent(_)) if look < LOOKS && has_changed() => look += 1,
+            Err(Unread::Absent(error) | Unread::Other(error)) => return Err(error),
+            Ok(log_id) => return Ok(log_id),
+        }
+    }
+}
+
+/// Why the file was not read.
+enum Unread {
+    /// There is none, and what the directory is then.
+    Absent(OpenError),
+    /// Anything else.
+    Other(OpenError),
+}
+
+impl From<OpenError> for Unread {
+    fn from(error: OpenError) -> Unread {
+        Unread::Other(error)
+    }
+}
+
+fn read_once(directory: &Path) -> Result<Uuid, Unread> {
     let path = directory.join(NAME);
     let content = match folder::read_file(&path) {
         Ok(content) => content,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(absent(directory)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(Unread::Absent(absent(directory)));
+        }
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-            return Err(not_a_log(directory, "it is not a directory"));
+            return Err(not_a_log(directory, "it is not a directory").into());
         }
         // Nothing that we wrote is longer.
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-            return Err(not_ours(directory));
+            return Err(not_ours(directory).into());
         }
-        Err(error) => return Err(OpenError::io(&path, error)),
+        Err(error) => return Err(OpenError::io(&path, error).into()),
     };
-    parse(directory, &String::from_utf8_lossy(&content))
+    Ok(parse(directory, &String::from_utf8_lossy(&content))?)
 }
 
 /// What a directory without the file ANNALS is.
@@ -93,5 +128,47 @@ fn not_a_log(path: &Path, reason: &str) -> OpenError {
     OpenError::NotALog {
         path: path.to_owned(),
         reason: reason.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::{Options, RocksLog};
+
+    /// How many logs are created while another thread looks on.
+    const CREATED: usize = 100;
+
+    #[test]
+    fn a_log_that_is_being_created_looks_like_nothing_else() {
+        let home = tempfile::tempdir().unwrap();
+        let options = Options {
+            sync: false,
+            ..Options::default()
+        };
+        for number in 0..CREATED {
+            let path = home.path().join(number.to_string());
+            let is_created = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !is_created.load(Ordering::Acquire) {
+                        match read(&path) {
+                            Ok(_)
+                            | Err(
+                                OpenError::NotFound { .. } | OpenError::CreationInterrupted { .. },
+                            ) => {}
+                            Err(error) => panic!("{error}"),
+                        }
+                    }
+                });
+                let created = RocksLog::create(&path, &options);
+                is_created.store(true, Ordering::Release);
+                created.unwrap();
+            });
+        }
     }
 }
