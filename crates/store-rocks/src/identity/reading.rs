@@ -21,47 +21,34 @@ pub(crate) fn read(directory: &Path) -> Result<Uuid, OpenError> {
     let mut look = 1;
     loop {
         let is_begun = is_there(NEW_NAME);
-        let read = read_once(directory);
-        let has_changed = || is_there(NAME) || is_there(NEW_NAME) != is_begun;
-        match read {
-            Err(Unread::Absent(_)) if look < LOOKS && has_changed() => look += 1,
-            Err(Unread::Absent(error) | Unread::Other(error)) => return Err(error),
-            Ok(log_id) => return Ok(log_id),
+        if let Some(log_id) = read_once(directory)? {
+            return Ok(log_id);
         }
+        let error = absent(directory);
+        let has_changed = is_there(NAME) || is_there(NEW_NAME) != is_begun;
+        if look == LOOKS || !has_changed {
+            return Err(error);
+        }
+        look += 1;
     }
 }
 
-/// Why the file was not read.
-enum Unread {
-    /// There is none, and what the directory is then.
-    Absent(OpenError),
-    /// Anything else.
-    Other(OpenError),
-}
-
-impl From<OpenError> for Unread {
-    fn from(error: OpenError) -> Unread {
-        Unread::Other(error)
-    }
-}
-
-fn read_once(directory: &Path) -> Result<Uuid, Unread> {
+/// The log's id, or none where there is no file ANNALS.
+fn read_once(directory: &Path) -> Result<Option<Uuid>, OpenError> {
     let path = directory.join(NAME);
     let content = match folder::read_file(&path) {
         Ok(content) => content,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(Unread::Absent(absent(directory)));
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-            return Err(not_a_log(directory, "it is not a directory").into());
+            return Err(not_a_log(directory, "it is not a directory"));
         }
         // Nothing that we wrote is longer.
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-            return Err(not_ours(directory).into());
+            return Err(not_ours(directory));
         }
-        Err(error) => return Err(OpenError::io(&path, error).into()),
+        Err(error) => return Err(OpenError::io(&path, error)),
     };
-    Ok(parse(directory, &String::from_utf8_lossy(&content))?)
+    parse(directory, &String::from_utf8_lossy(&content)).map(Some)
 }
 
 /// What a directory without the file ANNALS is.
