@@ -8,7 +8,7 @@
 //! | Module | What it reads or writes |
 //! | --- | --- |
 //! | [`import`] | recordings of coding agents; [`import::recordings`] finds out whose a file is |
-//! | [`claude`], [`codex`], [`copilot`], [`gemini`], [`opencode`], [`openhands`], [`swe_agent`], [`atif`] | the formats of these recordings |
+//! | [`claude`], [`codex`], [`copilot`], [`copilot_chat`], [`cursor`], [`gemini`], [`opencode`], [`openhands`], [`swe_agent`], [`atif`] | the formats of these recordings |
 //! | [`atif_export`], [`raw`] | trajectories in ATIF; the text of recordings that was kept |
 //! | [`git`], [`git_internal`], [`contracts`], [`forge`] | git's history, git-internal's objects, sessions as Contracts has them, a `.forge` folder |
 //! | [`verbatim`] | a log as text, out and in |
@@ -47,6 +47,8 @@ pub mod claude;
 pub mod codex;
 pub mod contracts;
 pub mod copilot;
+pub mod copilot_chat;
+pub mod cursor;
 mod diff;
 pub mod forge;
 pub mod gemini;

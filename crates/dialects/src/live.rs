@@ -29,29 +29,11 @@
 use crate::transcript::agent::Agent;
 use crate::transcript::edit::{FileUse, Patch};
 use crate::transcript::item::COUNTS;
-use crate::{claude, codex, gemini};
+use crate::{claude, codex, cursor, gemini};
 
 pub use crate::transcript::live::{Live, Outcome};
 pub use crate::transcript::telling::{
     Around, CallStep, CallTold, Decided, FileSays, LiveAgent, Telling, Told,
-};
-
-/// Cursor, of which no transcripts are imported.
-static CURSOR: Agent = Agent {
-    key: "cursor",
-    actor: "cursor",
-    provider: "cursor",
-    version_key: "cursor_version",
-    no_model: "",
-    token_paths: [""; COUNTS],
-    setting_paths: ["cwd", "", "cursor_version"],
-    time_path: "",
-    session_path: "conversation_id",
-    files: |_, _| Vec::<FileUse>::new(),
-    edits: |_| false,
-    patch: |_| Patch::default(),
-    asked: |text| Some(text),
-    begins_beside: |_| false,
 };
 
 /// Any other agent, which tells of its work by the conventions of OpenTelemetry.
@@ -62,7 +44,14 @@ static OTEL: Agent = Agent {
     version_key: "agent_version",
     session_path: "gen_ai.conversation.id",
     setting_paths: ["", "", "service.version"],
-    ..CURSOR
+    no_model: "",
+    token_paths: [""; COUNTS],
+    time_path: "",
+    files: |_, _| Vec::<FileUse>::new(),
+    edits: |_| false,
+    patch: |_| Patch::default(),
+    asked: |text| Some(text),
+    begins_beside: |_| false,
 };
 
 /// The keys of the agents that are recorded as they work.
@@ -74,7 +63,7 @@ fn all() -> [&'static Agent; 5] {
     [
         claude::KIND.agent,
         codex::KIND.agent,
-        &CURSOR,
+        cursor::KIND.agent,
         gemini::KIND.agent,
         &OTEL,
     ]

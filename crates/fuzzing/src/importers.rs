@@ -68,6 +68,16 @@ pub(crate) fn gemini(data: &[u8]) {
     recording("gemini", "session.jsonl", data);
 }
 
+/// A database of Copilot Chat.
+pub(crate) fn copilot_chat(data: &[u8]) {
+    recording("copilot-chat", "agent-traces.db", data);
+}
+
+/// A transcript of Cursor.
+pub(crate) fn cursor(data: &[u8]) {
+    recording("cursor", "transcript.jsonl", data);
+}
+
 /// A database of OpenCode.
 pub(crate) fn opencode(data: &[u8]) {
     recording("opencode", "opencode.db", data);

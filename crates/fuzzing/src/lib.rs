@@ -31,7 +31,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 29] = [
+pub const TARGETS: [Target; 31] = [
     target("record", parsers::record, seeds::records),
     target("wire", parsers::wire, seeds::structures),
     target("chunk", parsers::chunk, seeds::chunks),
@@ -52,6 +52,12 @@ pub const TARGETS: [Target; 29] = [
     target("import_gemini", importers::gemini, seeds::gemini),
     target("import_codex", importers::codex, seeds::codex),
     target("import_copilot", importers::copilot, seeds::copilot),
+    target(
+        "import_copilot_chat",
+        importers::copilot_chat,
+        seeds::copilot_chat,
+    ),
+    target("import_cursor", importers::cursor, seeds::cursor),
     target("import_opencode", importers::opencode, seeds::opencode),
     target("import_openhands", importers::openhands, seeds::openhands),
     target("import_swe_agent", importers::swe_agent, seeds::swe_agent),

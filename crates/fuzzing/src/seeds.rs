@@ -328,6 +328,23 @@ pub(crate) fn swe_agent() -> Vec<Vec<u8>> {
     texts_of(&[run])
 }
 
+pub(crate) fn copilot_chat() -> Vec<Vec<u8>> {
+    vec![include_bytes!("../seeds/copilot_chat.db").to_vec()]
+}
+
+pub(crate) fn cursor() -> Vec<Vec<u8>> {
+    let lines = [
+        r#"{"role":"user","message":{"content":[{"type":"text","text":"<timestamp>Sunday, Aug 2, 2026, 3:51 AM (UTC-7)</timestamp>\n<user_query>\nAdd a cache\n</user_query>"}]}}"#,
+        r#"{"role":"assistant","message":{"content":[{"type":"text","text":"Yes"},{"type":"tool_use","name":"Write","input":{"path":"/w/a","contents":"x"}},{"type":"tool_use","name":"StrReplace","input":{"path":"/w/a","old_string":"x","new_string":"y"}}]}}"#,
+        r#"{"role":"assistant","message":{"content":[{"type":"tool_use","id":"c","name":"ApplyPatch","input":"*** Begin Patch\n*** Delete File: a\n*** End Patch"}]}}"#,
+        r#"{"role":"user","message":{"content":[{"type":"tool_result","tool_use_id":"c","content":"done"}]}}"#,
+        r#"{"type":"turn_ended","status":"success"}"#,
+    ];
+    let mut seeds = texts_of(&lines);
+    seeds.push(lines.join("\n").into_bytes());
+    seeds
+}
+
 pub(crate) fn opencode() -> Vec<Vec<u8>> {
     vec![include_bytes!("../seeds/opencode.db").to_vec()]
 }

@@ -106,6 +106,8 @@ targets![
     import_gemini,
     import_codex,
     import_copilot,
+    import_copilot_chat,
+    import_cursor,
     import_opencode,
     import_openhands,
     import_swe_agent,

@@ -21,6 +21,7 @@ line, the rest is read, and the exit status is then 1.
 Examples:
   annals import ~/.claude                 every session of Claude Code
   annals import ~/.codex                  every session of Codex
+  annals import ~/.cursor/projects        every transcript of Cursor's agent
   annals import ~/.local/share/opencode   every session of OpenCode
   annals import session.jsonl             a recording; the report says whose it is
   annals import codex rollout.jsonl       a recording of Codex, and nothing else

@@ -9,7 +9,7 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 52] = [
+    let commands: [&[&str]; 54] = [
         &["init"],
         &["apply"],
         &["commands"],
@@ -18,6 +18,8 @@ fn every_command_has_help_with_examples() {
         &["import", "git"],
         &["import", "claude"],
         &["import", "codex"],
+        &["import", "copilot-chat"],
+        &["import", "cursor"],
         &["import", "opencode"],
         &["import", "atif"],
         &["import", "contracts"],

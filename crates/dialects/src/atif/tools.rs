@@ -33,10 +33,14 @@ pub(crate) static AGENT: Agent = Agent {
     begins_beside: |_| false,
 };
 
-/// The agents whose tools are known: all others.
+/// Agents whose recordings were not imported when trajectories were first: to know their tools would make other events
+/// of a trajectory that a log may have.
+const LATER: [&str; 2] = ["copilot-chat", "cursor"];
+
+/// The agents whose tools are known.
 fn known() -> impl Iterator<Item = &'static Agent> {
     let agents = FORMATS.iter().map(|kind| kind.agent);
-    agents.filter(|agent| agent.key != KEY)
+    agents.filter(|agent| agent.key != KEY && !LATER.contains(&agent.key))
 }
 
 fn asked(text: &str) -> Option<&str> {

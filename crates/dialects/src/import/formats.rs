@@ -3,14 +3,18 @@
 use super::error::ImportError;
 use super::format::{Head, Kind};
 use crate::lines::BYTE_ORDER_MARK;
-use crate::{atif, claude, codex, copilot, gemini, opencode, openhands, swe_agent};
+use crate::{
+    atif, claude, codex, copilot, copilot_chat, cursor, gemini, opencode, openhands, swe_agent,
+};
 
 /// All formats. A file is of the first one that recognizes it.
-pub(crate) static FORMATS: [&Kind; 8] = [
+pub(crate) static FORMATS: [&Kind; 10] = [
     &atif::KIND,
     &claude::KIND,
     &codex::KIND,
     &copilot::KIND,
+    &copilot_chat::KIND,
+    &cursor::KIND,
     &gemini::KIND,
     &opencode::KIND,
     &openhands::KIND,

@@ -89,6 +89,7 @@ impl Importer<'_> {
                 text,
                 compaction,
             } => {
+                item.count(&[], &mut spoken.load.fields);
                 let data = FrameData {
                     compaction: spoken.load.json(compaction.as_deref()),
                     ..spoken.data()

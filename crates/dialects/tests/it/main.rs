@@ -15,6 +15,8 @@ mod claude;
 mod codex;
 mod contracts;
 mod copilot;
+mod copilot_chat;
+mod cursor;
 mod forge;
 mod gemini;
 mod git;

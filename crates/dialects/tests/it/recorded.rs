@@ -8,8 +8,8 @@ use std::path::Path;
 use annals::projections::Entry;
 use annals_dialects::ImportReport;
 use annals_dialects::import::{self, GrowingRecordings, ImportError, ImportOptions};
-use annals_domain::AnyEvent;
 use annals_domain::run::{Event as RunEvent, ToolInvoked};
+use annals_domain::{AnyEvent, RunId};
 use futures::executor::block_on;
 
 use crate::claude::log::Log;
@@ -197,6 +197,15 @@ pub(crate) fn calls(log: &Log) -> Vec<String> {
         _ => None,
     });
     calls.collect()
+}
+
+/// How many tool calls a run has.
+pub(crate) fn calls_of(log: &Log, run: RunId) -> usize {
+    let is_own = |entry: &&Entry| {
+        let is_call = matches!(&entry.event, AnyEvent::Run(RunEvent::ToolInvoked(_)));
+        is_call && entry.stream.id == run.0
+    };
+    log.entries().iter().filter(is_own).count()
 }
 
 /// The prompts of a log.

@@ -1,0 +1,914 @@
+//! Spans of Copilot Chat's databases, and the entries that they are.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use annals_domain::Timestamp;
+use annals_domain::pipeline::FrameKind;
+use annals_event_log::{Digest, IdSecret};
+use chrono::DateTime;
+use lru::LruCache;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{fields, ids, tools};
+use crate::import::database::Row;
+use crate::import::members::{Members, elements, json_text};
+use crate::transcript::item::{
+    Course, Details, Entry, Evidence, Item, Origin, Read, Said, Setting, Source, Speaker, Usage,
+    What,
+};
+use crate::transcript::texts;
+
+/// So many spans, calls and messages are remembered.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
+
+/// At most so many bytes of a span are held.
+const HELD: usize = 64 << 20;
+
+/// At most so many attributes of a span are counted one by one.
+const COUNTED: usize = 1_000;
+
+/// The code of a span that failed.
+const FAILED: &str = "2";
+
+/// What was read of a database so far.
+pub(super) struct Spans {
+    /// Where the work of each span belongs, by its id.
+    places: LruCache<String, Place>,
+    /// Where each call was asked for, by its id.
+    calls: LruCache<String, Place>,
+    /// What was said to a model, as a digest, by the chain that it was said in.
+    said: LruCache<(String, Digest), ()>,
+    /// The sessions whose agent began.
+    begun: LruCache<String, ()>,
+    /// The span whose attributes are read.
+    span: Option<Span>,
+    /// Spans beside a session whose agent began later, and how many bytes these are.
+    beside: Vec<Span>,
+    waiting: usize,
+    /// What names of messages follow from, which have none.
+    names: Option<IdSecret>,
+    /// Whether nothing is written any more.
+    is_ended: bool,
+}
+
+impl Default for Spans {
+    fn default() -> Spans {
+        Spans::new(false)
+    }
+}
+
+/// Where the work of a span belongs.
+#[derive(Debug, Clone)]
+struct Place {
+    session: String,
+    course: Course,
+    branch: Option<String>,
+}
+
+impl Place {
+    fn main(session: String) -> Place {
+        Place {
+            session,
+            course: Course::Main,
+            branch: None,
+        }
+    }
+
+    /// The name of the chain, among those of all sessions.
+    fn chain(&self) -> String {
+        match &self.course {
+            Course::Side(name) => format!("{}/{name}", self.session),
+            _ => self.session.clone(),
+        }
+    }
+
+    fn is_main(&self) -> bool {
+        self.course == Course::Main
+    }
+}
+
+/// A span, as far as it was read.
+struct Span {
+    /// Its name among those of all databases.
+    name: String,
+    id: String,
+    columns: BTreeMap<&'static str, String>,
+    attributes: BTreeMap<String, String>,
+    events: Vec<Event>,
+    /// How many bytes are held, and how many attributes and events were passed over.
+    held: usize,
+    passed_over: usize,
+}
+
+/// What happened in a span.
+struct Event {
+    name: String,
+    at: Option<Timestamp>,
+    attributes: Box<RawValue>,
+}
+
+impl Span {
+    fn of(row: &Row) -> Span {
+        let columns = row.cells.iter();
+        let columns: BTreeMap<&str, String> = columns
+            .map(|(name, text)| (*name, text.as_str().to_owned()))
+            .collect();
+        let id = columns.get("span_id").cloned().unwrap_or_default();
+        let trace = columns.get("trace_id").map_or("", String::as_str);
+        Span {
+            name: format!("{trace}/{id}"),
+            held: columns.values().map(String::len).sum(),
+            id,
+            columns,
+            attributes: BTreeMap::new(),
+            events: Vec::new(),
+            passed_over: 0,
+        }
+    }
+
+    /// Takes over an attribute: its value, if that is read.
+    fn attribute(&mut self, row: &Row) {
+        let key = row.cell("key").unwrap_or_default();
+        let value = row.cell("value").unwrap_or_default();
+        let is_read = fields::READ.contains(&key);
+        let value = if is_read { value } else { "" };
+        let bytes = key.len() + value.len();
+        if self.held + bytes > HELD || (!is_read && self.attributes.len() >= COUNTED) {
+            self.passed_over += 1;
+            return;
+        }
+        self.held += bytes;
+        self.attributes.insert(key.to_owned(), value.to_owned());
+    }
+
+    /// Takes over an event.
+    fn event(&mut self, row: &Row) {
+        let attributes = row.cell("attributes").unwrap_or("{}");
+        if self.held + attributes.len() > HELD || self.events.len() >= COUNTED {
+            self.passed_over += 1;
+            return;
+        }
+        self.held += attributes.len();
+        self.events.push(Event {
+            name: row.cell("name").unwrap_or_default().to_owned(),
+            at: row.cell("timestamp_ms").and_then(time),
+            attributes: json(attributes),
+        });
+    }
+
+    fn column(&self, name: &str) -> Option<&str> {
+        let text = self.columns.get(name).map(String::as_str);
+        text.filter(|text| !text.trim().is_empty())
+    }
+
+    fn read(&self, name: &str) -> Option<&str> {
+        let text = self.attributes.get(name).map(String::as_str);
+        text.filter(|text| !text.trim().is_empty())
+    }
+
+    fn operation(&self) -> &str {
+        self.column("operation_name").unwrap_or("(none)")
+    }
+
+    fn began(&self) -> Option<Timestamp> {
+        self.column("start_time_ms").and_then(time)
+    }
+
+    fn ended(&self) -> Option<Timestamp> {
+        let ended = self.column("end_time_ms").and_then(time);
+        ended.or_else(|| self.began())
+    }
+
+    fn duration_ms(&self) -> Option<u64> {
+        let [began, ended] = ["start_time_ms", "end_time_ms"].map(|name| {
+            let time: Option<f64> = self.column(name)?.parse().ok();
+            time.filter(|time| time.is_finite())
+        });
+        let took = (ended? - began?).max(0.0).round();
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is whole and in range"
+        )]
+        (took < 1e15).then_some(took as u64)
+    }
+
+    fn has_failed(&self) -> bool {
+        self.column("status_code") == Some(FAILED)
+    }
+
+    /// The session that it says it is of.
+    fn session(&self) -> Option<String> {
+        let own = self.column("chat_session_id");
+        own.or_else(|| self.read(fields::SESSION))
+            .map(str::to_owned)
+    }
+
+    /// The session that the program made it beside.
+    fn beside(&self) -> Option<&str> {
+        let is_root = self.column("parent_span_id").is_none() && self.session().is_none();
+        self.read(fields::PARENT_SESSION).filter(|_| is_root)
+    }
+
+    /// Its columns and attributes as JSON, in which those that are not read are empty.
+    fn text(&self) -> String {
+        let mut all: BTreeMap<&str, serde_json::Value> = BTreeMap::new();
+        for (name, text) in &self.columns {
+            all.insert(name, text.as_str().into());
+        }
+        let attributes = self.attributes.iter();
+        let attributes: serde_json::Map<String, serde_json::Value> = attributes
+            .map(|(key, value)| (key.clone(), value.as_str().into()))
+            .collect();
+        all.insert("attributes", attributes.into());
+        serde_json::to_string(&all).unwrap_or_default()
+    }
+}
+
+impl Spans {
+    /// Nothing was read yet; `is_ended` says that nothing is written any more.
+    pub(super) fn new(is_ended: bool) -> Spans {
+        Spans {
+            places: LruCache::new(REMEMBERED),
+            calls: LruCache::new(REMEMBERED),
+            said: LruCache::new(REMEMBERED),
+            begun: LruCache::new(REMEMBERED),
+            span: None,
+            beside: Vec::new(),
+            waiting: 0,
+            names: None,
+            is_ended,
+        }
+    }
+
+    /// What a row says: a span says it when all of its rows were read.
+    pub(super) fn row(&mut self, row: &Row, names: Option<&IdSecret>) -> Vec<Read> {
+        if self.names.is_none() {
+            self.names = names.cloned();
+        }
+        if row.table == "spans" {
+            let reads = self.newest();
+            self.span = Some(Span::of(row));
+            return reads;
+        }
+        let id = row.cell("span_id").unwrap_or_default();
+        match self.span.as_mut().filter(|span| span.id == id) {
+            Some(span) if row.table == "span_attributes" => span.attribute(row),
+            Some(span) => span.event(row),
+            None => {
+                let kind = match row.table {
+                    "span_attributes" => "attribute of a span that is not there",
+                    _ => "event of a span that is not there",
+                };
+                return vec![skipped(kind, String::new())];
+            }
+        }
+        Vec::new()
+    }
+
+    /// What was held until the database ended.
+    pub(super) fn end(&mut self) -> Vec<Read> {
+        let mut reads = self.newest();
+        for span in std::mem::take(&mut self.beside) {
+            reads.extend(match self.is_ended {
+                true => self.reads(&span),
+                false => vec![skipped(
+                    "span beside one that is not written yet",
+                    span.text(),
+                )],
+            });
+        }
+        reads
+    }
+
+    /// What was held of the newest span. One beside a session waits until the session has begun.
+    fn newest(&mut self) -> Vec<Read> {
+        let Some(span) = self.span.take() else {
+            return Vec::new();
+        };
+        let session = span.beside();
+        if session.is_some_and(|session| !self.begun.contains(session))
+            && self.waiting + span.held <= HELD
+        {
+            self.waiting += span.held;
+            self.beside.push(span);
+            return Vec::new();
+        }
+        self.reads(&span)
+    }
+
+    fn reads(&mut self, span: &Span) -> Vec<Read> {
+        let Some(place) = self.place(span) else {
+            return vec![skipped(
+                "span below one that is not written yet",
+                span.text(),
+            )];
+        };
+        self.places.put(span.id.clone(), place.clone());
+        let mut reads = match span.operation() {
+            "invoke_agent" => self.agent(span, &place),
+            "chat" | "generate_content" | "text_completion" => self.request(span, &place),
+            "execute_tool" => self.tool(span, &place),
+            "execute_hook" => vec![self.hook(span, &place)],
+            _ => self.other(span, &place),
+        };
+        reads.extend(self.events(span, &place));
+        let passed_over = (0..span.passed_over).map(|_| {
+            skipped(
+                "attribute or event of a span that is too long",
+                String::new(),
+            )
+        });
+        reads.extend(passed_over);
+        if span.operation() == "invoke_agent" && place.is_main() {
+            reads.extend(self.beside_of(place.session));
+        }
+        reads
+    }
+
+    /// What waited for a session to begin.
+    fn beside_of(&mut self, session: String) -> Vec<Read> {
+        let is_own = |span: &mut Span| span.beside() == Some(session.as_str());
+        let own: Vec<Span> = self.beside.extract_if(.., is_own).collect();
+        self.begun.put(session, ());
+        own.iter().flat_map(|span| self.reads(span)).collect()
+    }
+
+    /// Where a span belongs; nothing, if that is not known yet.
+    fn place(&mut self, span: &Span) -> Option<Place> {
+        let branch = span.read(fields::BRANCH).map(str::to_owned);
+        let of_own = || {
+            let conversation = span.column("conversation_id").map(str::to_owned);
+            let trace = || span.column("trace_id").unwrap_or(&span.id).to_owned();
+            let session = span.session().or(conversation).unwrap_or_else(trace);
+            Place {
+                branch: branch.clone(),
+                ..Place::main(session)
+            }
+        };
+        let beside = |session: String| Place {
+            session,
+            course: Course::Side(span.name.clone()),
+            branch: branch.clone(),
+        };
+        let above = span.column("parent_span_id");
+        if let Some(parent) = above {
+            return match self.places.get(parent) {
+                Some(place) if span.operation() == "invoke_agent" => {
+                    Some(beside(place.session.clone()))
+                }
+                Some(place) => Some(place.clone()),
+                None => self.is_ended.then(of_own),
+            };
+        }
+        if let Some(session) = span.session() {
+            return Some(Place {
+                branch,
+                ..Place::main(session)
+            });
+        }
+        if let Some(session) = span.beside() {
+            return Some(beside(session.to_owned()));
+        }
+        if span.operation() != "execute_tool" {
+            return Some(of_own());
+        }
+        // A tool that another one runs names the call of that one.
+        let call = span.read(fields::CALL);
+        match call.and_then(|call| self.calls.get(call)) {
+            Some(place) => Some(place.clone()),
+            None => self.is_ended.then(of_own),
+        }
+    }
+
+    /// An entry of a span.
+    fn entry(&self, place: &Place, name: String, speaker: Speaker, items: Vec<Item>) -> Entry {
+        Entry {
+            session: Some(place.session.clone()),
+            course: place.course.clone(),
+            setting: Some(Setting {
+                git_branch: place.branch.clone(),
+                ..Setting::default()
+            }),
+            items,
+            ..Entry::new(
+                "{}".to_owned(),
+                fields::ELSEWHERE,
+                name,
+                speaker,
+                Said::of(&[], None),
+            )
+        }
+    }
+
+    /// What a person, or the agent above, asked an agent to do.
+    fn agent(&mut self, span: &Span, place: &Place) -> Vec<Read> {
+        let mut reads = vec![self.agent_itself(span, place)];
+        let typed = span.events.iter().filter(|event| is_typed(event));
+        let typed = typed.filter_map(|event| {
+            let text = Members::of(Some(&event.attributes)).text("content")?;
+            Some((text, event.at, Some(&event.attributes)))
+        });
+        let mut typed: Vec<_> = typed.collect();
+        if typed.is_empty() {
+            let request = span.read(fields::PROMPT).map(str::to_owned);
+            let request = request.or_else(|| last_prompt(span.read(fields::INPUT)?));
+            typed.extend(request.map(|text| (text, span.began(), None)));
+        }
+        for (number, (text, at, raw)) in typed.into_iter().enumerate() {
+            self.said
+                .put((place.chain(), Digest::of(text.as_bytes())), ());
+            let name = match number {
+                0 => format!("{}/prompt", span.name),
+                number => format!("{}/prompt/{number}", span.name),
+            };
+            let said = Said::of(&[Some("prompt"), Some(&text)], None);
+            let what = What::Prompt {
+                asked: place.is_main().then(|| text.clone()),
+                text,
+                is_summary: false,
+            };
+            let item = Item::of(
+                0,
+                fields::EVENT_PATH,
+                raw.map(AsRef::as_ref),
+                fields::EVENT,
+                what,
+            );
+            reads.push(Read::Entry(Box::new(Entry {
+                at: at.or_else(|| span.began()),
+                said,
+                ..self.entry(place, name, Speaker::User, vec![item])
+            })));
+        }
+        reads
+    }
+
+    /// That an agent began, in which repository, and that it failed.
+    fn agent_itself(&self, span: &Span, place: &Place) -> Read {
+        let mut items = Vec::new();
+        let of = [fields::REMOTE, fields::BRANCH, fields::COMMIT];
+        let known: BTreeMap<&str, &str> = of
+            .into_iter()
+            .filter_map(|name| Some((name.rsplit('.').next()?, span.read(name)?)))
+            .collect();
+        if !known.is_empty() {
+            items.push(evidence(Evidence {
+                kind: "repository",
+                is_by_person: false,
+                tool: tools::AGENT.actor.to_owned(),
+                command: None,
+                exit_code: None,
+                summary: span.read(fields::COMMIT).map(str::to_owned),
+                report: to_raw_value(&known)
+                    .ok()
+                    .and_then(|raw| texts::part(Some(&raw))),
+            }));
+        }
+        items.extend(failure(span));
+        let said = Said::of(&[Some("invoke_agent"), span.read(fields::COMMIT)], None);
+        Read::Entry(Box::new(Entry {
+            text: span.text(),
+            table: fields::AGENT,
+            at: span.began(),
+            said,
+            ..self.entry(place, span.name.clone(), Speaker::Program, items)
+        }))
+    }
+
+    /// What a request says that no span has said, and what the model answered.
+    fn request(&mut self, span: &Span, place: &Place) -> Vec<Read> {
+        let mut reads = self.sent(span, place);
+        let mut items = Vec::new();
+        let messages = span.read(fields::OUTPUT).unwrap_or("[]");
+        for message in elements(messages).0 {
+            for part in Members::of(Some(message)).list("parts") {
+                items.push(self.part(span, place, items.len(), part));
+            }
+        }
+        items.extend(failure(span).map(|item| Item {
+            frame: items.len(),
+            ..item
+        }));
+        let said = Said::of(&[Some("chat"), span.read(fields::OUTPUT)], None);
+        let finished = span.read(fields::FINISHED).unwrap_or("[]");
+        let finished: Vec<String> = serde_json::from_str(finished).unwrap_or_default();
+        let model = span.column("response_model");
+        let model = model.or_else(|| span.column("request_model"));
+        reads.push(Read::Entry(Box::new(Entry {
+            text: span.text(),
+            table: fields::REQUEST,
+            at: span.ended(),
+            model: model.map(str::to_owned),
+            usage: usage(span),
+            subtype: span.column("agent_name").map(str::to_owned),
+            origin: Origin {
+                request: span.read(fields::RESPONSE).map(str::to_owned),
+                stop_reason: finished.into_iter().next(),
+                git_branch: None,
+            },
+            said,
+            ..self.entry(place, span.name.clone(), Speaker::Model, items)
+        })));
+        reads
+    }
+
+    /// The messages that a request sends which the chain does not have: instructions, and what the program puts
+    /// around a prompt. What the model and its tools said has spans of its own.
+    fn sent(&mut self, span: &Span, place: &Place) -> Vec<Read> {
+        let mut reads = Vec::new();
+        let mut has_instructions = false;
+        for message in elements(span.read(fields::INPUT).unwrap_or("[]")).0 {
+            let members = Members::of(Some(message));
+            let role = members.text("role").unwrap_or_default();
+            has_instructions |= role == "system";
+            if matches!(role.as_str(), "assistant" | "tool") {
+                continue;
+            }
+            let text = text_of(&members.list("parts"));
+            let source = Source::of(fields::INPUT_PATH, message, fields::INPUT_MESSAGE);
+            reads.extend(self.heard(span, place, &role, text, source));
+        }
+        if let Some(instructions) = span
+            .read(fields::INSTRUCTIONS)
+            .filter(|_| !has_instructions)
+        {
+            let text = text_of(&elements(instructions).0);
+            let raw = json(instructions);
+            let source = Source::of(fields::INSTRUCTIONS_PATH, &raw, fields::INSTRUCTED);
+            reads.extend(self.heard(span, place, "system", text, source));
+        }
+        reads
+    }
+
+    /// A message that a model is sent, unless its chain has it.
+    fn heard(
+        &mut self,
+        span: &Span,
+        place: &Place,
+        role: &str,
+        text: String,
+        source: Source,
+    ) -> Option<Read> {
+        let digest = Digest::of(text.as_bytes());
+        let is_known = self.said.put((place.chain(), digest), ()).is_some();
+        if text.trim().is_empty() || is_known {
+            return None;
+        }
+        // The same words are the same message, whichever request repeats them.
+        let name = serde_json::json!([place.chain(), role, text]).to_string();
+        let name = ids().anonymous(name.as_bytes(), self.names.as_ref());
+        let said = Said::of(&[Some(role), Some(&text)], None);
+        let (speaker, what) = match role {
+            "user" => (
+                Speaker::User,
+                What::Prompt {
+                    text,
+                    asked: None,
+                    is_summary: false,
+                },
+            ),
+            _ => (
+                Speaker::Program,
+                What::Said {
+                    kind: FrameKind::SystemState,
+                    text,
+                    compaction: None,
+                },
+            ),
+        };
+        let item = Item::new(0, fields::INPUT_PATH, vec![source], what);
+        Some(Read::Entry(Box::new(Entry {
+            at: span.began(),
+            subtype: (role != "user").then(|| role.to_owned()),
+            said,
+            ..self.entry(place, name, speaker, vec![item])
+        })))
+    }
+
+    /// A part of what the model answered.
+    fn part(&mut self, span: &Span, place: &Place, frame: usize, raw: &RawValue) -> Item {
+        let part = Members::of(Some(raw));
+        let kind = part.text("type").unwrap_or_default();
+        let content = part.get::<String>("content");
+        let what = match (kind.as_str(), content) {
+            ("text", Some(text)) => What::Text(text),
+            ("reasoning" | "thinking", Some(text)) => What::Thinking(text),
+            ("tool_call", _) => {
+                let own = part.text("id");
+                if let Some(id) = &own {
+                    self.calls.put(id.clone(), place.clone());
+                }
+                What::ToolCall {
+                    id: match own {
+                        Some(id) => format!("{}/{id}", place.session),
+                        None => format!("{}/{frame}", span.name),
+                    },
+                    name: part.text("name").unwrap_or_default(),
+                    input: part.raw("arguments").map(arguments),
+                    input_path: fields::OUTPUT_PATH,
+                }
+            }
+            _ => whole(&kind, raw),
+        };
+        Item::of(
+            frame,
+            fields::OUTPUT_PATH,
+            Some(raw),
+            fields::OUTPUT_PART,
+            what,
+        )
+    }
+
+    /// The result of a call. A tool that no model called, the program ran by itself.
+    fn tool(&mut self, span: &Span, place: &Place) -> Vec<Read> {
+        let name = span.column("tool_name").unwrap_or("(none)");
+        let called = span.read(fields::CALL);
+        let is_within = span.column("parent_span_id").is_none() && span.session().is_none();
+        let Some(id) = called.filter(|_| !is_within) else {
+            return vec![self.by_program(span, place, name)];
+        };
+        let call = format!("{}/{id}", place.session);
+        let mut reads = Vec::new();
+        if !self.calls.contains(id) {
+            self.calls.put(id.to_owned(), place.clone());
+            let what = What::ToolCall {
+                id: call.clone(),
+                name: name.to_owned(),
+                input: span.read(fields::ARGUMENTS).map(json),
+                input_path: "attributes.gen_ai.tool.call.arguments",
+            };
+            let path = "attributes.gen_ai.tool.call.arguments";
+            let item = Item::new(0, path, Vec::new(), what);
+            reads.push(Read::Entry(Box::new(Entry {
+                at: span.began(),
+                said: Said::of(
+                    &[Some("call"), Some(name), span.read(fields::ARGUMENTS)],
+                    None,
+                ),
+                ..self.entry(place, span.name.clone(), Speaker::Model, vec![item])
+            })));
+        }
+        reads.push(self.result(span, place, call));
+        reads
+    }
+
+    fn result(&self, span: &Span, place: &Place, call: String) -> Read {
+        let result = span.read(fields::RESULT);
+        let error = || span.column("status_message").filter(|_| span.has_failed());
+        let text = result.map(|text| tools::rendered(text).unwrap_or_else(|| text.to_owned()));
+        let text = text.or_else(|| error().map(str::to_owned));
+        let what = What::ToolResult {
+            call,
+            content: text.as_deref().and_then(json_text),
+            is_error: span.has_failed(),
+            content_path: "attributes.gen_ai.tool.call.result",
+            error_path: "status_code",
+        };
+        let path = "attributes.gen_ai.tool.call.result";
+        let said = Said::of(
+            &[Some("result"), span.column("status_code"), text.as_deref()],
+            None,
+        );
+        Read::Entry(Box::new(Entry {
+            text: span.text(),
+            table: fields::TOOL,
+            at: span.ended(),
+            details: Some(Details {
+                path: "",
+                raw: json("{}"),
+                table: fields::ELSEWHERE,
+                edit_table: fields::ELSEWHERE,
+                duration_ms: span.duration_ms(),
+            }),
+            said,
+            ..self.entry(
+                place,
+                format!("{}/result", span.name),
+                Speaker::User,
+                vec![Item::new(1, path, Vec::new(), what)],
+            )
+        }))
+    }
+
+    /// A tool that the program ran by itself, or within another one.
+    fn by_program(&self, span: &Span, place: &Place, name: &str) -> Read {
+        let [arguments, result] =
+            [fields::ARGUMENTS, fields::RESULT].map(|name| span.read(name).map(json));
+        let report: BTreeMap<&str, Box<RawValue>> = [("arguments", arguments), ("result", result)]
+            .into_iter()
+            .filter_map(|(name, raw)| Some((name, raw?)))
+            .collect();
+        let item = evidence(Evidence {
+            kind: "tool",
+            is_by_person: false,
+            tool: name.to_owned(),
+            command: None,
+            exit_code: None,
+            summary: Some(outcome(span, None)),
+            report: to_raw_value(&report)
+                .ok()
+                .and_then(|raw| texts::part(Some(&raw))),
+        });
+        let said = [fields::ARGUMENTS, fields::RESULT].map(|name| span.read(name));
+        Read::Entry(Box::new(Entry {
+            text: span.text(),
+            table: fields::TOOL,
+            at: span.ended(),
+            said: Said::of(&said, None),
+            ..self.entry(place, span.name.clone(), Speaker::Program, vec![item])
+        }))
+    }
+
+    /// A hook that ran.
+    fn hook(&self, span: &Span, place: &Place) -> Read {
+        let names = [fields::HOOK_INPUT, fields::HOOK_OUTPUT, fields::HOOK_RESULT];
+        let report: BTreeMap<&str, Box<RawValue>> = names
+            .into_iter()
+            .filter_map(|name| Some((name.rsplit('.').next()?, json(span.read(name)?))))
+            .collect();
+        let item = evidence(Evidence {
+            kind: "hook",
+            is_by_person: false,
+            tool: span.read(fields::HOOK).unwrap_or("(none)").to_owned(),
+            command: span.read(fields::HOOK_COMMAND).map(str::to_owned),
+            exit_code: None,
+            summary: Some(outcome(span, span.read(fields::HOOK_RESULT))),
+            report: to_raw_value(&report)
+                .ok()
+                .and_then(|raw| texts::part(Some(&raw))),
+        });
+        let said = [
+            fields::HOOK,
+            fields::HOOK_COMMAND,
+            fields::HOOK_INPUT,
+            fields::HOOK_OUTPUT,
+        ];
+        Read::Entry(Box::new(Entry {
+            text: span.text(),
+            table: fields::HOOKED,
+            at: span.ended(),
+            said: Said::of(&said.map(|name| span.read(name)), None),
+            ..self.entry(place, span.name.clone(), Speaker::Program, vec![item])
+        }))
+    }
+
+    /// A span of a kind that is not known: it is kept, and its kind is named.
+    fn other(&self, span: &Span, place: &Place) -> Vec<Read> {
+        let kind = texts::kind_name(span.operation());
+        let text = span.text();
+        let raw = json(&text);
+        let item = Item::of(
+            0,
+            fields::WHOLE_PATH,
+            Some(&raw),
+            fields::WHOLE,
+            whole(&kind, &raw),
+        );
+        let entry = Entry {
+            at: span.began(),
+            said: Said::of(&[Some(&kind), Some(&text)], None),
+            ..self.entry(place, span.name.clone(), Speaker::Program, vec![item])
+        };
+        let unknown = Read::Unknown {
+            kind,
+            text: String::new(),
+        };
+        vec![Read::Entry(Box::new(entry)), unknown]
+    }
+
+    /// The events of a span but for what was typed: kept as they are, unless others say the same.
+    fn events(&self, span: &Span, place: &Place) -> Vec<Read> {
+        let mut reads = Vec::new();
+        let is_agent = span.operation() == "invoke_agent";
+        let events = span.events.iter().enumerate();
+        for (number, event) in events.filter(|(_, event)| !(is_agent && is_typed(event))) {
+            let kind = texts::kind_name(&event.name);
+            if matches!(kind.as_str(), "turn_start" | "turn_end" | "tools_available") {
+                reads.push(skipped(&kind, event.attributes.get().to_owned()));
+                continue;
+            }
+            let what = whole(&kind, &event.attributes);
+            let raw = Some(event.attributes.as_ref());
+            let item = Item::of(0, fields::EVENT_PATH, raw, fields::EVENT, what);
+            let name = format!("{}/event/{number}", span.name);
+            reads.push(Read::Entry(Box::new(Entry {
+                at: event.at.or_else(|| span.began()),
+                said: Said::of(&[Some(&kind), Some(event.attributes.get())], None),
+                ..self.entry(place, name, Speaker::Program, vec![item])
+            })));
+        }
+        reads
+    }
+}
+
+fn is_typed(event: &Event) -> bool {
+    event.name == "user_message"
+}
+
+fn skipped(kind: &str, text: String) -> Read {
+    Read::Skipped {
+        kind: kind.to_owned(),
+        text,
+    }
+}
+
+/// A value that has no place of its own.
+fn whole(kind: &str, raw: &RawValue) -> What {
+    What::Whole {
+        kind: FrameKind::Other(texts::kind_name(kind)),
+        summary: texts::kind_name(kind),
+        part: texts::part(Some(raw)),
+    }
+}
+
+fn evidence(evidence: Evidence) -> Item {
+    Item::new(0, "(the span)", Vec::new(), What::Evidence(evidence))
+}
+
+/// How a span ended, in words, and how long it took.
+fn outcome(span: &Span, said: Option<&str>) -> String {
+    let failed = span.column("status_message").unwrap_or("it failed");
+    let ended = match (span.has_failed(), said) {
+        (true, _) => failed,
+        (false, Some(said)) => said,
+        (false, None) => "it ended",
+    };
+    match span.duration_ms() {
+        Some(took) => format!("{ended}, {took} ms"),
+        None => ended.to_owned(),
+    }
+}
+
+/// Why a span failed, if it did.
+fn failure(span: &Span) -> Option<Item> {
+    let said = span.column("status_message");
+    let said = said
+        .or_else(|| span.read(fields::ERROR))
+        .unwrap_or("it failed");
+    let what = What::Said {
+        kind: FrameKind::SystemState,
+        text: said.to_owned(),
+        compaction: None,
+    };
+    let item = Item::new(1, "status_message", Vec::new(), what);
+    span.has_failed().then_some(item)
+}
+
+/// The tokens of a request: the cache's are a part of its input, and the reasoning of its output.
+fn usage(span: &Span) -> Option<Usage> {
+    let count = |name: &str| span.column(name)?.parse::<u64>().ok();
+    let [input, output, read] = ["input_tokens", "output_tokens", "cached_tokens"].map(count);
+    let written = span.read(fields::CACHE_WRITES);
+    let written: Option<u64> = written.and_then(|count| count.parse().ok());
+    if [input, output, read, written].iter().all(Option::is_none) {
+        return None;
+    }
+    let cached = read
+        .unwrap_or_default()
+        .saturating_add(written.unwrap_or_default());
+    let uncached = input.map(|input| input.saturating_sub(cached));
+    let reasoning = count("reasoning_tokens");
+    let usage = Usage::of([uncached, read, written, output]).with_reasoning(reasoning);
+    Some(usage.with_fields(reasoning.is_some(), false, false))
+}
+
+/// The texts of a message's parts as one.
+fn text_of(parts: &[&RawValue]) -> String {
+    let text = |part: &&RawValue| Members::of(Some(part)).get::<String>("content");
+    let texts: Vec<String> = parts.iter().filter_map(text).collect();
+    texts.join("\n")
+}
+
+/// The last thing that was said to an agent.
+fn last_prompt(messages: &str) -> Option<String> {
+    let messages = elements(messages).0.into_iter().rev();
+    let mut of_user = messages.map(|raw| Members::of(Some(raw)));
+    let last = of_user.find(|message| message.text("role").as_deref() == Some("user"))?;
+    Some(text_of(&last.list("parts"))).filter(|text| !text.trim().is_empty())
+}
+
+/// Arguments are an object, or one in a text.
+fn arguments(raw: &RawValue) -> Box<RawValue> {
+    let text: Option<String> = serde_json::from_str(raw.get()).ok();
+    text.map_or_else(|| raw.to_owned(), |text| json(&text))
+}
+
+/// A text as the JSON that it has, or else as a text.
+fn json(text: &str) -> Box<RawValue> {
+    let read = RawValue::from_string(text.to_owned()).ok();
+    let read = read.or_else(|| json_text(text));
+    read.unwrap_or_else(|| RawValue::NULL.to_owned())
+}
+
+/// A time in milliseconds.
+fn time(text: &str) -> Option<Timestamp> {
+    let milliseconds: f64 = text.trim().parse().ok()?;
+    if !milliseconds.is_finite() || milliseconds.abs() > 1e15 {
+        return None;
+    }
+    #[allow(clippy::cast_possible_truncation, reason = "it is in range")]
+    let time = DateTime::from_timestamp_millis(milliseconds as i64)?;
+    Some(Timestamp::from(time))
+}
