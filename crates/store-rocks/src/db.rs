@@ -154,6 +154,20 @@ impl Db {
         self.rocks.raw_iterator_cf_opt(column, options)
     }
 
+    /// An iterator over the keys within `bounds` as far as memory has them: where the disk would be needed it ends, and its
+    /// status says so.
+    pub(crate) fn iterate_in_memory(
+        &self,
+        column: &ColumnFamily,
+        (from, to): (Vec<u8>, Vec<u8>),
+    ) -> DBRawIterator<'_> {
+        let mut options = ReadOptions::default();
+        options.set_read_tier(ReadTier::BlockCache);
+        options.set_iterate_lower_bound(from);
+        options.set_iterate_upper_bound(to);
+        self.rocks.raw_iterator_cf_opt(column, options)
+    }
+
     /// An iterator that does not push others' blocks out of the cache.
     pub(crate) fn iterate_once(&self, column: &ColumnFamily) -> DBRawIterator<'_> {
         let mut options = ReadOptions::default();

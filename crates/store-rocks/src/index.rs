@@ -53,6 +53,21 @@ pub(crate) fn version_up_to(
     Ok(0)
 }
 
+/// Whether a stream has no records, as far as memory shows without reading from the disk.
+pub(crate) fn has_none_in_memory(
+    db: &Db,
+    columns: &Columns<'_>,
+    stream: &str,
+) -> Result<bool, ReadError> {
+    let mut iterator = db.iterate_in_memory(columns.streams, keys::bounds(stream));
+    iterator.seek_to_first();
+    match iterator.status() {
+        Ok(()) => Ok(iterator.item().is_none()),
+        Err(error) if error.kind() == rocksdb::ErrorKind::Incomplete => Ok(false),
+        Err(error) => Err(db.read_error(&error)),
+    }
+}
+
 /// The entry of the stream index that an iterator is at: the first version
 /// of a run, and the run. `None` where the iterator has no entry.
 fn stream_entry(iterator: &DBRawIterator<'_>) -> Result<Option<(u64, Run)>, ReadError> {

@@ -11,6 +11,8 @@
 //! read ◀── pool of readers ◀── chunks, indexes ◀─────────── watermark┘
 //! ```
 //!
+//! What a writer's memory has (the newest records, that a batch or a stream is new) is answered where it is asked.
+//!
 //! `docs/storage-format.md` describes the files, byte for byte.
 
 mod aside;

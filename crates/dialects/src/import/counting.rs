@@ -10,6 +10,7 @@ use futures::executor::block_on;
 use super::error::ImportError;
 use super::source::ReadEvent;
 use crate::reading::{self, Stop};
+use crate::tokens;
 use crate::transcript::item::Read;
 
 /// Parts that may be counted before they are looked at.
@@ -22,6 +23,8 @@ pub(crate) fn start(
     is_wanted: Arc<AtomicBool>,
 ) -> Result<reading::Events<ReadEvent, ImportError>, ImportError> {
     let count = move |outlet: &mut reading::Outlet<ReadEvent, ImportError>| {
+        // The thread that first splits a text has the splitter's memory for itself, and others share one that is locked.
+        tokens::estimate("a");
         while let Some(event) = block_on(events.next()) {
             match event? {
                 ReadEvent::End => return Ok(()),

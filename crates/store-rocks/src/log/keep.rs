@@ -77,7 +77,7 @@ impl RocksLog {
     }
 
     /// Looks at what is there now, on this thread.
-    fn look<T>(
+    pub(super) fn look<T>(
         &self,
         look: impl FnOnce(&View<'_>) -> Result<T, ReadError>,
     ) -> Result<T, ReadError> {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use annals_event_log::store_support::distinct_blobs;
 use annals_event_log::{
     Append, AppendError, Appended, BatchId, BatchStatus, Blob, Blobs, CommitError, Digest,
-    EncodedEvent, EventLog, IdSecret, Link, ModelCheckpoint, Page, Position, Query, ReadError,
-    ReadModels, Record, RedactError, Redaction, Row, Rows, Stats, StreamHead, StreamName, Version,
+    Direction, EncodedEvent, EventLog, IdSecret, Link, ModelCheckpoint, Page, Position, Query,
+    ReadError, ReadModels, Record, RedactError, Redaction, Row, Rows, Source, Stats, StreamHead,
+    StreamName, Version,
 };
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -22,6 +23,10 @@ use crate::read::View;
 use crate::redaction::{Removal, Waiting};
 use crate::writer::{Groups, Work};
 use crate::{index, page, secret, streams, tree};
+
+/// So many of the newest records are read by whoever asks for them. They were written a moment ago, and RocksDB has them
+/// in memory, or the system has.
+const NEWEST: usize = 256;
 
 #[async_trait]
 impl EventLog for RocksLog {
@@ -132,6 +137,9 @@ impl EventLog for RocksLog {
     }
 
     async fn read(&self, query: Query) -> Result<Page, ReadError> {
+        if let Some(page) = self.read_here(&query)? {
+            return Ok(page);
+        }
         run(&self.inner, move |view| page::page(view, &query)).await
     }
 
@@ -309,6 +317,29 @@ impl ReadModels for RocksLog {
 }
 
 impl RocksLog {
+    /// A page that memory has, of a log that is open for writing here: of the newest records, or of a stream without any.
+    /// Whoever appends asks for these again and again, and to ask another thread would take longer than the answer.
+    fn read_here(&self, query: &Query) -> Result<Option<Page>, ReadError> {
+        let Some(db) = writers(&self.inner)? else {
+            return Ok(None);
+        };
+        match &query.source {
+            Source::All if query.direction == Direction::Forward => {
+                let end = self.inner.watermark.get().0;
+                if query.from.saturating_add(NEWEST as u64) <= end {
+                    return Ok(None);
+                }
+                let query = query.clone().limit(query.limit.min(NEWEST));
+                self.look(|view| page::page(view, &query)).map(Some)
+            }
+            Source::Stream(stream) => {
+                let has_none = index::has_none_in_memory(&db, &db.columns()?, stream.as_str())?;
+                Ok(has_none.then(Page::default))
+            }
+            Source::All | Source::EventType(_) => Ok(None),
+        }
+    }
+
     /// Whether rows may be written: not by a reader, and not after a failure.
     fn may_commit(&self) -> Result<(), CommitError> {
         match &self.inner.access {
@@ -318,5 +349,54 @@ impl RocksLog {
                 None => Ok(()),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::sync::mpsc::channel;
+
+    use annals_event_log::{EventLog as _, Position, Query, Version};
+    use futures::FutureExt as _;
+    use futures::executor::block_on;
+
+    use super::NEWEST;
+    use crate::fixtures::{append_of, event};
+    use crate::{Options, RocksLog};
+
+    /// Nobody who reads what was just written waits for the readers, all of which are busy here.
+    #[test]
+    fn the_newest_records_are_read_without_another_thread() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let log = RocksLog::create(&path, &Options::default()).unwrap();
+        let count = NEWEST + 10;
+        let events = (0..count).map(|_| event("run-1")).collect();
+        block_on(log.append(append_of(events))).unwrap();
+        let (release, busy) = channel::<()>();
+        let busy = std::sync::Arc::new(std::sync::Mutex::new(busy));
+        for _ in 0..Options::default().read_threads {
+            let busy = std::sync::Arc::clone(&busy);
+            log.inner.readers.spawn(move || {
+                let _ = busy.lock().unwrap().recv();
+            });
+        }
+        let now = |query: Query| log.read(query).now_or_never();
+        let newest = now(Query::all(Position(11))).unwrap().unwrap();
+        let positions: Vec<u64> = newest.records.iter().map(|it| it.position().0).collect();
+        assert!(positions.iter().copied().eq(11..=count as u64));
+        assert_eq!(newest.next, None);
+        let few = now(Query::all(Position(20)).limit(2)).unwrap().unwrap();
+        assert_eq!((few.records.len(), few.next), (2, Some(22)));
+        let none = now(Query::stream("run-2".parse().unwrap(), Version(1)));
+        assert_eq!(none.unwrap().unwrap().records.len(), 0);
+        // What may be on the disk alone, and what has to be looked for, is for the readers.
+        assert!(now(Query::all(Position(10))).is_none());
+        assert!(now(Query::stream("run-1".parse().unwrap(), Version(1))).is_none());
+        drop(release);
+        let all = block_on(log.read(Query::all(Position(1)))).unwrap();
+        assert_eq!(all.records.len(), count);
     }
 }
