@@ -25,8 +25,8 @@ const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
 /// At most so many bytes of a span are held.
 const HELD: usize = 64 << 20;
 
-/// At most so many attributes of a span are counted one by one.
-const COUNTED: usize = 1_000;
+/// What a row takes in memory in addition to its texts, in bytes.
+const ROW: usize = 200;
 
 /// The code of a span that failed.
 const FAILED: &str = "2";
@@ -35,8 +35,8 @@ const FAILED: &str = "2";
 pub(super) struct Spans {
     /// Where the work of each span belongs, by its id.
     places: LruCache<String, Place>,
-    /// Where each call was asked for, by its id.
-    calls: LruCache<String, Place>,
+    /// The newest call of each id in each chain, and in any.
+    calls: LruCache<(Option<String>, String), Called>,
     /// What was said to a model, as a digest, by the chain that it was said in.
     said: LruCache<(String, Digest), ()>,
     /// The sessions whose agent began.
@@ -88,6 +88,14 @@ impl Place {
     }
 }
 
+/// A call that a model made.
+#[derive(Debug, Clone)]
+struct Called {
+    /// Its name among all calls: some models use an id again and again.
+    name: String,
+    place: Place,
+}
+
 /// A span, as far as it was read.
 struct Span {
     /// Its name among those of all databases.
@@ -96,9 +104,8 @@ struct Span {
     columns: BTreeMap<&'static str, String>,
     attributes: BTreeMap<String, String>,
     events: Vec<Event>,
-    /// How many bytes are held, and how many attributes and events were passed over.
+    /// How many bytes are held.
     held: usize,
-    passed_over: usize,
 }
 
 /// What happened in a span.
@@ -123,38 +130,44 @@ impl Span {
             columns,
             attributes: BTreeMap::new(),
             events: Vec::new(),
-            passed_over: 0,
         }
     }
 
-    /// Takes over an attribute: its value, if that is read.
-    fn attribute(&mut self, row: &Row) {
+    /// Takes over an attribute: its value, if that is read. Whether there was room for it.
+    fn attribute(&mut self, row: &Row) -> bool {
         let key = row.cell("key").unwrap_or_default();
         let value = row.cell("value").unwrap_or_default();
         let is_read = fields::READ.contains(&key);
         let value = if is_read { value } else { "" };
-        let bytes = key.len() + value.len();
-        if self.held + bytes > HELD || (!is_read && self.attributes.len() >= COUNTED) {
-            self.passed_over += 1;
-            return;
+        let has_room = self.has_room(key.len() + value.len());
+        if has_room {
+            self.attributes.insert(key.to_owned(), value.to_owned());
         }
-        self.held += bytes;
-        self.attributes.insert(key.to_owned(), value.to_owned());
+        has_room
     }
 
-    /// Takes over an event.
-    fn event(&mut self, row: &Row) {
+    /// Takes over an event. Whether there was room for it.
+    fn event(&mut self, row: &Row) -> bool {
         let attributes = row.cell("attributes").unwrap_or("{}");
-        if self.held + attributes.len() > HELD || self.events.len() >= COUNTED {
-            self.passed_over += 1;
-            return;
+        let name = row.cell("name").unwrap_or_default();
+        let has_room = self.has_room(name.len() + attributes.len());
+        if has_room {
+            self.events.push(Event {
+                name: name.to_owned(),
+                at: row.cell("timestamp_ms").and_then(time),
+                attributes: json(attributes),
+            });
         }
-        self.held += attributes.len();
-        self.events.push(Event {
-            name: row.cell("name").unwrap_or_default().to_owned(),
-            at: row.cell("timestamp_ms").and_then(time),
-            attributes: json(attributes),
-        });
+        has_room
+    }
+
+    /// Whether there is room for so many bytes more, which are then counted.
+    fn has_room(&mut self, bytes: usize) -> bool {
+        let held = self.held.saturating_add(bytes).saturating_add(ROW);
+        if held <= HELD {
+            self.held = held;
+        }
+        held <= HELD
     }
 
     fn column(&self, name: &str) -> Option<&str> {
@@ -254,17 +267,24 @@ impl Spans {
         }
         let id = row.cell("span_id").unwrap_or_default();
         match self.span.as_mut().filter(|span| span.id == id) {
-            Some(span) if row.table == "span_attributes" => span.attribute(row),
-            Some(span) => span.event(row),
+            Some(span) => {
+                let has_room = match row.table {
+                    "span_attributes" => span.attribute(row),
+                    _ => span.event(row),
+                };
+                match has_room {
+                    true => Vec::new(),
+                    false => vec![skipped("row of a span that is too long", row_text(row))],
+                }
+            }
             None => {
                 let kind = match row.table {
                     "span_attributes" => "attribute of a span that is not there",
                     _ => "event of a span that is not there",
                 };
-                return vec![skipped(kind, String::new())];
+                vec![skipped(kind, row_text(row))]
             }
         }
-        Vec::new()
     }
 
     /// What was held until the database ended.
@@ -273,10 +293,7 @@ impl Spans {
         for span in std::mem::take(&mut self.beside) {
             reads.extend(match self.is_ended {
                 true => self.reads(&span),
-                false => vec![skipped(
-                    "span beside one that is not written yet",
-                    span.text(),
-                )],
+                false => vec![waits("span beside a session that is not there")],
             });
         }
         reads
@@ -300,10 +317,7 @@ impl Spans {
 
     fn reads(&mut self, span: &Span) -> Vec<Read> {
         let Some(place) = self.place(span) else {
-            return vec![skipped(
-                "span below one that is not written yet",
-                span.text(),
-            )];
+            return vec![waits("span below one that is not there")];
         };
         self.places.put(span.id.clone(), place.clone());
         let mut reads = match span.operation() {
@@ -314,13 +328,6 @@ impl Spans {
             _ => self.other(span, &place),
         };
         reads.extend(self.events(span, &place));
-        let passed_over = (0..span.passed_over).map(|_| {
-            skipped(
-                "attribute or event of a span that is too long",
-                String::new(),
-            )
-        });
-        reads.extend(passed_over);
         if span.operation() == "invoke_agent" && place.is_main() {
             reads.extend(self.beside_of(place.session));
         }
@@ -375,11 +382,26 @@ impl Spans {
             return Some(of_own());
         }
         // A tool that another one runs names the call of that one.
-        let call = span.read(fields::CALL);
-        match call.and_then(|call| self.calls.get(call)) {
-            Some(place) => Some(place.clone()),
+        let Some(call) = span.read(fields::CALL) else {
+            return Some(of_own());
+        };
+        match self.calls.get(&(None, call.to_owned())) {
+            Some(called) => Some(called.place.clone()),
             None => self.is_ended.then(of_own),
         }
+    }
+
+    /// Remembers a call; its name.
+    fn called(&mut self, span: &Span, place: &Place, id: &str) -> String {
+        let called = Called {
+            name: format!("{}/{id}", span.name),
+            place: place.clone(),
+        };
+        let name = called.name.clone();
+        let own = (Some(place.chain()), id.to_owned());
+        self.calls.put(own, called.clone());
+        self.calls.put((None, id.to_owned()), called);
+        name
     }
 
     /// An entry of a span.
@@ -595,21 +617,15 @@ impl Spans {
         let what = match (kind.as_str(), content) {
             ("text", Some(text)) => What::Text(text),
             ("reasoning" | "thinking", Some(text)) => What::Thinking(text),
-            ("tool_call", _) => {
-                let own = part.text("id");
-                if let Some(id) = &own {
-                    self.calls.put(id.clone(), place.clone());
-                }
-                What::ToolCall {
-                    id: match own {
-                        Some(id) => format!("{}/{id}", place.session),
-                        None => format!("{}/{frame}", span.name),
-                    },
-                    name: part.text("name").unwrap_or_default(),
-                    input: part.raw("arguments").map(arguments),
-                    input_path: fields::OUTPUT_PATH,
-                }
-            }
+            ("tool_call", _) => What::ToolCall {
+                id: match part.text("id") {
+                    Some(id) => self.called(span, place, &id),
+                    None => format!("{}/{frame}", span.name),
+                },
+                name: part.text("name").unwrap_or_default(),
+                input: part.raw("arguments").map(arguments),
+                input_path: fields::OUTPUT_PATH,
+            },
             _ => whole(&kind, raw),
         };
         Item::of(
@@ -629,10 +645,12 @@ impl Spans {
         let Some(id) = called.filter(|_| !is_within) else {
             return vec![self.by_program(span, place, name)];
         };
-        let call = format!("{}/{id}", place.session);
+        let own = (Some(place.chain()), id.to_owned());
+        let known = self.calls.get(&own).map(|called| called.name.clone());
+        let is_known = known.is_some();
+        let call = known.unwrap_or_else(|| self.called(span, place, id));
         let mut reads = Vec::new();
-        if !self.calls.contains(id) {
-            self.calls.put(id.to_owned(), place.clone());
+        if !is_known {
             let what = What::ToolCall {
                 id: call.clone(),
                 name: name.to_owned(),
@@ -801,6 +819,20 @@ impl Spans {
         }
         reads
     }
+}
+
+/// A row that waits for another one.
+fn waits(kind: &str) -> Read {
+    Read::Waits {
+        kind: kind.to_owned(),
+    }
+}
+
+/// A row's cells as JSON, in which they are empty: it is counted that they are there.
+fn row_text(row: &Row) -> String {
+    let cells = row.cells.iter();
+    let cells: BTreeMap<&str, &str> = cells.map(|(name, _)| (*name, "")).collect();
+    serde_json::to_string(&cells).unwrap_or_default()
 }
 
 fn is_typed(event: &Event) -> bool {

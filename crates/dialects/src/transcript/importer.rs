@@ -170,6 +170,11 @@ impl<'a> Importer<'a> {
                 self.skipped.add(&kind);
                 fields::count(&text, "", fields::NOTHING, &[], &mut self.fields);
             }
+            Read::Waits { kind } => {
+                self.skipped.add(&kind);
+                self.report.waiting += 1;
+                self.remarks.add(Remark::Waits, &self.file, number);
+            }
             Read::Unknown { kind, text } => {
                 self.unknown.add(&kind);
                 fields::count(&text, "", fields::NOTHING, &[], &mut self.fields);
@@ -243,7 +248,7 @@ impl<'a> Importer<'a> {
             let held = session.chains().map(|chain| chain.held.len() as u64);
             waiting += held.sum::<u64>();
         }
-        self.report.waiting = waiting;
+        self.report.waiting += waiting;
         Ok(self.reported())
     }
 

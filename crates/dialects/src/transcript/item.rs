@@ -29,6 +29,8 @@ pub(crate) enum Read {
     Backups(Backups),
     /// A known type without anything that a log has a place for.
     Skipped { kind: String, text: String },
+    /// What belongs to something that has not been read: a later import may have it.
+    Waits { kind: String },
     /// A type that is not known.
     Unknown { kind: String, text: String },
 }

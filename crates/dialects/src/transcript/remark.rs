@@ -21,6 +21,7 @@ pub(super) enum Remark {
     AnotherResult,
     UsageShrinks,
     HeldTooLong,
+    Waits,
     UseLost,
     DatabaseNotKept,
 }
@@ -62,6 +63,9 @@ impl Remark {
                 "takes tokens back that an earlier import recorded: the log has more than the recording"
             }
             Remark::HeldTooLong => "belongs to a session of which no work was read: it is left out",
+            Remark::Waits => {
+                "belongs to something that is not there, or not yet: a later import records it, and --ended does without that"
+            }
             Remark::UseLost => {
                 "edits a file that a result before is about, and the step of the plan that says so could not be recorded, or not ended: the edit itself is not touched by that"
             }

@@ -395,13 +395,61 @@ fn a_span_without_the_one_above_waits() {
         .collect();
     let log = log_of(&spans);
     assert_eq!(prompts(&log), ["Go on"]);
-    let waiting = skipped(&log.report)["span below one that is not written yet"];
-    assert_eq!(waiting, 13, "{}", log.report);
+    assert_eq!(log.report.waiting, 13, "{}", log.report);
+    assert_eq!(skipped(&log.report)["span below one that is not there"], 13);
+    let notes = log.report.notes.join("\n");
+    assert!(notes.contains("--ended does without that"), "{notes}");
     let spans = &story()[..1];
     let log = log_of(spans);
     assert_eq!(log.annals.position().0, 0);
     assert_eq!(
-        skipped(&log.report)["span beside one that is not written yet"],
+        skipped(&log.report)["span beside a session that is not there"],
+        1
+    );
+}
+
+/// Some models name their calls `call_0` again and again.
+#[test]
+fn calls_of_one_name_are_calls_of_their_own() {
+    let says = |text: &str| calls_tool("call_0", "grep_search", json!({ "query": text }));
+    let mut spans = vec![agent("a1", None, 0, "Look for it")];
+    for (ask, answer, at, text) in [("b1", "c1", 1, "x"), ("b2", "c2", 21, "y")] {
+        spans.push(request(ask, Some("a1"), at, &[], json!([says(text)])));
+        spans.push(tool(
+            answer,
+            Some("a1"),
+            at + 10,
+            ("grep_search", "call_0"),
+            text,
+        ));
+    }
+    // In another session, too.
+    spans.push(agent("a2", None, 100, "And there").with("chat_session_id", json!("z")));
+    spans.push(tool("c3", Some("a2"), 101, ("grep_search", "call_0"), "z"));
+    let log = log_of(&spans);
+    let expected = [
+        "grep_search ok: x",
+        "grep_search ok: y",
+        "grep_search ok: z",
+    ];
+    assert_eq!(calls(&log), expected);
+    let ids = copilot_chat::ids();
+    assert_eq!(calls_of(&log, ids.session("s").run), 2);
+    assert_eq!(calls_of(&log, ids.session("z").run), 1);
+}
+
+/// A tool that no call names, and nothing above, waits for its session's work, as all does that is around it; one that
+/// names a call waits for that.
+#[test]
+fn a_tool_by_itself_waits() {
+    let spans =
+        [tool("c1", None, 0, ("manage_todo_list", ""), "none").with("trace_id", json!("t9"))];
+    let log = log_of(&spans);
+    assert_eq!(log.report.waiting, 1, "{}", log.report);
+    let known = [tool("c1", None, 0, ("inner", "call_9"), "none")];
+    let waiting = log_of(&known);
+    assert_eq!(
+        skipped(&waiting.report)["span below one that is not there"],
         1
     );
 }
@@ -441,7 +489,7 @@ fn hostile_rows_are_named_or_kept() {
              INSERT INTO span_events (span_id, name, timestamp_ms) VALUES ('nobody', 'x', 'y');
              INSERT INTO spans (span_id, trace_id, name, start_time_ms, end_time_ms) VALUES (x'ff', 't', 'n', 'x', 1e999);
              UPDATE span_attributes SET value = '[[[' WHERE span_id = 'h2' AND key = 'gen_ai.input.messages';
-             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000)
              INSERT INTO span_attributes SELECT 'h4', 'key ' || i, 'x' FROM n;",
         )
         .unwrap();
@@ -451,11 +499,8 @@ fn hostile_rows_are_named_or_kept() {
     assert_eq!(prompts(&log), ["Make a file", "Go on"]);
     let passed_over = skipped(&log.report);
     assert_eq!(passed_over["attribute of a span that is not there"], 1);
-    assert_eq!(
-        passed_over["attribute or event of a span that is too long"],
-        2_000
-    );
-    assert_eq!(passed_over["span below one that is not written yet"], 1);
+    assert!(passed_over["row of a span that is too long"] > 10_000);
+    assert_eq!(passed_over["span below one that is not there"], 1);
     let end = log.annals.position();
     import(&mut log, &path);
     assert_eq!(log.annals.position(), end, "{}", log.report);
