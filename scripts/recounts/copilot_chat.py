@@ -2,7 +2,7 @@
 """Counts what databases of Copilot Chat hold: copilot_chat.py FILE...
 
 Prints the same table as `scripts/recount.py log` does of a log. It shares nothing with the importer: what was called
-is taken from what the models answered, and what the tools did from what the next request says of it.
+is taken from what the models answered.
 """
 
 import json
@@ -22,6 +22,8 @@ def count_call(counts, call):
     given = json.loads(given) if isinstance(given, str) else given
     for path in PATCHED.findall(given.get("input") or ""):
         counts["written " + path] += 1
+    for path in {one.get("filePath") for one in given.get("replacements") or []}:
+        counts["written " + path] += 1
     path = given.get("filePath")
     if path and call["name"] in WRITE:
         counts["written " + path] += 1
@@ -38,12 +40,14 @@ def count(name, counts):
         if operation == "invoke_agent":
             counts["prompts"] += above is None
             beside |= {span} if above else set()
-        if operation != "chat":
+        if operation not in ("chat", "generate_content", "text_completion"):
             continue
         # What the program asks beside the conversation that it names.
         if session is None and above is None and value(span, "copilot_chat.parent_chat_session_id"):
             beside.add(span)
-        counts["tokens, uncached input"] += (input or 0) - (cached or 0)
+        written = int(value(span, "gen_ai.usage.cache_creation.input_tokens") or 0)
+        counts["tokens, uncached input"] += (input or 0) - (cached or 0) - written
+        counts["tokens, cache write"] += written
         counts["tokens, cache read"] += cached or 0
         counts["tokens, output"] += output or 0
         for message in json.loads(value(span, "gen_ai.output.messages") or "[]"):

@@ -209,19 +209,23 @@ def copilot_chat(names):
     """Requests. An agent below another one is a sub-agent, and so is a request that names the session beside it."""
     of = "span_id, trace_id, parent_span_id, chat_session_id, conversation_id, response_model, end_time_ms"
     tokens = "input_tokens, cached_tokens, output_tokens, reasoning_tokens"
-    parent = "SELECT value FROM span_attributes WHERE span_id = ? AND key = 'copilot_chat.parent_chat_session_id'"
+    attribute = "SELECT value FROM span_attributes WHERE span_id = ? AND key = ?"
     for name in names:
         database = sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True)
         above = {id: (up, kind) for id, up, kind in database.execute("SELECT span_id, parent_span_id, operation_name FROM spans")}
         for row in database.execute(f"SELECT {of}, {tokens} FROM spans WHERE operation_name = 'chat'"):
             span, trace, up, session, conversation, model, at, input, cached, output, reasoning = row
-            beside = database.execute(parent, [span]).fetchone()
+            beside = database.execute(attribute, [span, "copilot_chat.parent_chat_session_id"]).fetchone()
+            written = database.execute(attribute, [span, "gen_ai.usage.cache_creation.input_tokens"]).fetchone()
+            written = int(written[0]) if written else 0
             side = f"{trace}/{span}" if session is None and up is None and beside else None
             while up in above and side is None:
                 further, kind = above[up]
                 side = up if kind == "invoke_agent" and further else None
                 up = further
-            used = counts(uncached_input=(input or 0) - (cached or 0), cache_read=cached, output=output, reasoning=reasoning)
+            used = counts(
+                uncached_input=(input or 0) - (cached or 0) - written, cache_read=cached, cache_write=written,
+                output=output, reasoning=reasoning)
             at = datetime.datetime.fromtimestamp(at / 1000, UTC)
             yield Used(session or (beside and beside[0]) or conversation, side, model, at, used, None)
 

@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 
 WRITE = ("Write", "StrReplace", "Edit", "MultiEdit", "Delete")
+PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.M)
 TYPED = re.compile(r"<user_query>(.*)</user_query>", re.S)
 BY_PROGRAM = ("<attached_files>", "<conversation_summary>", "<open_and_recently_viewed_files>", "<system", "<user_info>")
 
@@ -36,7 +37,11 @@ def count(name, counts):
         for call in (part for part in content if part.get("type") == "tool_use"):
             counts["tool " + call["name"]] += 1
             given = call.get("input") or {}
-            path = isinstance(given, dict) and (given.get("path") or given.get("file_path"))
+            patch = given if isinstance(given, str) else given.get("patch") or given.get("input") or ""
+            for path in PATCHED.findall(patch) if call["name"] == "ApplyPatch" else []:
+                counts["written " + path] += 1
+            given = {} if isinstance(given, str) else given
+            path = given.get("path") or given.get("file_path") or given.get("target_file")
             if path and call["name"] in WRITE:
                 counts["written " + path] += 1
             elif path and call["name"] == "Read":

@@ -5,7 +5,7 @@ use crate::import::fields::Table;
 use crate::transcript::item::COUNTS;
 
 /// The columns of a span.
-pub(super) const COLUMNS: [&str; 20] = [
+pub(super) const COLUMNS: [&str; 24] = [
     "span_id",
     "trace_id",
     "parent_span_id",
@@ -25,7 +25,11 @@ pub(super) const COLUMNS: [&str; 20] = [
     "cached_tokens",
     "reasoning_tokens",
     "tool_name",
+    "tool_call_id",
+    "tool_type",
     "chat_session_id",
+    "turn_index",
+    "ttft_ms",
 ];
 
 /// Attributes whose values are read.
@@ -101,11 +105,12 @@ macro_rules! span_and {
             ("status_message", Kept),
             ("operation_name", Inferred),
             ("conversation_id", Inferred),
+            ("tool_call_id", Inferred),
             ("chat_session_id", Kept),
             ("attributes.gen_ai.operation.name", Inferred),
             ("attributes.copilot_chat.chat_session_id", Inferred),
             ("attributes.copilot_chat.session_id", Inferred),
-            ("attributes.copilot_chat.parent_chat_session_id", Kept),
+            ("attributes.copilot_chat.parent_chat_session_id", Inferred),
             ("attributes.gen_ai.conversation.id", Inferred),
             ("attributes.error.type", Kept),
             $(($path, $fate),)*

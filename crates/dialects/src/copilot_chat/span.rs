@@ -28,6 +28,16 @@ const HELD: usize = 64 << 20;
 /// What a row takes in memory in addition to its texts, in bytes.
 const ROW: usize = 200;
 
+/// The operations that are known.
+const KNOWN: [&str; 6] = [
+    "invoke_agent",
+    "chat",
+    "generate_content",
+    "text_completion",
+    "execute_tool",
+    "execute_hook",
+];
+
 /// The code of a span that failed.
 const FAILED: &str = "2";
 
@@ -35,8 +45,10 @@ const FAILED: &str = "2";
 pub(super) struct Spans {
     /// Where the work of each span belongs, by its id.
     places: LruCache<String, Place>,
-    /// The newest call of each id in each chain, and in any.
-    calls: LruCache<(Option<String>, String), Called>,
+    /// The name of the newest call of each id in each chain.
+    calls: LruCache<(String, String), String>,
+    /// The newest tool that ran for each call's id.
+    ran: LruCache<String, Ran>,
     /// What was said to a model, as a digest, by the chain that it was said in.
     said: LruCache<(String, Digest), ()>,
     /// The sessions whose agent began.
@@ -44,7 +56,7 @@ pub(super) struct Spans {
     /// The span whose attributes are read.
     span: Option<Span>,
     /// Spans beside a session whose agent began later, and how many bytes these are.
-    beside: Vec<Span>,
+    beside: BTreeMap<String, Vec<Span>>,
     waiting: usize,
     /// What names of messages follow from, which have none.
     names: Option<IdSecret>,
@@ -88,12 +100,18 @@ impl Place {
     }
 }
 
-/// A call that a model made.
+/// A tool that ran: others may run within it.
 #[derive(Debug, Clone)]
-struct Called {
-    /// Its name among all calls: some models use an id again and again.
-    name: String,
+struct Ran {
     place: Place,
+    began: Option<Timestamp>,
+    ended: Option<Timestamp>,
+}
+
+impl Ran {
+    fn has_within(&self, span: &Span) -> bool {
+        self.began <= span.began() && span.ended() <= self.ended
+    }
 }
 
 /// A span, as far as it was read.
@@ -106,6 +124,15 @@ struct Span {
     events: Vec<Event>,
     /// How many bytes are held.
     held: usize,
+}
+
+/// A message that a model is sent.
+struct Sent {
+    /// Its texts as one.
+    text: String,
+    /// Its parts that are no texts.
+    others: Vec<Box<RawValue>>,
+    source: Source,
 }
 
 /// What happened in a span.
@@ -137,7 +164,8 @@ impl Span {
     fn attribute(&mut self, row: &Row) -> bool {
         let key = row.cell("key").unwrap_or_default();
         let value = row.cell("value").unwrap_or_default();
-        let is_read = fields::READ.contains(&key);
+        // One of a kind that is not known is kept as it is.
+        let is_read = fields::READ.contains(&key) || !KNOWN.contains(&self.operation());
         let value = if is_read { value } else { "" };
         let has_room = self.has_room(key.len() + value.len());
         if has_room {
@@ -245,10 +273,11 @@ impl Spans {
         Spans {
             places: LruCache::new(REMEMBERED),
             calls: LruCache::new(REMEMBERED),
+            ran: LruCache::new(REMEMBERED),
             said: LruCache::new(REMEMBERED),
             begun: LruCache::new(REMEMBERED),
             span: None,
-            beside: Vec::new(),
+            beside: BTreeMap::new(),
             waiting: 0,
             names: None,
             is_ended,
@@ -290,7 +319,8 @@ impl Spans {
     /// What was held until the database ended.
     pub(super) fn end(&mut self) -> Vec<Read> {
         let mut reads = self.newest();
-        for span in std::mem::take(&mut self.beside) {
+        let beside = std::mem::take(&mut self.beside).into_values();
+        for span in beside.flatten() {
             reads.extend(match self.is_ended {
                 true => self.reads(&span),
                 false => vec![waits("span beside a session that is not there")],
@@ -304,13 +334,14 @@ impl Spans {
         let Some(span) = self.span.take() else {
             return Vec::new();
         };
-        let session = span.beside();
-        if session.is_some_and(|session| !self.begun.contains(session))
-            && self.waiting + span.held <= HELD
-        {
-            self.waiting += span.held;
-            self.beside.push(span);
-            return Vec::new();
+        let session = span.beside().map(str::to_owned);
+        match session.filter(|session| !self.begun.contains(session)) {
+            Some(session) if self.waiting + span.held <= HELD => {
+                self.waiting += span.held;
+                self.beside.entry(session).or_default().push(span);
+                return Vec::new();
+            }
+            _ => {}
         }
         self.reads(&span)
     }
@@ -336,9 +367,11 @@ impl Spans {
 
     /// What waited for a session to begin.
     fn beside_of(&mut self, session: String) -> Vec<Read> {
-        let is_own = |span: &mut Span| span.beside() == Some(session.as_str());
-        let own: Vec<Span> = self.beside.extract_if(.., is_own).collect();
+        let own = self.beside.remove(&session).unwrap_or_default();
         self.begun.put(session, ());
+        for span in &own {
+            self.waiting = self.waiting.saturating_sub(span.held);
+        }
         own.iter().flat_map(|span| self.reads(span)).collect()
     }
 
@@ -366,6 +399,10 @@ impl Spans {
                     Some(beside(place.session.clone()))
                 }
                 Some(place) => Some(place.clone()),
+                // What an agent tells another one to do is no person's prompt.
+                None if span.operation() == "invoke_agent" => {
+                    self.is_ended.then(|| beside(of_own().session))
+                }
                 None => self.is_ended.then(of_own),
             };
         }
@@ -385,22 +422,17 @@ impl Spans {
         let Some(call) = span.read(fields::CALL) else {
             return Some(of_own());
         };
-        match self.calls.get(&(None, call.to_owned())) {
-            Some(called) => Some(called.place.clone()),
+        match self.ran.get(call).filter(|ran| ran.has_within(span)) {
+            Some(ran) => Some(ran.place.clone()),
             None => self.is_ended.then(of_own),
         }
     }
 
-    /// Remembers a call; its name.
+    /// Remembers a call; its name among all calls, as some models use an id again and again.
     fn called(&mut self, span: &Span, place: &Place, id: &str) -> String {
-        let called = Called {
-            name: format!("{}/{id}", span.name),
-            place: place.clone(),
-        };
-        let name = called.name.clone();
-        let own = (Some(place.chain()), id.to_owned());
-        self.calls.put(own, called.clone());
-        self.calls.put((None, id.to_owned()), called);
+        let name = format!("{}/{id}", span.name);
+        let own = (place.chain(), id.to_owned());
+        self.calls.put(own, name.clone());
         name
     }
 
@@ -504,18 +536,30 @@ impl Spans {
         let mut reads = self.sent(span, place);
         let mut items = Vec::new();
         let messages = span.read(fields::OUTPUT).unwrap_or("[]");
-        for message in elements(messages).0 {
+        let (answers, cut) = elements(messages);
+        for message in answers {
             for part in Members::of(Some(message)).list("parts") {
                 items.push(self.part(span, place, items.len(), part));
             }
+        }
+        if let Some(raw) = cut.and_then(|_| json_text(messages)) {
+            let what = whole("answer that cannot be read", &raw);
+            items.push(Item::new(
+                items.len(),
+                fields::OUTPUT_PATH,
+                Vec::new(),
+                what,
+            ));
         }
         items.extend(failure(span).map(|item| Item {
             frame: items.len(),
             ..item
         }));
         let said = Said::of(&[Some("chat"), span.read(fields::OUTPUT)], None);
-        let finished = span.read(fields::FINISHED).unwrap_or("[]");
-        let finished: Vec<String> = serde_json::from_str(finished).unwrap_or_default();
+        let finished = span.read(fields::FINISHED).map(|text| {
+            let reasons: Option<Vec<String>> = serde_json::from_str(text).ok();
+            reasons.map_or_else(|| text.to_owned(), |reasons| reasons.join(", "))
+        });
         let model = span.column("response_model");
         let model = model.or_else(|| span.column("request_model"));
         reads.push(Read::Entry(Box::new(Entry {
@@ -527,7 +571,7 @@ impl Spans {
             subtype: span.column("agent_name").map(str::to_owned),
             origin: Origin {
                 request: span.read(fields::RESPONSE).map(str::to_owned),
-                stop_reason: finished.into_iter().next(),
+                stop_reason: finished.filter(|reason| !reason.is_empty()),
                 git_branch: None,
             },
             said,
@@ -548,40 +592,49 @@ impl Spans {
             if matches!(role.as_str(), "assistant" | "tool") {
                 continue;
             }
-            let text = text_of(&members.list("parts"));
-            let source = Source::of(fields::INPUT_PATH, message, fields::INPUT_MESSAGE);
-            reads.extend(self.heard(span, place, &role, text, source));
+            let said = Sent {
+                text: text_of(&members.list("parts")),
+                others: others_of(&members.list("parts")),
+                source: Source::of(fields::INPUT_PATH, message, fields::INPUT_MESSAGE),
+            };
+            reads.extend(self.heard(span, place, &role, said));
         }
         if let Some(instructions) = span
             .read(fields::INSTRUCTIONS)
             .filter(|_| !has_instructions)
         {
-            let text = text_of(&elements(instructions).0);
             let raw = json(instructions);
-            let source = Source::of(fields::INSTRUCTIONS_PATH, &raw, fields::INSTRUCTED);
-            reads.extend(self.heard(span, place, "system", text, source));
+            let said = Sent {
+                text: text_of(&elements(instructions).0),
+                others: others_of(&elements(instructions).0),
+                source: Source::of(fields::INSTRUCTIONS_PATH, &raw, fields::INSTRUCTED),
+            };
+            reads.extend(self.heard(span, place, "system", said));
         }
         reads
     }
 
     /// A message that a model is sent, unless its chain has it.
-    fn heard(
-        &mut self,
-        span: &Span,
-        place: &Place,
-        role: &str,
-        text: String,
-        source: Source,
-    ) -> Option<Read> {
-        let digest = Digest::of(text.as_bytes());
-        let is_known = self.said.put((place.chain(), digest), ()).is_some();
-        if text.trim().is_empty() || is_known {
+    fn heard(&mut self, span: &Span, place: &Place, role: &str, sent: Sent) -> Option<Read> {
+        let Sent {
+            text,
+            others,
+            source,
+        } = sent;
+        let whole_of = others.iter().map(|raw| raw.get());
+        let words: Vec<&str> = [text.as_str()].into_iter().chain(whole_of).collect();
+        let key = match others.is_empty() {
+            true => Digest::of(text.as_bytes()),
+            false => Digest::of(words.join("\n").as_bytes()),
+        };
+        let is_known = self.said.put((place.chain(), key), ()).is_some();
+        if (text.trim().is_empty() && others.is_empty()) || is_known {
             return None;
         }
         // The same words are the same message, whichever request repeats them.
-        let name = serde_json::json!([place.chain(), role, text]).to_string();
+        let name = serde_json::json!([place.chain(), role, words]).to_string();
         let name = ids().anonymous(name.as_bytes(), self.names.as_ref());
-        let said = Said::of(&[Some(role), Some(&text)], None);
+        let said = Said::of(&[Some(role), Some(&name)], None);
         let (speaker, what) = match role {
             "user" => (
                 Speaker::User,
@@ -600,12 +653,17 @@ impl Spans {
                 },
             ),
         };
-        let item = Item::new(0, fields::INPUT_PATH, vec![source], what);
+        let mut items = vec![Item::new(0, fields::INPUT_PATH, vec![source], what)];
+        items.extend(others.iter().enumerate().map(|(index, raw)| {
+            let kind = Members::of(Some(raw)).text("type").unwrap_or_default();
+            let what = whole(&kind, raw);
+            Item::new(index + 1, fields::INPUT_PATH, Vec::new(), what)
+        }));
         Some(Read::Entry(Box::new(Entry {
             at: span.began(),
             subtype: (role != "user").then(|| role.to_owned()),
             said,
-            ..self.entry(place, name, speaker, vec![item])
+            ..self.entry(place, name, speaker, items)
         })))
     }
 
@@ -645,8 +703,14 @@ impl Spans {
         let Some(id) = called.filter(|_| !is_within) else {
             return vec![self.by_program(span, place, name)];
         };
-        let own = (Some(place.chain()), id.to_owned());
-        let known = self.calls.get(&own).map(|called| called.name.clone());
+        let ran = Ran {
+            place: place.clone(),
+            began: span.began(),
+            ended: span.ended(),
+        };
+        self.ran.put(id.to_owned(), ran);
+        let own = (place.chain(), id.to_owned());
+        let known = self.calls.get(&own).cloned();
         let is_known = known.is_some();
         let call = known.unwrap_or_else(|| self.called(span, place, id));
         let mut reads = Vec::new();
@@ -674,9 +738,13 @@ impl Spans {
 
     fn result(&self, span: &Span, place: &Place, call: String) -> Read {
         let result = span.read(fields::RESULT);
-        let error = || span.column("status_message").filter(|_| span.has_failed());
         let text = result.map(|text| tools::rendered(text).unwrap_or_else(|| text.to_owned()));
-        let text = text.or_else(|| error().map(str::to_owned));
+        // Why it failed is its result, or is said beside it.
+        let failed = failure(span);
+        let (text, beside) = match (text, failed) {
+            (None, Some(item)) => (said_in(&item), None),
+            (text, item) => (text, item),
+        };
         let what = What::ToolResult {
             call,
             content: text.as_deref().and_then(json_text),
@@ -705,7 +773,10 @@ impl Spans {
                 place,
                 format!("{}/result", span.name),
                 Speaker::User,
-                vec![Item::new(1, path, Vec::new(), what)],
+                [Item::new(0, path, Vec::new(), what)]
+                    .into_iter()
+                    .chain(beside)
+                    .collect(),
             )
         }))
     }
@@ -804,7 +875,8 @@ impl Spans {
         for (number, event) in events.filter(|(_, event)| !(is_agent && is_typed(event))) {
             let kind = texts::kind_name(&event.name);
             if matches!(kind.as_str(), "turn_start" | "turn_end" | "tools_available") {
-                reads.push(skipped(&kind, event.attributes.get().to_owned()));
+                let text = format!("{{\"events\":{}}}", event.attributes.get());
+                reads.push(skipped(&kind, text));
                 continue;
             }
             let what = whole(&kind, &event.attributes);
@@ -832,6 +904,7 @@ fn waits(kind: &str) -> Read {
 fn row_text(row: &Row) -> String {
     let cells = row.cells.iter();
     let cells: BTreeMap<&str, &str> = cells.map(|(name, _)| (*name, "")).collect();
+    let cells = BTreeMap::from([(row.table, cells)]);
     serde_json::to_string(&cells).unwrap_or_default()
 }
 
@@ -875,17 +948,27 @@ fn outcome(span: &Span, said: Option<&str>) -> String {
 
 /// Why a span failed, if it did.
 fn failure(span: &Span) -> Option<Item> {
-    let said = span.column("status_message");
-    let said = said
-        .or_else(|| span.read(fields::ERROR))
-        .unwrap_or("it failed");
+    let said = [span.column("status_message"), span.read(fields::ERROR)];
+    let said: Vec<&str> = said.into_iter().flatten().collect();
+    let said = match said.is_empty() {
+        true => "it failed".to_owned(),
+        false => said.join(": "),
+    };
     let what = What::Said {
         kind: FrameKind::SystemState,
-        text: said.to_owned(),
+        text: said,
         compaction: None,
     };
     let item = Item::new(1, "status_message", Vec::new(), what);
     span.has_failed().then_some(item)
+}
+
+/// What the program says in an item.
+fn said_in(item: &Item) -> Option<String> {
+    match &item.what {
+        What::Said { text, .. } => Some(text.clone()),
+        _ => None,
+    }
 }
 
 /// The tokens of a request: the cache's are a part of its input, and the reasoning of its output.
@@ -911,6 +994,13 @@ fn text_of(parts: &[&RawValue]) -> String {
     let text = |part: &&RawValue| Members::of(Some(part)).get::<String>("content");
     let texts: Vec<String> = parts.iter().filter_map(text).collect();
     texts.join("\n")
+}
+
+/// The parts of a message that are no texts.
+fn others_of(parts: &[&RawValue]) -> Vec<Box<RawValue>> {
+    let is_text = |part: &RawValue| Members::of(Some(part)).get::<String>("content").is_some();
+    let others = parts.iter().filter(|part| !is_text(part));
+    others.map(|part| (*part).to_owned()).collect()
 }
 
 /// The last thing that was said to an agent.

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::fields;
-use crate::import::members::{Members, elements};
+use crate::import::members::Members;
 use crate::transcript::Ids;
 use crate::transcript::agent::Agent;
 use crate::transcript::apply_patch;
@@ -97,24 +97,24 @@ fn replacements(given: &Members<'_>) -> Vec<FileUse> {
 
 /// The text of a result that is a tree of texts, as the program renders it for the model; nothing, if it is none.
 pub(super) fn rendered(result: &str) -> Option<String> {
-    let root = Members::read(result).ok()?;
-    let node = root.raw("node")?;
+    let root: serde_json::Value = serde_json::from_str(result).ok()?;
+    let node = root.get("node").filter(|node| node.is_object())?;
     let mut text = String::new();
     render(node, &mut text);
     Some(text)
 }
 
-/// serde_json lets no tree be deeper than 128.
-fn render(node: &RawValue, text: &mut String) {
-    let node = Members::of(Some(node));
-    if let Some(own) = node.get::<String>("text") {
-        if node.get::<bool>("lineBreakBefore") == Some(true) && !text.is_empty() {
+/// No value that was read is deeper than 128.
+fn render(node: &serde_json::Value, text: &mut String) {
+    if let Some(own) = node.get("text").and_then(serde_json::Value::as_str) {
+        let breaks = node.get("lineBreakBefore") == Some(&serde_json::Value::Bool(true));
+        if breaks && !text.is_empty() {
             text.push('\n');
         }
-        text.push_str(&own);
+        text.push_str(own);
     }
-    let children = node.raw("children").map(|raw| elements(raw.get()).0);
-    for child in children.unwrap_or_default() {
+    let children = node.get("children").and_then(serde_json::Value::as_array);
+    for child in children.into_iter().flatten() {
         render(child, text);
     }
 }
@@ -192,5 +192,13 @@ mod tests {
         for other in ["x", "{}", "[1]", "{\"node\":null}"] {
             assert_eq!(rendered(other), None);
         }
+        // One that would be too deep to go through stays as it is.
+        let (open, end) = (r#"{"children":["#, "]}");
+        let deep = format!(
+            "{{\"node\":{}{{}}{}}}",
+            open.repeat(20_000),
+            end.repeat(20_000)
+        );
+        assert_eq!(rendered(&deep), None);
     }
 }

@@ -53,6 +53,8 @@ pub(super) struct Transcript {
     course: Course,
     /// How often a line was there before, by its words.
     said: LruCache<Digest, u64>,
+    /// The newest call of each id: some models use one again and again.
+    calls: LruCache<String, String>,
 }
 
 impl Default for Transcript {
@@ -68,6 +70,7 @@ impl Transcript {
             session: format!("transcript/{session}"),
             course: Course::Main,
             said: LruCache::new(REMEMBERED),
+            calls: LruCache::new(REMEMBERED),
         }
     }
 
@@ -102,10 +105,10 @@ impl Transcript {
             Some("assistant") => (Speaker::Model, self.model(&name, parts)),
             _ => return Ok(self.other(line, name, &members)),
         };
-        let at = match items.first().map(|item| &item.what) {
-            Some(What::Prompt { text, .. }) => typed_at(text),
+        let at = items.iter().find_map(|item| match &item.what {
+            What::Prompt { text, .. } => typed_at(text),
             _ => None,
-        };
+        });
         Ok(vec![Read::Entry(Box::new(Entry {
             text: line.to_owned(),
             table: MESSAGE,
@@ -144,11 +147,15 @@ impl Transcript {
     }
 
     /// The texts of a user's message as one, and its other parts.
-    fn user(&self, parts: Vec<Part>) -> Vec<Item> {
+    fn user(&mut self, parts: Vec<Part>) -> Vec<Item> {
         let (mut said, mut sources, mut items) = (Vec::new(), Vec::new(), Vec::new());
+        let mut first = 0;
         for (index, part) in parts.into_iter().enumerate() {
             match part {
                 Part::Text(text, source) => {
+                    if said.is_empty() {
+                        first = items.len();
+                    }
                     said.push(text);
                     sources.push(source);
                 }
@@ -163,13 +170,13 @@ impl Transcript {
                 text,
                 is_summary: false,
             };
-            items.insert(0, Item::new(0, PART_PATH, sources, what));
+            items.insert(first, Item::new(0, PART_PATH, sources, what));
         }
         items
     }
 
     /// What the model says, and the tools that it calls.
-    fn model(&self, line: &str, parts: Vec<Part>) -> Vec<Item> {
+    fn model(&mut self, line: &str, parts: Vec<Part>) -> Vec<Item> {
         let mut items = Vec::new();
         for (index, part) in parts.into_iter().enumerate() {
             match part {
@@ -186,13 +193,13 @@ impl Transcript {
     }
 
     /// A call. One without an id gets no result, here or later: it is over, and how it ended is not said.
-    fn call(&self, index: usize, line: &str, raw: &RawValue) -> Vec<Item> {
+    fn call(&mut self, index: usize, line: &str, raw: &RawValue) -> Vec<Item> {
         let call = Members::of(Some(raw));
         let own = call.text("id");
-        let id = match &own {
-            Some(id) => format!("{}/{id}", self.session),
-            None => format!("{line}/{index}"),
-        };
+        let id = format!("{line}/{index}");
+        if let Some(own) = &own {
+            self.calls.put(own.clone(), id.clone());
+        }
         let called = What::ToolCall {
             id: id.clone(),
             name: call.text("name").unwrap_or_default(),
@@ -214,13 +221,13 @@ impl Transcript {
     }
 
     /// A part that is no text and no call.
-    fn part(&self, frame: usize, raw: &RawValue) -> Item {
+    fn part(&mut self, frame: usize, raw: &RawValue) -> Item {
         let part = Members::of(Some(raw));
         let kind = part.text("type").unwrap_or_default();
         let what = match kind.as_str() {
             "thinking" => part.get("thinking").map(What::Thinking),
             "tool_result" => part.text("tool_use_id").map(|call| What::ToolResult {
-                call: format!("{}/{call}", self.session),
+                call: self.calls.get(&call).cloned().unwrap_or(call),
                 content: part.raw("content").map(ToOwned::to_owned),
                 is_error: part.get("is_error").unwrap_or(false),
                 content_path: "message.content[].content",

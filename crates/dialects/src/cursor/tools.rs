@@ -61,7 +61,13 @@ pub(super) fn asked(text: &str) -> Option<&str> {
 
 /// When a person typed a text, as it says: `Sunday, Aug 2, 2026, 3:51 AM (UTC-7)`.
 pub(super) fn typed_at(text: &str) -> Option<Timestamp> {
-    let (time, zone) = element(text, TYPED_AT)?.trim().rsplit_once(" (UTC")?;
+    // What a person typed may have such an element, too.
+    let before = text
+        .split_once(&format!("<{TYPED}>"))
+        .map_or(text, |(before, _)| before);
+    let (_, within) = before.split_once(&format!("<{TYPED_AT}>"))?;
+    let (time, _) = within.split_once(&format!("</{TYPED_AT}>"))?;
+    let (time, zone) = time.trim().rsplit_once(" (UTC")?;
     let zone = zone.strip_suffix(')')?;
     let (sign, hours) = match zone.split_at_checked(1) {
         Some(("-", hours)) => (-1, hours),
@@ -79,7 +85,7 @@ pub(super) fn typed_at(text: &str) -> Option<Timestamp> {
     Some(Timestamp::from(time.to_utc()))
 }
 
-/// The text within the first element of this name.
+/// The text within an element of this name, which may have the end of one in it.
 fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let (_, within) = text.split_once(&format!("<{name}>"))?;
     let end = within.rfind(&format!("</{name}>"))?;
@@ -223,6 +229,15 @@ mod tests {
         ] {
             assert_eq!(asked(by_program), None, "{by_program}");
         }
+    }
+
+    #[test]
+    fn the_time_is_what_the_program_put_before() {
+        let time = "<timestamp>Sunday, Aug 2, 2026, 3:51 AM (UTC-7)</timestamp>";
+        let asks =
+            |before: &str| format!("{before}<user_query>why {time} </timestamp>?</user_query>");
+        assert!(typed_at(&asks(time)).is_some());
+        assert_eq!(typed_at(&asks("")), None);
     }
 
     #[test]

@@ -220,7 +220,6 @@ fn header(path: &str, is_new: bool) -> Vec<u8> {
     names::header(&old, &names::quoted("b/", path.as_bytes()))
 }
 
-/// A part of a file with a line end at its end: it is not the end of a file that lacks one.
 /// The number of lines of a new text that is too long for a diff: to compare it with nothing would take many times its
 /// size in memory.
 fn whole(old: &str, new: &str, sink: &mut Sink) -> Option<u32> {
@@ -233,6 +232,7 @@ fn whole(old: &str, new: &str, sink: &mut Sink) -> Option<u32> {
     Some(u32::try_from(ends + open).unwrap_or(u32::MAX))
 }
 
+/// A part of a file with a line end at its end: it is not the end of a file that lacks one.
 fn ended(text: &str) -> Vec<u8> {
     let mut text = text.as_bytes().to_vec();
     if text.last().is_some_and(|last| *last != b'\n') {

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use annals::projections::TaskView;
 use annals_dialects::copilot_chat;
+use annals_dialects::import::{ImportOptions, recordings};
+use futures::executor::block_on;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
@@ -193,7 +195,8 @@ fn story() -> Vec<Span> {
             ("vscode_editFile_internal", "c1"),
             "edited",
         )
-        .with("trace_id", json!("t2")),
+        .with("trace_id", json!("t2"))
+        .with("end_time_ms", json!(BEGIN + 20)),
         request(
             "s07",
             Some("s01"),
@@ -294,6 +297,7 @@ fn log_of(spans: &[Span]) -> Log {
 fn a_session_has_what_a_recount_has() {
     let log = log_of(&story());
     assert_eq!(prompts(&log), ["Make a file", "Go on"]);
+    assert_eq!(log.report.waiting, 0, "{}", log.report);
     let expected = [
         "create_file ok: It is made\na.txt",
         "replace_string_in_file error: no such text",
@@ -436,6 +440,103 @@ fn calls_of_one_name_are_calls_of_their_own() {
     let ids = copilot_chat::ids();
     assert_eq!(calls_of(&log, ids.session("s").run), 2);
     assert_eq!(calls_of(&log, ids.session("z").run), 1);
+}
+
+/// A tool that runs within another one is of that one's session, and waits until that one is there.
+#[test]
+fn an_inner_tool_is_of_the_tool_around_it() {
+    let asks = || json!([calls_tool("call_0", "edit", json!({}))]);
+    let inner = tool("i", None, 52, ("inner", "call_0"), "edited")
+        .with("trace_id", json!("t9"))
+        .with("end_time_ms", json!(BEGIN + 58));
+    let first = [
+        agent("a1", None, 0, "One"),
+        request("b1", Some("a1"), 1, &[], asks()),
+        tool("c1", Some("a1"), 12, ("edit", "call_0"), "x"),
+    ];
+    let second = [
+        agent("a2", None, 40, "Two").with("chat_session_id", json!("z")),
+        request("b2", Some("a2"), 41, &[], asks()),
+        tool("c2", Some("a2"), 51, ("edit", "call_0"), "y"),
+    ];
+    let mut all: Vec<Span> = first.iter().chain(&second).cloned().collect();
+    all.push(inner.clone());
+    let once = log_of(&all);
+    let (folder, mut log) = (Folder::new(), Log::empty());
+    let path = folder.path().join(NAME);
+    let database = write(&path, &first);
+    add(&database, &inner);
+    import(&mut log, &path);
+    assert_eq!(log.report.waiting, 1, "{}", log.report);
+    for span in &second {
+        add(&database, span);
+    }
+    drop(database);
+    import(&mut log, &path);
+    assert_same(&log, &once, "grown");
+}
+
+/// What is kept of a span of a kind that is not known is in the log, and so is what cannot be read of an answer, and
+/// why a tool failed that said something, too.
+#[test]
+fn nothing_is_lost_of_what_is_odd() {
+    let spans = [
+        agent("a1", None, 0, "Go"),
+        Span::new("e1", Some("a1"), 1, "embeddings").says("novelty", "PRECIOUS"),
+        Span::new("b1", Some("a1"), 2, "chat")
+            .says("gen_ai.output.messages", "[{\"parts\":[]},UNREADABLE"),
+        request(
+            "b2",
+            Some("a1"),
+            20,
+            &[],
+            json!([calls_tool("c", "run", json!({}))]),
+        ),
+        tool("d1", Some("a1"), 31, ("run", "c"), "half of it")
+            .with("status_code", json!(2))
+            .with("status_message", json!("ON FIRE")),
+    ];
+    let log = log_of(&spans);
+    let all = format!("{:?}", log.entries());
+    for text in ["PRECIOUS", "UNREADABLE", "ON FIRE", "half of it"] {
+        assert!(all.contains(text), "{text} is lost: {}", log.report);
+    }
+}
+
+/// Requests beside sessions wait for these, however many there were before.
+#[test]
+fn what_waited_makes_room_for_what_waits() {
+    let title = |id, session: &str, at| {
+        request(id, None, at, &[("user", "title")], json!([]))
+            .with("chat_session_id", Value::Null)
+            .says("copilot_chat.parent_chat_session_id", session)
+            .says("copilot_chat.hook_output", "x".repeat(40 << 20))
+    };
+    let spans = [
+        title("t1", "one", 0),
+        agent("a1", None, 1, "One").with("chat_session_id", json!("one")),
+        title("t2", "two", 2),
+        agent("a2", None, 3, "Two").with("chat_session_id", json!("two")),
+    ];
+    let log = log_of(&spans);
+    for (session, expected) in [("one", "One"), ("two", "Two")] {
+        let task: TaskView = log.get(copilot_chat::ids().session(session).task);
+        assert_eq!(task.title.as_str(), Some(expected));
+    }
+}
+
+/// What an agent tells another one to do is no person's prompt, also where the one above is gone.
+#[test]
+fn the_order_of_a_sub_agent_is_no_prompt() {
+    let spans = [agent("a1", Some("gone"), 0, "Look for it")];
+    let (folder, log) = (Folder::new(), Log::empty());
+    let path = folder.path().join(NAME);
+    drop(write(&path, &spans));
+    let mut options = ImportOptions::default();
+    options.ended = true;
+    block_on(recordings(&log.annals, &path, None, &options, &mut |_| {})).unwrap();
+    assert!(log.annals.position().0 > 0);
+    assert_eq!(prompts(&log), Vec::<String>::new());
 }
 
 /// A tool that no call names, and nothing above, waits for its session's work, as all does that is around it; one that
