@@ -53,7 +53,7 @@ static TABLES: Tables = Tables {
             keys: &["timestamp_ms", "span_id"],
         },
     ],
-    // Spans in the order in which they began, none before the one that it is below, whatever their clocks say; each
+    // Spans in the order in which they began, and each behind its parent, also where its clock says otherwise; each
     // with its attributes and events behind it. A line that leads up from a span ends after 32 of them.
     order: "LEFT JOIN (\
                 WITH RECURSIVE line(span, above, at, depth) AS (\

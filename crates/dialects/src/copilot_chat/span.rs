@@ -6,18 +6,19 @@ use std::num::NonZeroUsize;
 use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
 use annals_event_log::{Digest, IdSecret};
-use chrono::DateTime;
 use lru::LruCache;
+use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{fields, ids, tools};
 use crate::import::database::Row;
+use crate::import::format::at_millis;
 use crate::import::members::{Members, elements, json_text};
 use crate::transcript::item::{
     Course, Details, Entry, Evidence, Item, Origin, Read, Said, Setting, Source, Speaker, Usage,
     What,
 };
-use crate::transcript::texts;
+use crate::transcript::texts::{self, Part};
 
 /// So many spans, calls and messages are remembered.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
@@ -399,7 +400,7 @@ impl Spans {
                     Some(beside(place.session.clone()))
                 }
                 Some(place) => Some(place.clone()),
-                // What an agent tells another one to do is no person's prompt.
+                // What an agent tells another one to do was not typed by a person.
                 None if span.operation() == "invoke_agent" => {
                     self.is_ended.then(|| beside(of_own().session))
                 }
@@ -515,9 +516,7 @@ impl Spans {
                 command: None,
                 exit_code: None,
                 summary: span.read(fields::COMMIT).map(str::to_owned),
-                report: to_raw_value(&known)
-                    .ok()
-                    .and_then(|raw| texts::part(Some(&raw))),
+                report: report_of(&known),
             }));
         }
         items.extend(failure(span));
@@ -543,7 +542,7 @@ impl Spans {
             }
         }
         if let Some(raw) = cut.and_then(|_| json_text(messages)) {
-            let what = whole("answer that cannot be read", &raw);
+            let what = What::whole("answer that cannot be read", &raw);
             items.push(Item::new(
                 items.len(),
                 fields::OUTPUT_PATH,
@@ -623,10 +622,7 @@ impl Spans {
         } = sent;
         let whole_of = others.iter().map(|raw| raw.get());
         let words: Vec<&str> = [text.as_str()].into_iter().chain(whole_of).collect();
-        let key = match others.is_empty() {
-            true => Digest::of(text.as_bytes()),
-            false => Digest::of(words.join("\n").as_bytes()),
-        };
+        let key = Digest::of(words.join("\n").as_bytes());
         let is_known = self.said.put((place.chain(), key), ()).is_some();
         if (text.trim().is_empty() && others.is_empty()) || is_known {
             return None;
@@ -656,7 +652,7 @@ impl Spans {
         let mut items = vec![Item::new(0, fields::INPUT_PATH, vec![source], what)];
         items.extend(others.iter().enumerate().map(|(index, raw)| {
             let kind = Members::of(Some(raw)).text("type").unwrap_or_default();
-            let what = whole(&kind, raw);
+            let what = What::whole(&kind, raw);
             Item::new(index + 1, fields::INPUT_PATH, Vec::new(), what)
         }));
         Some(Read::Entry(Box::new(Entry {
@@ -684,7 +680,7 @@ impl Spans {
                 input: part.raw("arguments").map(arguments),
                 input_path: fields::OUTPUT_PATH,
             },
-            _ => whole(&kind, raw),
+            _ => What::whole(&kind, raw),
         };
         Item::of(
             frame,
@@ -740,10 +736,9 @@ impl Spans {
         let result = span.read(fields::RESULT);
         let text = result.map(|text| tools::rendered(text).unwrap_or_else(|| text.to_owned()));
         // Why it failed is its result, or is said beside it.
-        let failed = failure(span);
-        let (text, beside) = match (text, failed) {
-            (None, Some(item)) => (said_in(&item), None),
-            (text, item) => (text, item),
+        let (text, beside) = match text {
+            Some(text) => (Some(text), failure(span)),
+            None => (why_failed(span), None),
         };
         let what = What::ToolResult {
             call,
@@ -796,9 +791,7 @@ impl Spans {
             command: None,
             exit_code: None,
             summary: Some(outcome(span, None)),
-            report: to_raw_value(&report)
-                .ok()
-                .and_then(|raw| texts::part(Some(&raw))),
+            report: report_of(&report),
         });
         let said = [fields::ARGUMENTS, fields::RESULT].map(|name| span.read(name));
         Read::Entry(Box::new(Entry {
@@ -824,9 +817,7 @@ impl Spans {
             command: span.read(fields::HOOK_COMMAND).map(str::to_owned),
             exit_code: None,
             summary: Some(outcome(span, span.read(fields::HOOK_RESULT))),
-            report: to_raw_value(&report)
-                .ok()
-                .and_then(|raw| texts::part(Some(&raw))),
+            report: report_of(&report),
         });
         let said = [
             fields::HOOK,
@@ -853,7 +844,7 @@ impl Spans {
             fields::WHOLE_PATH,
             Some(&raw),
             fields::WHOLE,
-            whole(&kind, &raw),
+            What::whole(&kind, &raw),
         );
         let entry = Entry {
             at: span.began(),
@@ -879,7 +870,7 @@ impl Spans {
                 reads.push(skipped(&kind, text));
                 continue;
             }
-            let what = whole(&kind, &event.attributes);
+            let what = What::whole(&kind, &event.attributes);
             let raw = Some(event.attributes.as_ref());
             let item = Item::of(0, fields::EVENT_PATH, raw, fields::EVENT, what);
             let name = format!("{}/event/{number}", span.name);
@@ -919,17 +910,14 @@ fn skipped(kind: &str, text: String) -> Read {
     }
 }
 
-/// A value that has no place of its own.
-fn whole(kind: &str, raw: &RawValue) -> What {
-    What::Whole {
-        kind: FrameKind::Other(texts::kind_name(kind)),
-        summary: texts::kind_name(kind),
-        part: texts::part(Some(raw)),
-    }
-}
-
 fn evidence(evidence: Evidence) -> Item {
     Item::new(0, "(the span)", Vec::new(), What::Evidence(evidence))
+}
+
+/// All that a span has of something, by its names.
+fn report_of(report: &impl Serialize) -> Option<Part> {
+    let raw = to_raw_value(report).ok()?;
+    texts::part(Some(&raw))
 }
 
 /// How a span ended, in words, and how long it took.
@@ -947,28 +935,26 @@ fn outcome(span: &Span, said: Option<&str>) -> String {
 }
 
 /// Why a span failed, if it did.
-fn failure(span: &Span) -> Option<Item> {
+fn why_failed(span: &Span) -> Option<String> {
+    if !span.has_failed() {
+        return None;
+    }
     let said = [span.column("status_message"), span.read(fields::ERROR)];
     let said: Vec<&str> = said.into_iter().flatten().collect();
-    let said = match said.is_empty() {
+    Some(match said.is_empty() {
         true => "it failed".to_owned(),
         false => said.join(": "),
-    };
-    let what = What::Said {
-        kind: FrameKind::SystemState,
-        text: said,
-        compaction: None,
-    };
-    let item = Item::new(1, "status_message", Vec::new(), what);
-    span.has_failed().then_some(item)
+    })
 }
 
-/// What the program says in an item.
-fn said_in(item: &Item) -> Option<String> {
-    match &item.what {
-        What::Said { text, .. } => Some(text.clone()),
-        _ => None,
-    }
+/// The same as what the program says.
+fn failure(span: &Span) -> Option<Item> {
+    let what = What::Said {
+        kind: FrameKind::SystemState,
+        text: why_failed(span)?,
+        compaction: None,
+    };
+    Some(Item::new(1, "status_message", Vec::new(), what))
 }
 
 /// The tokens of a request: the cache's are a part of its input, and the reasoning of its output.
@@ -1026,11 +1012,5 @@ fn json(text: &str) -> Box<RawValue> {
 
 /// A time in milliseconds.
 fn time(text: &str) -> Option<Timestamp> {
-    let milliseconds: f64 = text.trim().parse().ok()?;
-    if !milliseconds.is_finite() || milliseconds.abs() > 1e15 {
-        return None;
-    }
-    #[allow(clippy::cast_possible_truncation, reason = "it is in range")]
-    let time = DateTime::from_timestamp_millis(milliseconds as i64)?;
-    Some(Timestamp::from(time))
+    at_millis(text.trim().parse().ok()?)
 }

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 
-use annals_domain::pipeline::FrameKind;
 use annals_event_log::{Digest, IdSecret};
 use lru::LruCache;
 use serde_json::value::RawValue;
@@ -220,7 +219,7 @@ impl Transcript {
         items
     }
 
-    /// A part that is no text and no call.
+    /// A part that is neither a text nor a call.
     fn part(&mut self, frame: usize, raw: &RawValue) -> Item {
         let part = Members::of(Some(raw));
         let kind = part.text("type").unwrap_or_default();
@@ -237,18 +236,24 @@ impl Transcript {
         };
         match what {
             Some(what) => Item::of(frame, PART_PATH, Some(raw), PART, what),
-            None => Item::of(frame, PART_PATH, Some(raw), WHOLE_PART, whole(&kind, raw)),
+            None => Item::of(
+                frame,
+                PART_PATH,
+                Some(raw),
+                WHOLE_PART,
+                What::whole(&kind, raw),
+            ),
         }
     }
 
-    /// A line that is no message: it is kept, and its kind is named unless it is known.
+    /// A line that is not a message: it is kept, and its kind is named unless it is known.
     fn other(&self, line: &str, name: String, members: &Members<'_>) -> Vec<Read> {
         let kind = members.text("type").or_else(|| members.text("role"));
         let kind = texts::kind_name(kind.as_deref().unwrap_or_default());
         let raw = RawValue::from_string(line.to_owned()).ok();
         let mut reads = Vec::new();
         if let Some(raw) = raw {
-            let item = Item::of(0, WHOLE_PATH, Some(&raw), WHOLE, whole(&kind, &raw));
+            let item = Item::of(0, WHOLE_PATH, Some(&raw), WHOLE, What::whole(&kind, &raw));
             let entry = self.entry(name, Speaker::Program, vec![item], line);
             reads.push(Read::Entry(Box::new(entry)));
         }
@@ -285,13 +290,4 @@ fn parts(content: Option<&RawValue>) -> Vec<Part> {
         }
     };
     elements(content.get()).0.into_iter().map(part).collect()
-}
-
-/// A value that has no place of its own.
-fn whole(kind: &str, raw: &RawValue) -> What {
-    What::Whole {
-        kind: FrameKind::Other(texts::kind_name(kind)),
-        summary: texts::kind_name(kind),
-        part: texts::part(Some(raw)),
-    }
 }

@@ -22,6 +22,9 @@ pub(crate) struct Lines {
 /// Compares two texts with git's default algorithm and writes the hunks.
 /// `header` is written before the first one, and not at all without any.
 pub(crate) fn write(before: &[u8], after: &[u8], header: &[u8], sink: &mut Sink) -> Lines {
+    if let Some(lines) = of_one_side(before, after, sink) {
+        return lines;
+    }
     let input = InternedInput::new(before, after);
     let diff = diff_with_slider_heuristics(Algorithm::Myers, &input);
     let lines = Lines {
@@ -49,6 +52,25 @@ pub(crate) fn write(before: &[u8], after: &[u8], header: &[u8], sink: &mut Sink)
     };
     printer.write(&changes, sink);
     lines
+}
+
+/// The lines of a text that is new or gone, and has no room in the sink: to compare it with nothing would take many
+/// times its size in memory.
+fn of_one_side(before: &[u8], after: &[u8], sink: &mut Sink) -> Option<Lines> {
+    let count = |text: &[u8]| {
+        let ends = text.iter().filter(|byte| **byte == b'\n').count();
+        let open = usize::from(text.last().is_some_and(|last| *last != b'\n'));
+        u32::try_from(ends + open).unwrap_or(u32::MAX)
+    };
+    let one = match (before, after) {
+        ([], one) | (one, []) if !sink.has_room(one.len()) => one,
+        _ => return None,
+    };
+    sink.write(one);
+    Some(Lines {
+        added: count(after),
+        deleted: count(before),
+    })
 }
 
 /// The lines of both sides, each with its line end.

@@ -17,13 +17,18 @@ impl Sink {
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) {
-        if let Some(text) = &mut self.text {
-            if text.len().saturating_add(bytes.len()) > self.limit {
-                self.text = None;
-            } else {
-                text.extend_from_slice(bytes);
-            }
+        if !self.has_room(bytes.len()) {
+            self.text = None;
         }
+        if let Some(text) = &mut self.text {
+            text.extend_from_slice(bytes);
+        }
+    }
+
+    /// Whether there is room for so many bytes more.
+    pub(crate) fn has_room(&self, bytes: usize) -> bool {
+        let text = self.text.as_ref();
+        text.is_some_and(|text| text.len().saturating_add(bytes) <= self.limit)
     }
 
     /// Whether the text was given up.

@@ -120,3 +120,13 @@ pub(crate) fn time(text: &str) -> Option<Timestamp> {
     let time = chrono::DateTime::parse_from_rfc3339(text).ok()?;
     Some(Timestamp::from(time.to_utc()))
 }
+
+/// A time in milliseconds since 1970.
+pub(crate) fn at_millis(milliseconds: f64) -> Option<Timestamp> {
+    if !milliseconds.is_finite() || milliseconds.abs() > 1e15 {
+        return None;
+    }
+    #[allow(clippy::cast_possible_truncation, reason = "it is in range")]
+    let time = chrono::DateTime::from_timestamp_millis(milliseconds as i64)?;
+    Some(Timestamp::from(time))
+}

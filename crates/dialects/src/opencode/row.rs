@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use annals_domain::Timestamp;
 use annals_domain::pipeline::FrameKind;
-use chrono::DateTime;
 use serde::Deserialize;
 
 use serde_json::value::RawValue;
@@ -13,6 +12,7 @@ use super::fields;
 use crate::import::bad_line::BadLine;
 use crate::import::database::Row;
 use crate::import::fields::{NOTHING, Table};
+use crate::import::format::at_millis;
 use crate::transcript::item::{
     COUNTS, Course, Details, Entry, Item, Read, Said, Setting, Source, Speaker, Usage, What,
 };
@@ -239,7 +239,7 @@ impl Sessions {
     pub(super) fn row(&mut self, row: Row) -> Result<Vec<Read>, BadLine> {
         let id = row.cell("id").unwrap_or_default().to_owned();
         let at = row.cell("time_created").and_then(|time| time.parse().ok());
-        let at = at.and_then(moment);
+        let at = at.and_then(at_millis);
         match row.table {
             "session" => Ok(vec![self.session(id, &row, at)]),
             "message" => {
@@ -461,7 +461,7 @@ impl Sessions {
         let message = self.message.take();
         let mut message = message.unwrap_or_else(|| without_message(of, row, at));
         let times = read.time.as_ref();
-        let began = times.and_then(|times| times.start).and_then(moment);
+        let began = times.and_then(|times| times.start).and_then(at_millis);
         let part = Part {
             name: format!("{}/{id}", message.session),
             at: began.or(at),
@@ -611,7 +611,7 @@ impl Sessions {
         };
         let sources = vec![source("", raw, fields::TOOL)];
         let call = Entry {
-            at: times.start.and_then(moment).or(at).or(message.at),
+            at: times.start.and_then(at_millis).or(at).or(message.at),
             items: vec![Item::new(1, "part", sources, what)],
             ..entry
         };
@@ -638,7 +638,7 @@ impl Sessions {
         let duration = times.start.zip(times.end);
         let duration = duration.map(|(start, end)| (end - start).max(0.0).round() as u64);
         reads.push(Read::Entry(Box::new(Entry {
-            at: times.end.and_then(moment).or(at).or(message.at),
+            at: times.end.and_then(at_millis).or(at).or(message.at),
             items: vec![Item::new(1, "state.output", Vec::new(), what)],
             details: state.metadata.map(|raw| Details {
                 path: "state.metadata",
@@ -666,7 +666,7 @@ fn message(id: String, row: &Row, at: Option<Timestamp>) -> Result<Message, BadL
     Ok(Message {
         session: row.cell("session_id").unwrap_or_default().to_owned(),
         id,
-        at: times.created.and_then(moment).or(at),
+        at: times.created.and_then(at_millis).or(at),
         is_over: times.completed.is_some() || read.error.is_some(),
         is_summary: !is_user && read.summary.as_deref().map(RawValue::get) == Some("true"),
         model: model.filter(|_| !is_user),
@@ -756,13 +756,4 @@ fn data(row: &Row) -> Result<Box<RawValue>, BadLine> {
         return Err(BadLine::NotAnObject);
     }
     Ok(serde_json::from_str(text)?)
-}
-
-/// A time in milliseconds.
-fn moment(milliseconds: f64) -> Option<Timestamp> {
-    if !milliseconds.is_finite() || milliseconds.abs() > 1e15 {
-        return None;
-    }
-    let time = DateTime::from_timestamp_millis(milliseconds as i64)?;
-    Some(Timestamp::from(time))
 }

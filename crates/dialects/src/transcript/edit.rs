@@ -184,10 +184,6 @@ fn from_texts(path: &str, texts: &Texts, is_new: bool, updates: bool) -> Change 
     let mut lines = Lines::default();
     let mut header = header(path, is_new && texts.content.is_some());
     for (old, new) in content.chain(replaced) {
-        if let Some(added) = whole(old, new, &mut sink) {
-            lines.added = lines.added.saturating_add(added);
-            continue;
-        }
         let written = hunks::write(&ended(old), &ended(new), &header, &mut sink);
         if written != Lines::default() {
             header.clear();
@@ -220,18 +216,6 @@ fn header(path: &str, is_new: bool) -> Vec<u8> {
     names::header(&old, &names::quoted("b/", path.as_bytes()))
 }
 
-/// The number of lines of a new text that is too long for a diff: to compare it with nothing would take many times its
-/// size in memory.
-fn whole(old: &str, new: &str, sink: &mut Sink) -> Option<u32> {
-    if !old.is_empty() || new.len() <= DIFF_LIMIT {
-        return None;
-    }
-    sink.write(new.as_bytes());
-    let ends = new.bytes().filter(|byte| *byte == b'\n').count();
-    let open = usize::from(!new.ends_with('\n'));
-    Some(u32::try_from(ends + open).unwrap_or(u32::MAX))
-}
-
 /// A part of a file with a line end at its end: it is not the end of a file that lacks one.
 fn ended(text: &str) -> Vec<u8> {
     let mut text = text.as_bytes().to_vec();
@@ -255,7 +239,8 @@ mod tests {
                 ..Texts::default()
             };
             let change = change("a", &texts, &Patch::default());
-            let mut sink = Sink::new(DIFF_LIMIT);
+            // With room for all of it, it is compared.
+            let mut sink = Sink::new(usize::MAX);
             let compared = hunks::write(b"", &ended(&long), b"", &mut sink);
             assert_eq!(change.lines, compared);
             assert_eq!(change.lines.added as usize, DIFF_LIMIT / 5 + 8);

@@ -257,6 +257,18 @@ pub(crate) enum What {
     },
 }
 
+impl What {
+    /// A value that has no place of its own.
+    pub(crate) fn whole(kind: &str, raw: &RawValue) -> What {
+        let kind = texts::kind_name(kind);
+        What::Whole {
+            kind: FrameKind::Other(kind.clone()),
+            summary: kind,
+            part: texts::part(Some(raw)),
+        }
+    }
+}
+
 impl Item {
     /// Counts the fields that it was read from; those at the `lost` paths as lost.
     pub(super) fn count(&self, lost: &[&str], fields: &mut Fields) {

@@ -352,7 +352,7 @@ fn what_becomes_of_fields_is_said() {
     assert_eq!(skipped(&log.report)["turn_start"], 3);
 }
 
-/// A span is written when it is over, those below it before it: whatever a database has when it is imported, in the end
+/// A span is written when it is over, its children before it: whatever a database has when it is imported, in the end
 /// there is the same.
 #[test]
 fn a_database_that_grows_is_the_same_as_one_at_once() {
@@ -525,7 +525,7 @@ fn what_waited_makes_room_for_what_waits() {
     }
 }
 
-/// What an agent tells another one to do is no person's prompt, also where the one above is gone.
+/// What an agent tells another one to do was not typed by a person, also where its parent is gone.
 #[test]
 fn the_order_of_a_sub_agent_is_no_prompt() {
     let spans = [agent("a1", Some("gone"), 0, "Look for it")];
@@ -586,8 +586,8 @@ fn hostile_rows_are_named_or_kept() {
     let database = write(&path, &spans);
     database
         .execute_batch(
-            "INSERT INTO span_attributes VALUES ('nobody', 'x', 'y');
-             INSERT INTO span_events (span_id, name, timestamp_ms) VALUES ('nobody', 'x', 'y');
+            "INSERT INTO span_attributes VALUES ('absent', 'x', 'y');
+             INSERT INTO span_events (span_id, name, timestamp_ms) VALUES ('absent', 'x', 'y');
              INSERT INTO spans (span_id, trace_id, name, start_time_ms, end_time_ms) VALUES (x'ff', 't', 'n', 'x', 1e999);
              UPDATE span_attributes SET value = '[[[' WHERE span_id = 'h2' AND key = 'gen_ai.input.messages';
              WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000)
