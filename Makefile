@@ -1,10 +1,10 @@
 # Annals. `make` alone lists the targets.
 #
 # Everything shares one profile (dev: optimised, see Cargo.toml) and one target
-# folder outside the checkout, because compiling RocksDB takes about 16 minutes
-# on two cores. Cargo compiles it again for another set of features anywhere in
-# its build dependencies, and `-p annals` or `-p annals-store-rocks` alone gives
-# such a set; so every target here builds with --workspace.
+# folder outside the checkout, so that a dependency is compiled once. RocksDB is
+# compiled by `make setup` (scripts/rocksdb.sh) and linked by every target.
+# Cargo compiles a dependency again for another set of features, and `-p annals`
+# alone gives such a set; so every target here builds with --workspace.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -16,6 +16,9 @@ override CARGO_TARGET_DIR := $(or $(CARGO_TARGET_DIR),$(cache)/target)
 export CARGO_TARGET_DIR
 # Where rustup puts cargo, in case the shell's start-up files do not say so.
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
+
+# Links the RocksDB of `make setup`, in every recipe.
+export BASH_ENV := scripts/build-env.sh
 
 # For example: make test CARGO_FLAGS=--locked
 CARGO_FLAGS ?=
@@ -51,7 +54,7 @@ DIST ?= $(cache)/dist
 # What `make package` gives to cargo, such as --offline
 PACKAGE_FLAGS ?=
 
-.PHONY: help setup build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants failover concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging browse compare compare-postgres fmt lint doc deny events
+.PHONY: help setup env build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants failover concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging browse compare compare-postgres fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -60,15 +63,20 @@ help: ## lists the targets
 
 setup: ## checks what the build needs; installs it on Debian and Ubuntu
 	@scripts/setup.sh
+	@scripts/rocksdb.sh
 	@scripts/build-time.sh
+
+env: ## the variables of a shell that calls cargo itself: eval "$(make env)"
+	@printf "export CARGO_TARGET_DIR='%s'" '$(CARGO_TARGET_DIR)'
+	@[ -z "$${ROCKSDB_LIB_DIR:-}" ] || printf " ROCKSDB_LIB_DIR='%s' ROCKSDB_STATIC='1'" "$$ROCKSDB_LIB_DIR"
+	@echo
 
 # With the benches' targets the features of dev-dependencies count, as they do
 # for the tests: the program, the tests and the benches share every dependency.
 build: setup ## builds the program
 	cargo build --workspace $(CARGO_FLAGS) --bin annals --bench '*'
 
-# A profile of its own, so RocksDB is compiled once more: in a folder of its own, next to the
-# one that all else shares, wherever that is. --workspace as everywhere.
+# The release profile has a target folder of its own. --workspace as everywhere.
 release: override CARGO_TARGET_DIR := $(release_target)
 release: setup ## builds the program for use, with link-time optimisation, and measures its start
 	cargo build --release --workspace $(CARGO_FLAGS) --bin annals

@@ -4,8 +4,8 @@
 # is found is in fuzz/artifacts/TARGET, and the command that repeats it is printed; put it into
 # fuzz/corpus/TARGET once it is fixed, where `make test` tries it.
 #
-# Installs cargo-fuzz into the cache folder if it is not there, and compiles RocksDB once more
-# (about 20 minutes): with other options and in a folder of its own.
+# Installs cargo-fuzz into the cache folder if it is missing. The target folder is separate, because
+# the compiler's options differ.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
