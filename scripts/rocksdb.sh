@@ -75,7 +75,7 @@ trap 'rm -rf "$work"' EXIT
 cargo metadata --format-version 1 --locked >"$work/metadata"
 sources=$(crate_dir librocksdb-sys)
 include=(-I"$sources/rocksdb/include" -I"$sources/rocksdb" -I"$sources"
-    -I"$(crate_dir lz4-sys)/liblz4" -I"$(crate_dir zstd-sys)/zstd/lib")
+    -I"$(crate_dir lz4-sys)/liblz4/lib" -I"$(crate_dir zstd-sys)/zstd/lib")
 
 # The largest files first would need their sizes; the list's own order keeps neighbours, which
 # include the same headers, together.
@@ -97,7 +97,7 @@ compile() {
     while read -r line; do
         source=${line#*\"}
         number=$((number + 1))
-        "$cxx" "${@:2}" -c "${source%\"}" -o "${unity%.cc}-$number.o"
+        "$cxx" "${@:2}" -c "${source%\"}" -o "${unity%.cc}-$number.o" || return 255 # xargs starts no more
     done <"$unity"
 }
 export -f compile
