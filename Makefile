@@ -54,15 +54,21 @@ DIST ?= $(cache)/dist
 # What `make package` gives to cargo, such as --offline
 PACKAGE_FLAGS ?=
 
-.PHONY: help setup env build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants failover concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging browse compare compare-postgres fmt lint doc deny events
+.PHONY: help setup setup-build env build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants failover concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging browse compare compare-postgres fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
 	@printf 'Builds go to %s (set CARGO_TARGET_DIR for another folder).\n' '$(CARGO_TARGET_DIR)'
 
-setup: ## checks what the build needs; installs it on Debian and Ubuntu
+setup: ## installs what the build and the tests need on Debian and Ubuntu, and compiles RocksDB
 	@scripts/setup.sh
+	@scripts/rocksdb.sh
+	@scripts/build-time.sh
+
+# The tests also need browsers, servers and tools.
+setup-build:
+	@scripts/setup.sh --build
 	@scripts/rocksdb.sh
 	@scripts/build-time.sh
 
@@ -71,14 +77,14 @@ env: ## the variables of a shell that calls cargo itself: eval "$(make env)"
 	@[ -z "$${ROCKSDB_LIB_DIR:-}" ] || printf " ROCKSDB_LIB_DIR='%s' ROCKSDB_STATIC='1'" "$$ROCKSDB_LIB_DIR"
 	@echo
 
-# With the benches' targets the features of dev-dependencies count, as they do
-# for the tests: the program, the tests and the benches share every dependency.
-build: setup ## builds the program
-	cargo build --workspace $(CARGO_FLAGS) --bin annals --bench '*'
+# With --workspace the program, the tests and the benches have the same features, so they share every
+# compiled dependency (scripts/shared-builds.sh).
+build: setup-build ## builds the program
+	cargo build --workspace $(CARGO_FLAGS) --bin annals
 
 # The release profile has a target folder of its own. --workspace as everywhere.
 release: override CARGO_TARGET_DIR := $(release_target)
-release: setup ## builds the program for use, with link-time optimisation, and measures its start
+release: setup-build ## builds the program for use, with link-time optimisation, and measures its start
 	cargo build --release --workspace $(CARGO_FLAGS) --bin annals
 	@scripts/release.sh '$(release_target)/release/annals'
 
@@ -94,28 +100,28 @@ package: ## packs the crates that are published, without compiling them; PACKAGE
 	@scripts/package.sh $(PACKAGE_FLAGS)
 
 # More tests at once than there are processors: many of them wait for a disk.
-test: build ## every test: unit, integration and doctests
+test: setup ## every test: unit, integration and doctests
 	RUST_TEST_THREADS="$${RUST_TEST_THREADS:-$$(( 3 * $$(nproc) ))}" cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
 
-test-long: build ## the same with many more random cases, other ones each time, and kills (hours)
+test-long: setup ## the same with many more random cases, other ones each time, and kills (hours)
 	@export PROPTEST_RNG_SEED="$${PROPTEST_RNG_SEED:-$$(date +%s)}"; \
 	echo "PROPTEST_RNG_SEED=$$PROPTEST_RNG_SEED"; \
 	PROPTEST_CASES=4096 ANNALS_KILLS=1000 cargo test --workspace --no-fail-fast $(CARGO_FLAGS)
 
-hooks: build ## HOOKS=4000 hooks of a session from 8 processes at once, with kills and full disks by SEED=N
+hooks: setup ## HOOKS=4000 hooks of a session from 8 processes at once, with kills and full disks by SEED=N
 	@export ANNALS_SEED=$${SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; \
 	export ANNALS_HOOKS='$(HOOKS)'; \
 	echo "make hooks HOOKS=$$ANNALS_HOOKS SEED=$$ANNALS_SEED"; \
 	cargo test --workspace $(CARGO_FLAGS) --test cli hook_driver -- --nocapture
 
 # The worker and `soak` are built with the tests, whose features they share.
-soak: build ## faults and power cuts, cycle after cycle, for SOAK=600s
+soak: setup ## faults and power cuts, cycle after cycle, for SOAK=600s
 	cargo test --workspace $(CARGO_FLAGS) --no-run
 	'$(CARGO_TARGET_DIR)/debug/soak' --seconds '$(SOAK:s=)' $(SOAK_FLAGS)
 
 # Programs with seeded bugs are built next to the others and copied away, so that none of
 # them is taken for the real one later.
-mutants: build ## seeded bugs, each of which the soak must find
+mutants: setup ## seeded bugs, each of which the soak must find
 	@scripts/mutants.sh $(CARGO_FLAGS)
 
 # annals-store-postgres has no RocksDB, so selecting it alone is safe. `make test` runs the same with three
@@ -133,7 +139,7 @@ concurrency: ## what threads share, under SCHEDULES=20000 schedules chosen by SE
 	cargo test -p annals-concurrency --no-fail-fast $(CARGO_FLAGS)
 
 # The seeds' program is built with the tests, whose features it shares.
-fuzz: build ## fuzzes every parser of foreign bytes, FUZZ=600s each; TARGET=name takes one
+fuzz: setup ## fuzzes every parser of foreign bytes, FUZZ=600s each; TARGET=name takes one
 	cargo test --workspace $(CARGO_FLAGS) --no-run
 	@FUZZ='$(FUZZ)' TARGET='$(TARGET)' scripts/fuzz.sh
 
@@ -144,7 +150,7 @@ demo: build ## imports this repository's history and looks at it
 secrets-corpus: ## how many secrets are found of each kind, and in ORDINARY=FOLDER, where none are
 	ANNALS_SECRETS=400 ANNALS_ORDINARY='$(ORDINARY)' cargo test --workspace $(CARGO_FLAGS) --lib secrets::tests::corpus -- --nocapture
 
-screenshots: build ## pictures of the viewer's pages, of made-up recordings, for README.md and docs/viewer.md
+screenshots: setup build ## pictures of the viewer's pages, of made-up recordings, for README.md and docs/viewer.md
 	@scripts/screenshots.sh '$(program)' docs/images
 
 readme: build ## writes what the program prints into the README and the tour
@@ -171,7 +177,7 @@ bench: setup ## benchmarks against raw RocksDB, and their ratios
 growth: build ## a log of GROWTH=10000000 events, and what it takes at each power of ten
 	ANNALS_EVENTS='$(GROWTH)' cargo bench --profile dev --workspace $(CARGO_FLAGS) --bench growth
 
-browse: build ## the viewer's pages of LOG=DIR in a browser: what is wrong with them, and how long they take
+browse: setup ## the viewer's pages of LOG=DIR in a browser: what is wrong with them, and how long they take
 	@test -n '$(LOG)' || { echo 'browse: name a log: make browse LOG=DIR' >&2; exit 1; }
 	ANNALS_VIEWER_LOG='$(abspath $(LOG))' cargo test --workspace $(CARGO_FLAGS) --test viewer a_given_log -- --nocapture
 

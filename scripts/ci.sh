@@ -86,6 +86,7 @@ step "set-up" target setup
 step "rustfmt and clippy are there" rust_components
 step "shell scripts" shell_scripts
 step "format" cargo fmt --all --check
+step "the program and the tests share dependencies" scripts/shared-builds.sh
 step "clippy, warnings denied" target lint
 step "the README's test command: make test" tests
 step "instruction counts: make bench-guard" instruction_counts

@@ -1,13 +1,18 @@
 #!/usr/bin/env bash
-# Checks that this machine has what the build needs. On Debian and Ubuntu it
-# installs what is missing, after saying what and why; elsewhere it names it.
+# Checks that this machine has what the build and the tests need. On Debian and Ubuntu it
+# installs what is missing, after printing what and why; elsewhere it names it.
 # Safe to run again and again, and without a terminal.
+#
+#   setup.sh --build    only what the program's build needs
 set -euo pipefail
 shopt -s nullglob
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # Where rustup puts cargo, in case the shell's start-up files do not say so.
 PATH="$PATH:${CARGO_HOME:-${HOME:-}/.cargo}/bin"
+
+only_build=
+[ "${1:-}" != --build ] || only_build=1
 
 say() { printf 'setup: %s\n' "$*"; }
 fail() {
@@ -154,9 +159,10 @@ find_missing() {
         packages+=(libclang-dev)
     }
     have_python || {
-        reasons+=("python3: recounts recordings, for make corpus")
+        reasons+=("python3: finds RocksDB's sources, and recounts recordings")
         packages+=(python3)
     }
+    [ -z "$only_build" ] || return 0
     have_fusermount || {
         reasons+=("fusermount3: mounts the file system whose power the tests cut, for users other than root")
         packages+=(fuse3)
@@ -230,6 +236,7 @@ fi
 check_cpp20 ||
     fail "${CXX:-c++} does not compile C++20, which RocksDB is written in: $("${CXX:-c++}" --version | head -n 1)" \
         "Install a newer one (g++ 11 or clang 14 and up), name it in CXX, and try again."
+[ -z "$only_build" ] || exit 0
 # Without it the viewer's test in a browser says that it did not check for people who see or type in other ways.
 "$root/scripts/axe.sh" "$axe" || say "axe-core was not fetched into $axe; the viewer's pages are not checked with it." >&2
 say "all there: Rust $rust_version, ${CXX:-c++}, $libclang"
