@@ -137,20 +137,23 @@ fn a_catalogue_ahead_of_the_watermark_is_no_damage() {
             json!({ "pipeline": pipeline, "kind": "step_summary", "summary": summary }),
         )
     };
+    // Where a group of records ended: a writer publishes no other positions.
+    let mut ends = Vec::new();
     let mut pushed = 0;
-    for _ in 0..4 {
-        let some: Vec<_> = (pushed..pushed + 200).map(push).collect();
-        pushed += 200;
+    for some in [1, 200, 200, 200, 200] {
+        let found = place.run(&["verify", "--json"]).ok().json();
+        ends.push(found["position"].as_u64().unwrap());
+        let some: Vec<_> = (pushed..pushed + some).map(push).collect();
+        pushed += some.len();
         place.accept(&some);
+        if pushed == 201 {
+            // A row names the current rows from here on.
+            place.run(&["rebuild"]).ok();
+        }
     }
-    place.run(&["rebuild"]).ok();
     let before = place.run(&["verify", "--json"]).ok().json();
     let end = before["position"].as_u64().unwrap();
-    assert!(
-        before["state_snapshots"]["compared"].as_u64() > Some(0),
-        "{before}"
-    );
-    for position in [end - 1, end - 150, end - 790, 2, 1] {
+    for position in ends {
         put_back(&place, position);
         let ran = place.run(&["verify", "--json"]);
         let found = ran.json();
@@ -165,11 +168,11 @@ fn a_catalogue_ahead_of_the_watermark_is_no_damage() {
         );
         place.run(&["doctor"]).ok();
     }
-    // The next opening for writing heals it.
+    // The next opening for writing settles it.
     place.run_with(&["apply"], "").ok();
     let after = place.run(&["verify", "--json"]).ok().json();
     assert_eq!(after["position"], end);
     assert_eq!(after["root"], before["root"]);
     assert_eq!(after["catalogue"]["compared"], true, "{after}");
-    assert_eq!(after["state_snapshots"], before["state_snapshots"]);
+    assert_eq!(after["ok"], true, "{after}");
 }
