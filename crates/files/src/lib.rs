@@ -34,6 +34,7 @@ mod dir;
 mod forget;
 mod root;
 mod socket;
+mod temporary;
 mod user;
 
 pub use access::{Access, LOOK_INTO, Listed, READ, READ_WRITE, keep_user_out, let_user, listed};
@@ -41,6 +42,7 @@ pub use dir::{Dir, Entry, Kind};
 pub use forget::{forget_entry, gone};
 pub use root::Root;
 pub use socket::{SocketAddress, identity, put_socket};
+pub use temporary::{NoTemporary, in_temporary};
 pub use user::{ROOT, User};
 
 /// Where a process finds the open files that it was given, by number: a pipe among them was made for

@@ -77,6 +77,8 @@ pub struct RecordedCall {
     is_decided_by_others: bool,
     /// Whether a decision of such was stated.
     is_stated: bool,
+    /// Whether the log has a decision that allows or denies, and that telemetry did not report.
+    is_settled: bool,
 }
 
 /// Which calls are read.
@@ -232,13 +234,18 @@ impl Calls {
     }
 
     /// What a person decided was asked before. Of what others decided the last one counts, and what was stated before
-    /// what was inferred.
+    /// what was inferred, and what the log was told at first hand before what telemetry reported.
     fn decided(&mut self, decided: Decided) {
         let at = self.at.get(&decided.call);
         let Some(call) = at.and_then(|at| self.found.get_mut(*at)) else {
             // Nothing says what was called.
             return;
         };
+        if decided.is_reported && call.is_settled {
+            return;
+        }
+        let is_told_here = !decided.inferred && !decided.is_reported;
+        call.is_settled |= is_told_here && decided.verdict != run::ToolVerdict::Ask;
         let is_denied = decided.verdict == run::ToolVerdict::Deny;
         call.was_denied |= is_denied;
         call.mode = decided.mode.or(call.mode.take());
@@ -302,6 +309,7 @@ impl Calls {
             was_denied: false,
             is_decided_by_others: false,
             is_stated: false,
+            is_settled: false,
         });
     }
 

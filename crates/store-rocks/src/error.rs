@@ -125,6 +125,9 @@ pub enum OpenError {
         /// The directory.
         path: PathBuf,
     },
+    /// No folder takes the temporary files that reading needs.
+    #[error(transparent)]
+    NoTemporary(annals_files::NoTemporary),
     /// There is no room on the disk.
     #[error("the disk is full at {path}: {detail}. Free some space and open the log again", path = .path.display())]
     DiskFull {
@@ -263,6 +266,7 @@ impl Classified for OpenError {
             OpenError::RebuildInterrupted { .. } => Failed.code("rebuild_interrupted"),
             OpenError::Rebuilding { .. } => Contended.code("rebuilding"),
             OpenError::NoPermission { .. } => Failed.code("no_permission"),
+            OpenError::NoTemporary(_) => Failed.code("no_temporary_folder"),
             OpenError::TooManyFiles { .. } => Failed.code("too_many_files"),
             OpenError::DiskFull { .. } => Unavailable.code("disk_full"),
             OpenError::CreationInterrupted { .. }

@@ -109,9 +109,22 @@ impl RocksLog {
     /// rows that are not to last.
     ///
     /// # Errors
-    /// [`OpenError::Io`] and others that the operating system has reasons for.
+    /// [`OpenError::NoTemporary`], and others that the operating system has reasons for.
     pub fn temporary(options: &Options) -> Result<RocksLog, OpenError> {
-        let folder = Scratch::new(scratch::ROWS)?;
+        RocksLog::temporary_in(options, None)
+    }
+
+    /// Like [`RocksLog::temporary`]; where no temporary folder can be made, it is in this log's folder.
+    ///
+    /// # Errors
+    /// As [`RocksLog::temporary`].
+    pub fn temporary_beside(&self, options: &Options) -> Result<RocksLog, OpenError> {
+        let path = self.inner.db.get().map(|db| db.path.clone());
+        RocksLog::temporary_in(options, path.ok().as_deref())
+    }
+
+    fn temporary_in(options: &Options, log: Option<&Path>) -> Result<RocksLog, OpenError> {
+        let folder = Scratch::new(scratch::ROWS, log)?;
         let path = folder.path().join("log");
         let opened = open::create(&path, options)?;
         RocksLog::start_in(&path, options, opened, Some(folder))

@@ -118,6 +118,23 @@ fn is_shown(view: &View<'_>, stored: Position) -> bool {
     }
 }
 
+/// The models whose rows are not shown, with the positions up to which they are folded.
+pub(crate) fn hidden(view: &View<'_>) -> Result<Vec<(String, Position)>, ReadError> {
+    let mut hidden = Vec::new();
+    let mut iterator = view.db.iterate(view.columns.models, None);
+    iterator.seek_to_first();
+    while let Some(name) = iterator.key().and_then(keys::split_model) {
+        let name = name.0.to_owned();
+        let stored = stored_position(view, &name)?;
+        if stored > Position::START && !is_shown(view, stored) {
+            hidden.push((name.clone(), stored));
+        }
+        iterator.seek(keys::model_rows_end(&name));
+    }
+    view.db.check(&iterator)?;
+    Ok(hidden)
+}
+
 fn stored_position(view: &View<'_>, model: &str) -> Result<Position, ReadError> {
     if check_model_name(model).is_err() {
         return Ok(Position::START);

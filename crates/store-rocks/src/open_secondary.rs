@@ -44,7 +44,7 @@ pub(crate) fn open_secondary(
     released: Arc<OnDrop>,
 ) -> Result<Db, OpenError> {
     check_columns(path, options)?;
-    let scratch = Scratch::new(scratch::READER)?;
+    let scratch = Scratch::new(scratch::READER, Some(path))?;
     let held = folder.held();
     let db_options = columns::database_options(options, Role::Reader);
     let (named, rocks) = thread::scope(|scope| {

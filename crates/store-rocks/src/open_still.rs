@@ -28,7 +28,7 @@ pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
     let folder = hold(path)?;
     let mut logs = None;
     if endless::is_in(path).map_err(|error| OpenError::io(path, error))? {
-        let mended = Scratch::new(scratch::READER)?;
+        let mended = Scratch::new(scratch::READER, Some(path))?;
         endless::copy_mended(path, mended.path()).map_err(|error| OpenError::io(path, error))?;
         db_options.set_wal_dir(mended.path());
         logs = Some(mended);
@@ -68,7 +68,7 @@ pub(crate) fn open_tables(
 /// Whether what opening a log reads of its tables can be read.
 pub(crate) fn check_readable_tables(path: &Path) -> Result<(), OpenError> {
     let folder = hold(path)?;
-    let scratch = Scratch::new(scratch::READER)?;
+    let scratch = Scratch::new(scratch::READER, Some(path))?;
     let options = small();
     let no_wal = scratch.path().join("no-wal");
     let rocks = open_tables(path, &folder.held(), &no_wal, &options, ALL_TABLES)?;

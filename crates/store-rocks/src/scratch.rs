@@ -36,12 +36,14 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// A new one among the machine's temporary folders. Those that killed processes of this user left there are
-    /// removed.
-    pub(crate) fn new(prefix: &str) -> Result<Scratch, OpenError> {
-        let home = std::env::temp_dir();
-        remove_left(&home, prefix);
-        Scratch::within(&home, prefix).map_err(|error| OpenError::io(&home, error))
+    /// A new one among the machine's temporary folders, in the user's cache, or else in the log's folder, if there is one.
+    /// Those that killed processes of this user left there are removed.
+    pub(crate) fn new(prefix: &str, log: Option<&Path>) -> Result<Scratch, OpenError> {
+        let made = annals_files::in_temporary(log, |home| {
+            remove_left(home, prefix);
+            Scratch::within(home, prefix)
+        });
+        made.map_err(OpenError::NoTemporary)
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -1,4 +1,4 @@
-//! Text from anywhere, made harmless for a terminal and for JSON that people read.
+//! Text from anywhere, made harmless for a terminal, for pages, and for JSON that people read.
 //!
 //! What a log holds comes from strangers: names of files, keys of tags, what a tool printed. Shown
 //! as it is, it could move the cursor, hide or reorder the text around it, or begin a line that
@@ -8,7 +8,7 @@
 //! | Function | For | What becomes of hidden characters |
 //! | --- | --- | --- |
 //! | [`line()`] | one line of ours with foreign text in it | escapes, line breaks too |
-//! | [`lines()`] | foreign text of many lines | escapes, except for line breaks and tabs |
+//! | [`lines()`] | foreign text of many lines, pages of HTML, Markdown | escapes, except for line breaks and tabs |
 //! | [`json()`] | JSON | JSON's own escapes: it means the same as before |
 //!
 //! [`Writer`] does the same for text that comes in pieces, [`fit()`] makes a line as short as a terminal is wide.

@@ -42,7 +42,7 @@ pub(crate) struct Fields {
 impl Fields {
     pub(crate) fn new(title: String, json: &Value) -> Fields {
         Fields {
-            title,
+            title: safe(&title),
             rows: rows(json),
             cursor: Cursor::default(),
         }

@@ -23,6 +23,7 @@ use crate::moment::Moment;
 use crate::pages::{diff, object, timeline, tree};
 use crate::problem::Problem;
 use crate::reading::{Found, Reading};
+use crate::shown;
 
 /// Events of a history that are written.
 const EVENTS: usize = 2_000;
@@ -168,7 +169,7 @@ async fn export(annals: &Annals, name: &str, options: HtmlOptions) -> Result<Htm
         }
     };
     // What leads to other pages of a viewer leads nowhere here. Texts have no quotation marks that are not escaped.
-    let html = page.into_string().replace(" href=\"/", " data-at=\"/");
+    let html = shown::html(page).replace(" href=\"/", " data-at=\"/");
     Ok(HtmlExport {
         html,
         object,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use annals_http::{Browsing, Token};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
@@ -11,13 +12,14 @@ use crate::moment::Params;
 use crate::problem::Problem;
 use crate::shell;
 use crate::state::Shared;
-use crate::token::{PARAMETER, Token};
 
 /// Nothing is loaded from elsewhere, and nothing that is written into a page runs.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 /// What begins the addresses of the API.
 const API: &str = "/api/";
+/// The parameter of an address that has the token.
+const PARAMETER: &str = "token";
 /// The seconds for which a browser keeps the token.
 const KEPT: u32 = 30 * 24 * 60 * 60;
 
@@ -64,7 +66,10 @@ fn admit(shared: &Shared, request: &Request) -> Result<Option<Response>, Problem
         let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "read_only", detail);
         return Err(problem.with(header::ALLOW, "GET, HEAD"));
     }
-    shared.hosts.check(request.uri(), request.headers())?;
+    let named = shared
+        .hosts
+        .check(request.uri(), request.headers(), Browsing::Links);
+    named.map_err(|refused| Problem::new(refused.status(), refused.code(), refused.to_string()))?;
     refuse_body(request.headers())?;
     let Some(token) = &shared.token else {
         return Ok(None);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use annals::event_log::{Position, Query};
+use annals_http::ended;
 use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -16,7 +17,7 @@ use serde::Serialize;
 
 use crate::moment::Params;
 use crate::problem::Problem;
-use crate::state::{Shared, ended};
+use crate::state::Shared;
 
 /// Records that are looked at for one message. Where more came, it says so instead of naming their streams.
 const MOST: usize = 200;

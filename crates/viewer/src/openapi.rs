@@ -1,6 +1,6 @@
 //! The OpenAPI document: every address of the API, what it takes and what it answers, from the types that answer.
 
-use axum::Json;
+use axum::response::Response;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -21,7 +21,8 @@ use crate::pages::search::Search;
 use crate::pages::timeline::Timeline;
 use crate::pages::tree::Tree;
 use crate::pages::window::Window;
-use crate::problem::ProblemJson;
+use crate::problem::{Problem, ProblemJson};
+use crate::shown;
 
 /// An address of the API.
 struct Described {
@@ -240,8 +241,8 @@ fn described() -> impl Iterator<Item = Described> {
     DESCRIBED.into_iter().chain(lists)
 }
 
-pub(crate) async fn openapi() -> Json<Value> {
-    Json(document())
+pub(crate) async fn openapi() -> Result<Response, Problem> {
+    shown::json(&document())
 }
 
 /// The document.

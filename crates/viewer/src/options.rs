@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use crate::token::Token;
+use annals_http::Token;
 
 /// The port unless another one is asked for.
 pub const PORT: u16 = 4780;

@@ -4,11 +4,12 @@ use std::fmt;
 
 use annals::event_log::Position;
 use annals::{Classified, ErrorClass};
-use axum::Json;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::shown;
 
 /// A request that has no answer. It says itself what it is, once as JSON and once as a page.
 #[derive(Debug, Clone)]
@@ -105,7 +106,8 @@ impl Problem {
             detail: self.detail.clone(),
             retryable: self.status == StatusCode::SERVICE_UNAVAILABLE,
         };
-        let mut response = self.answer(Json(json).into_response());
+        let written = shown::json(&json);
+        let mut response = self.answer(written.unwrap_or_else(|_| self.status.into_response()));
         let kind = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, kind);
         response

@@ -1,13 +1,12 @@
 //! An answer as a page or as JSON.
 
-use axum::Json;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::Response;
 use maud::Markup;
 use serde::Serialize;
 
 use crate::answer::{Asked, Envelope, Page};
 use crate::problem::Problem;
-use crate::{proof, shell};
+use crate::{proof, shell, shown};
 
 impl Asked {
     /// Answers with a page, or its JSON. It is drawn before anything is waited for, so that what draws it may borrow.
@@ -19,7 +18,8 @@ impl Asked {
         let body = (!self.is_api).then(|| draw(&page.data));
         async move {
             let Some(body) = body else {
-                return Ok(Json(self.envelope(page.data).await?).into_response());
+                let envelope = self.envelope(page.data).await?;
+                return shown::json(&envelope);
             };
             let around = self.envelope(()).await?;
             let page = Page {
@@ -33,7 +33,7 @@ impl Asked {
                 data: body,
             };
             let text = shell::page(self, &page, &around.proof, around.recorded_at.as_deref());
-            Ok(Html(text.into_string()).into_response())
+            Ok(shown::page(text))
         }
     }
 

@@ -1,6 +1,6 @@
 //! What all pages have around them: the navigation, the moment that is shown, the proof.
 
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::Response;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::answer::{API, Asked, Live, Page, Slider, is_of_now};
@@ -8,6 +8,7 @@ use crate::html::{copy, grouped, time};
 use crate::moment::Moment;
 use crate::problem::Problem;
 use crate::proof::{Proof, badge};
+use crate::shown;
 
 /// The entries of the navigation: their names and addresses.
 const SECTIONS: [(&str, &str); 11] = [
@@ -175,5 +176,5 @@ pub(crate) fn problem(problem: &Problem) -> Response {
             }
         }
     };
-    Html(page.into_string()).into_response()
+    shown::page(page)
 }

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use annals::Annals;
+use annals_http::{Hosts, Token};
 use tokio::sync::{Semaphore, watch};
 
-use crate::hosts::Hosts;
 use crate::searching::Searching;
-use crate::token::Token;
 
 /// So many requests are answered at a time; others wait. It bounds what folds take of memory.
 const AT_ONCE: usize = 8;
@@ -34,9 +33,4 @@ impl Shared {
     pub(crate) fn turns() -> Semaphore {
         Semaphore::new(AT_ONCE)
     }
-}
-
-/// Waits until the viewer ends.
-pub(crate) async fn ended(mut goes_on: watch::Receiver<bool>) {
-    let _ = goes_on.wait_for(|goes_on| !goes_on).await;
 }

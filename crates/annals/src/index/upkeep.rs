@@ -56,11 +56,20 @@ impl Index<'_> {
         self,
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<CatalogueReport, LoadError> {
-        let scratch =
-            RocksLog::temporary(&row_options()).map_err(|error| ReadError::Unavailable {
-                source: Box::new(error),
-            })?;
         let log = self.annals.log.as_ref();
+        if let Some(rocks) = self.annals.rocks() {
+            let hidden = rocks.hidden_models()?;
+            if let Some(report) = CatalogueReport::of_hidden(&hidden, log.watermark()) {
+                return Ok(report);
+            }
+        }
+        let scratch = match self.annals.rocks() {
+            Some(rocks) => rocks.temporary_beside(&row_options()),
+            None => RocksLog::temporary(&row_options()),
+        };
+        let scratch = scratch.map_err(|error| ReadError::Unavailable {
+            source: Box::new(error),
+        })?;
         let fresh = WithRows {
             log,
             rows: &scratch,

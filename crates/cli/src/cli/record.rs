@@ -9,14 +9,15 @@ use super::Redaction;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Takes OTLP over HTTP: POST /v1/logs and /v1/traces, as JSON and as protobuf, not compressed. A
-request is answered when what it has is on disk. Decisions on tool calls, with who made them, and
-results meet what hooks and transcripts tell of the same calls; the rest is evidence of the
-session's run. Metrics are not taken. It also takes in what hooks had to leave in the spool. It runs
-until interrupted.
+Takes OTLP over HTTP: POST /v1/logs and /v1/traces, as JSON and as protobuf. A request is answered
+when what it has is on disk. Decisions on tool calls, with who made them, and results meet what
+hooks and transcripts tell of the same calls; the rest is evidence of the session's run. Metrics are
+not taken. It also takes in what hooks had to leave in the spool. It runs until interrupted.
 
-Only this machine can reach it, unless there is a token: the file's first line, which a request has
-as `Authorization: Bearer TOKEN`.
+Only the user that it runs as can write, and root. With a token, which a request has as
+`Authorization: Bearer TOKEN`, others can, and so can other machines. A request must name the
+address that it listens on, or a --host; pages of web sites are refused. Decisions on tool calls
+are marked as reported by telemetry.
 
 Examples:
   annals record --otlp 127.0.0.1:4318
@@ -27,9 +28,12 @@ pub(crate) struct Record {
     /// Where to listen for telemetry
     #[arg(long, value_name = "ADDRESS:PORT", required = true)]
     pub(crate) otlp: SocketAddr,
-    /// A file with the token that requests must have
+    /// A file with the token that requests must have, as its first line
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
+    /// Another name by which it is reached, such as that of a container's host; give it again for more
+    #[arg(long = "host", value_name = "NAME")]
+    pub(crate) hosts: Vec<String>,
     #[command(flatten)]
     pub(crate) redaction: Redaction,
 }

@@ -22,8 +22,6 @@ pub(crate) async fn export(args: &ExportAtif, context: &mut Context) -> Result<(
         true => serde_json::to_string_pretty(&trajectory),
         false => serde_json::to_string(&trajectory),
     };
-    context
-        .output
-        .json_content(&text.map_err(CliError::json)?)?;
+    context.output.json_line(&text.map_err(CliError::json)?)?;
     context.output.flush()
 }

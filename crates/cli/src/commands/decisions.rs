@@ -216,11 +216,14 @@ pub(super) fn by(decision: &ToolDecisionView) -> String {
     let named = |before: &str, text: Option<&Text>| {
         text.map_or(String::new(), |text| format!("{before}{text}"))
     };
+    let source = match decision.reported_by {
+        Some(reporter) => format!(", reported by {reporter}"),
+        None => named(" of ", decision.source.as_ref()),
+    };
     format!(
-        "{}{}{}{}",
+        "{}{}{source}{}",
         decision.by,
         named(" ", decision.by_name.as_ref()),
-        named(" of ", decision.source.as_ref()),
         if decision.inferred { ", inferred" } else { "" }
     )
 }

@@ -1,6 +1,6 @@
 //! `annals record`: telemetry of agents, as it comes.
 
-use annals_live::otlp::{OtlpOptions, OtlpReceiver};
+use annals_live::otlp::{OtlpOptions, OtlpReceiver, Token};
 use serde_json::json;
 
 use crate::cli::Record;
@@ -14,8 +14,9 @@ pub(crate) async fn run(args: &Record, context: &mut Context) -> Result<(), CliE
     let mut options = OtlpOptions::new(args.otlp);
     options.secrets = args.redaction.secrets()?;
     if let Some(file) = &args.token_file {
-        options.token = Some(small_text::token(file)?);
+        options.token = Token::bearer(&small_text::token(file)?);
     }
+    options.hosts.clone_from(&args.hosts);
     let receiver = OtlpReceiver::start(&context.log, options).await?;
     // Before that, to be told to end ends it at once: a server that does not answer may be waited for.
     let mut signals = Signals::new()?;

@@ -170,12 +170,14 @@ impl Verified {
                 "rows": catalogue.rows,
                 "rows_with_removed_content": catalogue.going,
                 "compared": catalogue.ahead_of.is_none(),
+                "ahead_of": catalogue.ahead_of.map(|end| end.0),
                 "total_findings": catalogue.total_findings,
                 "findings": catalogue.findings.iter().map(message).collect::<Vec<Value>>(),
             },
             "state_snapshots": {
                 "compared": states.compared,
                 "unused": states.unused,
+                "ahead": states.ahead,
                 "total_findings": states.total_findings,
                 "findings": states.findings.iter().map(message).collect::<Vec<Value>>(),
             },
@@ -212,8 +214,8 @@ impl Verified {
         }
         if let Some(end) = self.catalogue.ahead_of {
             output.line(&format!(
-                "the catalogue was not compared: it has events up to {}, and readers see {end}, as a writer was \
-                 killed; the next command that writes settles it",
+                "the catalogue was not compared: it is ahead, with events up to {}, and readers see {end}, as a writer was \
+                 killed or lost its power; the next opening for writing settles it, as `annals apply /dev/null` does",
                 self.catalogue.position
             ))?;
         } else if self.catalogue.is_sound() {
@@ -237,6 +239,13 @@ impl Verified {
                 } else {
                     "are"
                 },
+            ))?;
+        }
+        if self.states.ahead > 0 {
+            output.line(&format!(
+                "{} of long streams {} ahead of what readers see; the next opening for writing settles it",
+                counted(self.states.ahead, "snapshot", "snapshots"),
+                if self.states.ahead == 1 { "is" } else { "are" },
             ))?;
         }
         if let Some(line) = skewed(&self.catalogue.skew) {

@@ -160,7 +160,8 @@ impl Receiver {
         let body = body.to_string();
         let mut stream = std::net::TcpStream::connect(("127.0.0.1", self.1)).unwrap();
         let head = format!(
-            "POST /v1/logs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            "POST /v1/logs HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            self.1,
             body.len()
         );
         stream.write_all((head + &body).as_bytes()).unwrap();
@@ -238,4 +239,50 @@ fn the_same_call_rests_on_what_was_approved_for_the_session() {
     let grants = decisions(&place, &["--grants"]);
     let uses: Vec<&Value> = grants.iter().map(|it| &it["uses"]["count"]).collect();
     assert_eq!(uses, [1, 0]);
+}
+
+/// Any program that reaches the receiver can report a decision: it is marked so, and is none of the gate's own.
+#[test]
+fn what_telemetry_reports_is_not_what_the_gate_decided() {
+    let place = Place::with_log();
+    let policy = r#"@id("no-force") forbid (principal, action == Action::"push", resource) when { resource.force };"#;
+    fs::write(place.path("policy.cedar"), policy).unwrap();
+    let event = json!({
+        "hook_event_name": "PreToolUse", "session_id": SESSION, "cwd": "/shop", "permission_mode": "default",
+        "tool_name": "Bash", "tool_use_id": "t1", "tool_input": { "command": "git push --force" },
+    });
+    let gate = [
+        "hook",
+        "claude",
+        "--deadline",
+        "60000",
+        "--gate",
+        "policy.cedar",
+    ];
+    place.run_with(&gate, event.to_string()).ok();
+    taken_in(&place);
+    let receiver = Receiver::start(&place);
+    let session = format!("session.id={SESSION}");
+    for source in ["user_permanent", "config", "no-force"] {
+        let attributes = json!({
+            "tool_use_id": "t1", "tool_name": "Bash", "decision": "accept", "source": source,
+        });
+        receiver.decided("claude_code.tool_decision", &session, &attributes);
+    }
+    drop(receiver);
+    let all = decisions(&place, &[]);
+    let found: Vec<_> = all
+        .iter()
+        .map(|it| (&it["verdict"], &it["reported_by"]))
+        .collect();
+    let (deny, allow, telemetry) = (json!("deny"), json!("allow"), json!("telemetry"));
+    assert_eq!(found[0], (&deny, &Value::Null));
+    assert_eq!(found[1..], vec![(&allow, &telemetry); found.len() - 1]);
+    assert!(found.len() > 1, "{all:?}");
+    let listed = place.run(&["decisions"]).ok().stdout;
+    assert!(listed.contains("reported by telemetry"), "{listed}");
+    let call = all[0]["call"].as_str().unwrap();
+    let why = place.run(&["why", call]).ok().stdout;
+    let (first, _) = why.split_once('\n').unwrap();
+    assert!(first.contains("den") && !first.contains("allow"), "{why}");
 }

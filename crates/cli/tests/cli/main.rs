@@ -63,6 +63,7 @@ mod staying;
 mod stores;
 mod support;
 mod taking_over;
+mod temporary;
 mod terminal;
 mod tool_calls;
 mod tool_policy;

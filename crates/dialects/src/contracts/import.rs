@@ -167,7 +167,8 @@ fn seekable(mut file: File) -> io::Result<File> {
     if file.metadata()?.is_file() {
         return Ok(file);
     }
-    let mut kept = tempfile::tempfile()?;
+    let kept = annals_files::in_temporary(None, |home| tempfile::tempfile_in(home));
+    let mut kept = kept?;
     io::copy(&mut file, &mut kept)?;
     kept.rewind()?;
     Ok(kept)

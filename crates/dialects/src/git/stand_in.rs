@@ -69,11 +69,13 @@ struct Stamp {
 impl StandIn {
     /// Makes the folder and puts the packs in it.
     pub(super) fn of(objects: Dir) -> Result<StandIn, Refusal> {
-        let folder = tempfile::Builder::new()
-            .prefix("annals-git-")
-            .permissions(Permissions::from_mode(0o700))
-            .tempdir()
-            .map_err(Refusal::Private)?;
+        let folder = annals_files::in_temporary(None, |home| {
+            tempfile::Builder::new()
+                .prefix("annals-git-")
+                .permissions(Permissions::from_mode(0o700))
+                .tempdir_in(home)
+        });
+        let folder = folder.map_err(|error| Refusal::Private(error.into()))?;
         fs::create_dir(folder.path().join("pack")).map_err(Refusal::Private)?;
         let stand_in = StandIn {
             folder,

@@ -152,7 +152,8 @@ impl Database {
         path: &Path,
         tables: &'static Tables,
     ) -> Result<Database, DatabaseError> {
-        let folder = tempfile::tempdir()?;
+        let folder = annals_files::in_temporary(None, |home| tempfile::tempdir_in(home));
+        let folder = folder.map_err(io::Error::from)?;
         let copy = folder.path().join("copy.db");
         let mut faults = Vec::new();
         let has_log = copy_whole(file, root, path, &copy)?;

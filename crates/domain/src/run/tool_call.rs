@@ -3,6 +3,7 @@
 //! A run's state has none of its calls, so that the hundred-thousandth costs what the first did. A decision
 //! on a call that is known asks the world for this fold of that call's events alone.
 
+use super::tool_event::is_telemetry;
 use super::{
     CallStatus, Event, GrantScope, ToolDecided, ToolDecider, ToolEnded, ToolInvoked, ToolStatus,
     ToolVerdict,
@@ -106,7 +107,7 @@ impl KnownDecision {
     }
 
     /// Whether another one adds nothing to this: it says the same, or less. What was stated says
-    /// more than what was inferred.
+    /// more than what was inferred, and what was told at first hand more than what telemetry reported.
     pub fn covers(&self, other: &KnownDecision) -> bool {
         fn says<T: PartialEq>(known: Option<&T>, other: Option<&T>) -> bool {
             other.is_none() || known == other
@@ -114,6 +115,7 @@ impl KnownDecision {
         (self.verdict, self.by, self.scope) == (other.verdict, other.by, other.scope)
             && says(self.by_name.as_ref(), other.by_name.as_ref())
             && says(self.source.as_ref(), other.source.as_ref())
+            && (!is_telemetry(self.source.as_deref()) || is_telemetry(other.source.as_deref()))
             && says(self.grant.as_ref(), other.grant.as_ref())
             && (!self.inferred || other.inferred)
             && (self.has_reason || !other.has_reason)
@@ -203,7 +205,7 @@ impl CallStatus {
     /// The status of a call after an event on it; `before` is absent where nothing of it was known.
     ///
     /// A call that began has begun, whatever is decided afterwards, and one that ended has ended. Where
-    /// sources disagree on how, the last one counts.
+    /// sources disagree on how, the last one counts. What telemetry reports lifts no denial.
     pub fn after(before: Option<CallStatus>, event: &Event) -> Option<CallStatus> {
         let waits = matches!(
             before,
@@ -211,6 +213,11 @@ impl CallStatus {
         );
         match event {
             Event::ToolRequested(_) => before.or(Some(CallStatus::Requested)),
+            Event::ToolDecided(event)
+                if event.is_reported() && before == Some(CallStatus::Denied) =>
+            {
+                before
+            }
             Event::ToolDecided(event) if waits => Some(match event.verdict {
                 ToolVerdict::Deny => CallStatus::Denied,
                 ToolVerdict::Allow | ToolVerdict::Ask => CallStatus::Requested,

@@ -77,6 +77,22 @@ pub struct ToolDecided {
     pub in_force: Option<Vec<StoredFileInForce>>,
 }
 
+/// The source of decisions that were reported by telemetry: nothing but the agent's exporter stands for them, and any
+/// program that reaches the receiver can send the same.
+pub const TELEMETRY: &str = "telemetry (OTLP)";
+
+impl ToolDecided {
+    /// Returns `true` if the decision was reported by telemetry, so that it counts only where the log has no other one.
+    pub fn is_reported(&self) -> bool {
+        is_telemetry(self.source.as_deref())
+    }
+}
+
+/// Returns `true` if a decision's source is telemetry.
+pub(super) fn is_telemetry(source: Option<&str>) -> bool {
+    source == Some(TELEMETRY)
+}
+
 /// A tool call began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolBegun {

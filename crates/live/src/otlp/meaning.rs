@@ -1,6 +1,6 @@
 //! What telemetry tells of a session: decisions on calls, results, and what happened around the conversation.
 
-use annals::domain::run::{GrantScope, ToolDecider, ToolVerdict};
+use annals::domain::run::{GrantScope, TELEMETRY, ToolDecider, ToolVerdict};
 use annals_dialects::import::RedactedText;
 use annals_dialects::live::{Around, CallStep, CallTold, Decided, LiveAgent, Telling, Told, agent};
 use annals_dialects::secrets::Secrets;
@@ -14,6 +14,9 @@ const NOT_TOLD: [&str; 2] = ["<REDACTED>", "[REDACTED]"];
 
 /// What a signal tells, and of which agent; nothing, where it names no session, as spans of web servers do.
 pub(super) fn told(signal: &Signal, secrets: &Secrets) -> Option<(LiveAgent, Telling)> {
+    if !signal.may_be_of_agent() {
+        return None;
+    }
     let signal = RedactedSignal::of(signal, secrets)?;
     let (key, session) = whose(&signal)?;
     let whose = agent(key)?;
@@ -200,7 +203,8 @@ fn decided(
         verdict,
         by,
         by_name,
-        source: None,
+        // Any program that reaches the receiver can send it: it is not a decision of the gate.
+        source: Some(TELEMETRY.into()),
         scope,
         grant: None,
         reason: signal.text(&["reason"]),

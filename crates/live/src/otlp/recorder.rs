@@ -17,8 +17,10 @@ use crate::grants;
 use crate::spool::Spool;
 use crate::take::take_in;
 
-/// What waits for the thread: as many requests as are read at a time, and a look.
+/// Orders that wait for the thread: one of each request that has a turn, and a look.
 const WAITING: usize = 9;
+/// Signals of one order: between two of a large request, others have theirs.
+const AT_ONCE: usize = 128;
 
 /// Why something was not recorded.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +87,18 @@ impl Recorder {
         &self,
         told: Vec<(LiveAgent, Telling)>,
     ) -> Result<usize, RecordError> {
+        let mut told = told.into_iter();
+        let mut refused = 0;
+        loop {
+            let part: Vec<_> = told.by_ref().take(AT_ONCE).collect();
+            if part.is_empty() {
+                return Ok(refused);
+            }
+            refused += self.record_part(part).await?;
+        }
+    }
+
+    async fn record_part(&self, told: Vec<(LiveAgent, Telling)>) -> Result<usize, RecordError> {
         let (tell, answer) = oneshot::channel();
         let orders = self.orders.lock().ok().and_then(|orders| orders.clone());
         let orders = orders.ok_or(RecordError::NotRunning)?;

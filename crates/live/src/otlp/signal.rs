@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use annals::domain::Timestamp;
 use annals_dialects::import::RedactedText;
 use annals_dialects::secrets::Secrets;
+use axum::http::StatusCode;
 use chrono::DateTime;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -16,6 +17,7 @@ use prost::Message;
 use serde_json::{Map, Value, json};
 
 use super::answer::{Encoding, Kind};
+use super::bounds::{self, TooMuch};
 
 /// How deep lists and maps are looked into.
 const DEPTH: usize = 16;
@@ -35,6 +37,23 @@ pub(super) struct Signal {
     pub(super) failure: Option<String>,
     /// Its own attributes, and those of the program that told it.
     pub(super) attributes: Map<String, Value>,
+}
+
+impl Signal {
+    /// Returns `false` if no agent can have told it: spans of web servers, for example, which are not looked at further.
+    pub(super) fn may_be_of_agent(&self) -> bool {
+        let begins = |text: &str, names: &[&str]| names.iter().any(|name| text.starts_with(name));
+        let service = self.attributes.get("service.name").and_then(Value::as_str);
+        begins(&self.name, &["claude_code.", "codex."])
+            || begins(
+                service.unwrap_or_default(),
+                &["claude-code", "codex", "gemini"],
+            )
+            || self
+                .attributes
+                .keys()
+                .any(|name| name.starts_with("gen_ai."))
+    }
 }
 
 /// The same without its secrets.
@@ -107,17 +126,31 @@ pub(super) enum InvalidBody {
     Json(#[from] serde_json::Error),
     #[error("the body is not a request in Protobuf: {0}")]
     Protobuf(#[from] prost::DecodeError),
+    #[error(transparent)]
+    TooMuch(#[from] TooMuch),
 }
 
-/// The signals of a body.
+impl InvalidBody {
+    /// The status of the answer.
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            InvalidBody::TooMuch(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            _ => StatusCode::BAD_REQUEST,
+        }
+    }
+}
+
+/// Reads the signals of a body, one after the other, so that no more than one is there at a time in its large form.
 pub(super) fn read(
     kind: Kind,
     encoding: Encoding,
     body: &[u8],
-) -> Result<Vec<Signal>, InvalidBody> {
+    take: &mut dyn FnMut(Signal),
+) -> Result<(), InvalidBody> {
+    bounds::check(kind, encoding, body)?;
     match kind {
-        Kind::Logs => decoded(encoding, body).map(logs),
-        Kind::Traces => decoded(encoding, body).map(spans),
+        Kind::Logs => logs(decoded(encoding, body)?, take),
+        Kind::Traces => spans(decoded(encoding, body)?, take),
     }
 }
 
@@ -131,14 +164,20 @@ fn decoded<T: Message + Default + serde::de::DeserializeOwned>(
     })
 }
 
-fn logs(request: ExportLogsServiceRequest) -> Vec<Signal> {
-    let mut signals = Vec::new();
+fn logs(
+    request: ExportLogsServiceRequest,
+    take: &mut dyn FnMut(Signal),
+) -> Result<(), InvalidBody> {
+    bounds::check_repeated(request.resource_logs.iter().map(|told| {
+        let records = told.scope_logs.iter().map(|it| it.log_records.len());
+        (told.resource.as_ref(), records.sum::<usize>())
+    }))?;
     for told in request.resource_logs {
         let resource = told.resource.map(|it| it.attributes).unwrap_or_default();
         let records = told.scope_logs.into_iter().flat_map(|it| it.log_records);
-        signals.extend(records.map(|record| log(&resource, record)));
+        records.for_each(|record| take(log(&resource, record)));
     }
-    signals
+    Ok(())
 }
 
 fn log(resource: &[KeyValue], record: LogRecord) -> Signal {
@@ -166,14 +205,20 @@ fn log(resource: &[KeyValue], record: LogRecord) -> Signal {
     }
 }
 
-fn spans(request: ExportTraceServiceRequest) -> Vec<Signal> {
-    let mut signals = Vec::new();
+fn spans(
+    request: ExportTraceServiceRequest,
+    take: &mut dyn FnMut(Signal),
+) -> Result<(), InvalidBody> {
+    bounds::check_repeated(request.resource_spans.iter().map(|told| {
+        let spans = told.scope_spans.iter().map(|it| it.spans.len());
+        (told.resource.as_ref(), spans.sum::<usize>())
+    }))?;
     for told in request.resource_spans {
         let resource = told.resource.map(|it| it.attributes).unwrap_or_default();
         let spans = told.scope_spans.into_iter().flat_map(|it| it.spans);
-        signals.extend(spans.map(|it| span(&resource, it)));
+        spans.for_each(|it| take(span(&resource, it)));
     }
-    signals
+    Ok(())
 }
 
 fn span(resource: &[KeyValue], span: Span) -> Signal {

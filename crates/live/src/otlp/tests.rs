@@ -16,7 +16,7 @@ use prost::Message;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::{OtlpError, OtlpOptions, OtlpReceiver};
+use super::{OtlpError, OtlpOptions, OtlpReceiver, Token};
 
 /// A receiver on a log of its own, on a thread.
 struct Running {
@@ -35,7 +35,7 @@ impl Running {
         let (end, ended) = oneshot::channel();
         let (tell, told) = std::sync::mpsc::channel();
         let mut options = OtlpOptions::new("127.0.0.1:0".parse().unwrap());
-        options.token = token.map(str::to_owned);
+        options.token = token.and_then(Token::bearer);
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -61,10 +61,14 @@ impl Running {
     /// Sends a request; the status, and the body of the answer.
     fn send(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> (u16, Vec<u8>) {
         let mut stream = TcpStream::connect(self.address).unwrap();
+        let host = self.address;
         let mut head = format!(
-            "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n",
+            "POST {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n",
             body.len()
         );
+        if !headers.iter().any(|(name, _)| *name == "Host") {
+            head.push_str(&format!("Host: {host}\r\n"));
+        }
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -203,6 +207,11 @@ fn decisions_are_told_by_who_made_them_and_once_in_either_encoding() {
         (ToolVerdict::Deny, ToolDecider::Person),
     ];
     assert_eq!(decisions(&events), expected);
+    let reported = |event: &AnyEvent| match event {
+        AnyEvent::Run(RunEvent::ToolDecided(event)) => event.is_reported(),
+        _ => true,
+    };
+    assert!(events.iter().all(reported));
     assert_eq!(evidence(&events), 3);
     let ended = |event: &&AnyEvent| matches!(event, AnyEvent::Run(RunEvent::ToolEnded(_)));
     assert_eq!(events.iter().filter(ended).count(), 1);
@@ -348,7 +357,10 @@ fn packed_and_chunked_bodies_are_read() {
     assert_eq!(send(&whole[..whole.len() / 2]), 400);
 
     let mut stream = TcpStream::connect(running.address).unwrap();
-    let head = "POST /v1/logs HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n";
+    let host = running.address;
+    let head = format!(
+        "POST /v1/logs HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Type: application/json\r\n"
+    );
     let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n");
     stream.write_all(chunked.as_bytes()).unwrap();
     for chunk in told(3).as_bytes().chunks(100) {
@@ -365,7 +377,7 @@ fn packed_and_chunked_bodies_are_read() {
     assert_eq!(evidence(&running.end()), 2);
 }
 
-/// Clients that do not end their requests hold up neither others nor the end.
+/// Clients that do not end their requests hold up neither others nor the end, however many they are.
 #[test]
 fn slow_clients_hold_up_nobody() {
     let running = Running::start(None);
@@ -376,17 +388,158 @@ fn slow_clients_hold_up_nobody() {
     };
     let heads = (0..50).map(|_| begun("POST /v1/logs HTTP/1.1\r\nHo"));
     let heads: Vec<TcpStream> = heads.collect();
-    let bodies = (0..4).map(|_| {
-        begun("POST /v1/logs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{")
-    });
-    let bodies: Vec<TcpStream> = bodies.collect();
+    let head = format!(
+        "POST /v1/logs HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 99999\r\n\r\n{{",
+        running.address
+    );
+    let bodies: Vec<TcpStream> = (0..32).map(|_| begun(&head)).collect();
+    let asked = std::time::Instant::now();
     let told = claude("compaction", 1, json!({ "trigger": "auto" }));
     assert_eq!(running.json("/v1/logs", &told), 200);
+    // They are given up in 5 s; the good one did not wait for that.
+    let took = asked.elapsed();
+    assert!(took < std::time::Duration::from_secs(4), "{took:?}");
     let asked = std::time::Instant::now();
     assert_eq!(evidence(&running.end()), 1);
     let took = asked.elapsed();
     assert!(took < std::time::Duration::from_secs(9), "{took:?}");
     drop((heads, bodies));
+}
+
+/// A page of another site reaches this machine under a name of its own, or says where it is from.
+#[test]
+fn pages_of_web_sites_cannot_write() {
+    let running = Running::start(None);
+    let port = running.address.port();
+    let attributes = json!({
+        "tool_use_id": "t1", "tool_name": "Bash", "decision": "accept", "source": "user_permanent",
+    });
+    let forged = claude("tool_decision", 1, attributes).to_string();
+    let json = ("Content-Type", "application/json");
+    let (rebound, own) = (
+        format!("evil.example:{port}"),
+        format!("http://127.0.0.1:{port}"),
+    );
+    for (headers, status) in [
+        (vec![("Host", rebound.as_str())], 421),
+        (vec![("Host", "localhost.evil.example")], 421),
+        (vec![("Host", "127.0.0.1")], 421),
+        (vec![("Origin", "http://evil.example")], 403),
+        (vec![("Origin", "null")], 403),
+        (vec![("Origin", "http://127.0.0.1:1")], 403),
+        (vec![("Sec-Fetch-Site", "cross-site")], 403),
+        (
+            vec![
+                ("Sec-Fetch-Site", "cross-site"),
+                ("Sec-Fetch-Mode", "navigate"),
+            ],
+            403,
+        ),
+    ] {
+        let headers: Vec<_> = headers.into_iter().chain([json]).collect();
+        let (found, body) = running.send("/v1/logs", &headers, forged.as_bytes());
+        assert_eq!(found, status, "{headers:?}");
+        assert!(!body.is_empty());
+        let path = running.send("/no/such", &headers, b"{}").0;
+        assert_eq!(path, status, "{headers:?}");
+    }
+    let result =
+        json!({ "tool_use_id": "t2", "tool_name": "Bash", "success": "true", "duration_ms": 1 });
+    let good = claude("tool_result", 2, result).to_string();
+    for headers in [
+        vec![json],
+        vec![json, ("Origin", own.as_str())],
+        vec![json, ("Host", format!("localhost:{port}").leak())],
+    ] {
+        let status = running.send("/v1/logs", &headers, good.as_bytes()).0;
+        assert_eq!(status, 200, "{headers:?}");
+    }
+    let events = running.end();
+    assert_eq!(decisions(&events), []);
+    let ended = |event: &&AnyEvent| matches!(event, AnyEvent::Run(RunEvent::ToolEnded(_)));
+    assert_eq!(events.iter().filter(ended).count(), 1);
+}
+
+/// What is small and would become large is refused before it is.
+#[test]
+fn requests_with_too_many_records_are_refused() {
+    let running = Running::start(None);
+    let protobuf = ("Content-Type", "application/x-protobuf");
+    let text = ("Content-Type", "application/json");
+    let gzip = ("Content-Encoding", "gzip");
+    let empty = [0x0a, 0].repeat(2_000_000);
+    let list = vec!["{}"; 2_000_000].join(",");
+    let list = format!("{{\"resourceLogs\":[{list}]}}");
+    let began = std::time::Instant::now();
+    for path in ["/v1/logs", "/v1/traces"] {
+        for (headers, body) in [
+            (vec![protobuf], empty.clone()),
+            (vec![protobuf, gzip], packed(&empty)),
+            (vec![text], list.clone().into_bytes()),
+            (vec![text, gzip], packed(list.as_bytes())),
+        ] {
+            let (status, answer) = running.send(path, &headers, &body);
+            let answer = String::from_utf8_lossy(&answer).into_owned();
+            assert_eq!(status, 413, "{headers:?}");
+            assert!(answer.contains("20000 records"), "{answer}");
+        }
+    }
+    let took = began.elapsed();
+    assert!(took < std::time::Duration::from_secs(60), "{took:?}");
+    let few = claude("compaction", 1, json!({ "trigger": "auto" }));
+    assert_eq!(running.json("/v1/logs", &few), 200);
+    assert_eq!(evidence(&running.end()), 1);
+}
+
+/// A request of many records is recorded in parts, between which others have their turn.
+#[test]
+fn many_records_of_one_request_are_recorded() {
+    let running = Running::start(None);
+    let mut all = claude("compaction", 0, json!({ "trigger": "auto" }));
+    let records: Vec<Value> = (0..300)
+        .map(|n| {
+            let one = claude("compaction", n, json!({ "trigger": "auto" }));
+            one["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0].clone()
+        })
+        .collect();
+    all["resourceLogs"][0]["scopeLogs"][0]["logRecords"] = records.into();
+    assert_eq!(running.json("/v1/logs", &all), 200);
+    assert_eq!(evidence(&running.end()), 300);
+}
+
+/// Other users of this machine reach a loopback address, too.
+#[cfg(target_os = "linux")]
+#[test]
+fn other_users_of_this_machine_need_the_token() {
+    use std::os::unix::process::CommandExt as _;
+    let as_another = |running: &Running, token: &str| {
+        let body = claude("compaction", 1, json!({ "trigger": "auto" })).to_string();
+        let (port, host) = (running.address.port(), running.address);
+        let request = format!(
+            "POST /v1/logs HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let script =
+            format!("exec 3<>/dev/tcp/127.0.0.1/{port}; printf %s \"$1\" >&3; head -n 1 <&3");
+        let mut command = std::process::Command::new("bash");
+        let command = command
+            .args(["-c", &script, "bash", &request])
+            .current_dir("/");
+        let answered = command.uid(12_345).output();
+        answered.map(|it| String::from_utf8_lossy(&it.stdout).into_owned())
+    };
+    let running = Running::start(None);
+    match as_another(&running, "guess") {
+        Ok(answer) => assert!(answer.starts_with("HTTP/1.1 401"), "{answer}"),
+        Err(error) => eprintln!("NOT RUN: only root acts for others: {error}"),
+    }
+    assert!(running.end().is_empty());
+    let running = Running::start(Some("right"));
+    if let Ok(answer) = as_another(&running, "right") {
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert_eq!(evidence(&running.end()), 1);
+    }
 }
 
 #[test]

@@ -62,6 +62,19 @@ pub struct SkewReport {
 }
 
 impl CatalogueReport {
+    /// The report on rows that are not shown, as they are ahead of the log's end for readers: among the models that are
+    /// hidden are those of the catalogue.
+    pub fn of_hidden(hidden: &[(String, Position)], end: Position) -> Option<CatalogueReport> {
+        let is_ours = |name: &str| name.starts_with(ROWS.pointer);
+        let ours = hidden.iter().filter(|(name, _)| is_ours(name));
+        let position = ours.map(|(_, position)| *position).max()?;
+        Some(CatalogueReport {
+            position,
+            ahead_of: Some(end),
+            ..CatalogueReport::default()
+        })
+    }
+
     /// Whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.total_findings == 0

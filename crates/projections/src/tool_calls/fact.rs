@@ -78,6 +78,8 @@ pub(super) struct Decided {
     pub(super) verdict: run::ToolVerdict,
     pub(super) by: run::ToolDecider,
     pub(super) inferred: bool,
+    /// Whether telemetry reported it.
+    pub(super) is_reported: bool,
     pub(super) mode: Option<String>,
 }
 
@@ -181,6 +183,7 @@ fn of_run(entry: &Entry, event: &run::Event) -> Fact {
             verdict: event.verdict,
             by: event.by,
             inferred: event.inferred,
+            is_reported: event.is_reported(),
             mode: event.permission_mode.and_then(|slot| present(entry, slot)),
         }),
         _ => Fact::Nothing,

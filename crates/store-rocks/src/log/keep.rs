@@ -26,7 +26,7 @@ use crate::redaction::{self, Unfinished};
 use crate::truncate::{self, TruncateError, TruncateReport};
 use crate::verify::{self, VerifyReport};
 use crate::writer::Groups;
-use crate::{collect, columns};
+use crate::{collect, columns, models};
 
 /// How often it is looked whether a redaction is over.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
@@ -101,6 +101,15 @@ impl RocksLog {
     /// writing makes them durable. `None` for a writer.
     pub fn unpublished(&self) -> Option<Position> {
         self.inner.visibility().unpublished()
+    }
+
+    /// For a reader: the read models whose rows are not shown, since they were folded from records that are not served
+    /// ([`RocksLog::unpublished`]), with the positions up to which they are folded. Empty for a writer.
+    ///
+    /// # Errors
+    /// As [`RocksLog::verify`].
+    pub fn hidden_models(&self) -> Result<Vec<(String, Position)>, ReadError> {
+        self.look(models::hidden)
     }
 
     /// Rebuilds what follows from the records of a log: the indexes of streams, event

@@ -62,10 +62,11 @@ impl<'a> Pen<'a> {
         Pen { palette, needle }
     }
 
-    /// A text with its hits marked.
+    /// A text with its hits marked. What is hidden in it is shown, wherever the text comes from.
     pub(super) fn spans(&self, text: &str, style: Style) -> Vec<Span<'static>> {
         let mut spans = Vec::new();
-        let mut rest = text;
+        let text = annals_terminal::line(text);
+        let mut rest = &*text;
         while let Some(at) = position(rest, self.needle) {
             let (before, hit) = rest.split_at(at);
             let (hit, behind) = hit.split_at(self.needle.len());

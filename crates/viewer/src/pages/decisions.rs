@@ -57,6 +57,9 @@ struct Decision {
     by_name: Option<String>,
     /// The file that has the rule or names the hook.
     source: Option<String>,
+    /// What reported it, if that is not what records the call: `telemetry`, which any program that reaches the receiver
+    /// can send.
+    reported_by: Option<&'static str>,
     /// Why.
     reason: Option<String>,
     /// Whether it was not stated by the agent, but inferred.
@@ -157,6 +160,7 @@ impl Decision {
             by: decision.by.to_string(),
             by_name: text(&decision.by_name),
             source: text(&decision.source),
+            reported_by: decision.reported_by,
             reason: text(&decision.reason),
             inferred: decision.inferred,
             uses: decided.uses.map(|uses| uses.count as u64),
@@ -241,7 +245,8 @@ fn table(decisions: &Decisions, asked: &Asked) -> Markup {
                 td.what { a href=(moment.link(&place(one.call))) { (one.tool.as_deref().unwrap_or("removed")) } " " code.second { (one.arguments) }
                     @if let Some(reason) = &one.reason { div.second { (reason) } } }
                 td { (one.by) @if let Some(name) = &one.by_name { " " code { (name) } } @if one.inferred { " " span.second { "inferred" } }
-                    @if let Some(source) = &one.source { div.second { (source) } } }
+                    @if let Some(reporter) = one.reported_by { div.second { "reported by " (reporter) } }
+                    @else if let Some(source) = &one.source { div.second { (source) } } }
                 td.wide { (object(one.run, moment)) }
             } } }
         } }
@@ -252,13 +257,17 @@ fn markdown(decisions: &Decisions) -> String {
     let mut text = "# Decisions\n\n".to_owned();
     for one in &decisions.decisions {
         text.push_str(&format!(
-            "- {} **{}** {} {} by {} {}\n",
+            "- {} **{}** {} {} by {} {}{}\n",
             one.at,
             one.verdict,
             plain(one.tool.as_deref().unwrap_or("removed")),
             plain(&one.arguments),
             one.by,
-            plain(one.by_name.as_deref().unwrap_or_default())
+            plain(one.by_name.as_deref().unwrap_or_default()),
+            match one.reported_by {
+                Some(reporter) => format!(" (reported by {reporter})"),
+                None => String::new(),
+            }
         ));
     }
     text

@@ -14,6 +14,7 @@ mod browser;
 mod compare;
 mod costs;
 mod export;
+mod hidden;
 mod hostile;
 mod large;
 mod live;

@@ -2,7 +2,7 @@
 
 use annals::domain::settings::{Setting, State as Settings};
 use annals::event_log::{Epoch, ReadError, SUBSCRIPTIONS, tree};
-use annals::projections::Catalogue;
+use annals::projections::{Catalogue, CatalogueReport};
 use annals::{Annals, OpenError};
 
 use super::files::RESTORE;
@@ -83,13 +83,21 @@ async fn catalogue(annals: &Annals) -> Result<Check, CliError> {
     let model = model.map_err(annals::LoadError::from)?;
     let kept = log.checkpoint(&model).await?.position;
     let end = log.watermark();
+    let hidden = match annals.rocks() {
+        Some(rocks) => rocks.hidden_models()?,
+        None => Vec::new(),
+    };
+    // Rows that are ahead of the log's end for readers are not shown to them.
+    let ahead = CatalogueReport::of_hidden(&hidden, end);
+    let kept = ahead.map_or(kept, |ahead| ahead.position);
     let behind = end.0.saturating_sub(kept.0);
     let check = |state, what: String| Check::new("catalogue", state, what);
     if kept > end {
-        let what =
-            format!("it has events up to {kept}, and readers see {end}: a writer was killed");
+        let what = format!(
+            "it is ahead, with events up to {kept}, and readers see {end}: a writer was killed or lost its power"
+        );
         return Ok(check(State::Note, what).remedy(
-            "the next command that writes settles it; if it stays, the log has lost its end: `annals verify`",
+            "the next opening for writing settles it, as `annals apply /dev/null` does; if it stays, the log has lost its end: `annals verify`",
         ));
     }
     Ok(match behind {

@@ -397,12 +397,27 @@ fn a_status_follows_from_what_happened() {
     let ask = || decide(ToolVerdict::Ask, by).into();
     let deny = || decide(ToolVerdict::Deny, by).into();
     let allow = || decide(ToolVerdict::Allow, by).into();
+    let reported = |verdict| {
+        let decision = decide(verdict, ToolDecider::Person);
+        decision.with_source(TELEMETRY.to_owned()).into()
+    };
     for (commands, expected) in [
         (vec![request().into()], CallStatus::Requested),
         (vec![request().into(), ask()], CallStatus::Requested),
         (vec![deny()], CallStatus::Denied),
         (vec![deny(), request().into()], CallStatus::Denied),
         (vec![deny(), allow()], CallStatus::Requested),
+        // Anybody can report it.
+        (
+            vec![deny(), reported(ToolVerdict::Allow)],
+            CallStatus::Denied,
+        ),
+        (vec![deny(), reported(ToolVerdict::Ask)], CallStatus::Denied),
+        (vec![reported(ToolVerdict::Deny)], CallStatus::Denied),
+        (
+            vec![deny(), reported(ToolVerdict::Allow), allow()],
+            CallStatus::Requested,
+        ),
         (vec![deny(), begin().into()], CallStatus::Running),
         (vec![begin().into(), deny()], CallStatus::Running),
         (
@@ -459,4 +474,21 @@ fn commands_of_one_batch_see_each_other() {
         world.apply(&decided, &Origin::new(meta.at, &meta.actor));
     }
     assert_eq!(count, 3);
+}
+
+/// What telemetry reported first does not keep out what is told at first hand later, and the other way round it adds
+/// who reported it.
+#[test]
+fn a_reported_decision_stands_for_no_other_one() {
+    let own = || decide(ToolVerdict::Allow, ToolDecider::Person);
+    let reported = || own().with_source(TELEMETRY.to_owned());
+    for commands in [[reported(), own()], [own(), reported()]] {
+        let mut given = created();
+        for command in &commands {
+            assert_eq!(given.execute(command.clone()).len(), 1, "{commands:?}");
+        }
+        for command in commands {
+            assert!(given.execute(command).is_empty());
+        }
+    }
 }

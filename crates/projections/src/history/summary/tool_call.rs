@@ -41,11 +41,14 @@ pub(crate) fn decided(event: &ToolDecided, entry: &Entry) -> String {
     let named = |before: &str, text: Option<&Text>| {
         text.map_or(String::new(), |text| format!(" {before}{}", excerpt(text)))
     };
+    let source = match view.reported_by {
+        Some(reporter) => format!(", reported by {reporter}"),
+        None => named("of ", view.source.as_ref()),
+    };
     format!(
-        "{verdict}{scope} by {}{}{}{}{}",
+        "{verdict}{scope} by {}{}{source}{}{}",
         event.by,
         named("", view.by_name.as_ref()),
-        named("of ", view.source.as_ref()),
         because(entry, event.reason),
         inferred(event.inferred),
     )

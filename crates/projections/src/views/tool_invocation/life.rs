@@ -92,12 +92,13 @@ impl CallLifeView {
     }
 
     /// The decision that counts: the last that allows or denies and was stated, or else the last of those that
-    /// were inferred, or else the last that asks.
+    /// telemetry reported, or else the last of those that were inferred, or else the last that asks.
     pub fn verdict(&self) -> Option<&ToolDecisionView> {
         let settles = |decision: &&ToolDecisionView| decision.verdict != ToolVerdict::Ask;
         let newest = || self.decisions.iter().rev();
         newest()
-            .find(|it| settles(it) && !it.inferred)
+            .find(|it| settles(it) && !it.inferred && it.reported_by.is_none())
+            .or_else(|| newest().find(|it| settles(it) && !it.inferred))
             .or_else(|| newest().find(settles))
             .or_else(|| newest().next())
     }
@@ -119,6 +120,10 @@ pub struct ToolDecisionView {
     /// The path of the file that has the rule or names the hook.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Text>,
+    /// What reported the decision, if that is not what records the call: `telemetry`, which any program that reaches the
+    /// receiver can send.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported_by: Option<&'static str>,
     /// How long it holds.
     pub scope: GrantScope,
     /// The call with which the permission was given that it rests on.
@@ -150,6 +155,7 @@ impl ToolDecisionView {
             by: event.by,
             by_name: event.by_name.as_deref().map(name),
             source: event.source.as_deref().map(name),
+            reported_by: event.is_reported().then_some("telemetry"),
             scope: event.scope,
             grant: event.grant,
             inferred: event.inferred,

@@ -2,7 +2,7 @@
 
 use annals_domain::run::{
     BeginToolCall, DecideToolCall, EndToolCall, FileInForce, GrantScope, RequestToolCall,
-    ToolDecider, ToolStatus, ToolVerdict,
+    TELEMETRY, ToolDecider, ToolStatus, ToolVerdict,
 };
 use annals_domain::{Command, IntegrityHash, Kind, Payload, RunId, ToolInvocationId};
 use uuid::Uuid;
@@ -49,7 +49,8 @@ impl Draw<'_> {
         let verdict = self.dice.pick(ToolVerdict::ALL);
         let by = self.dice.pick(&[ToolDecider::Rule, ToolDecider::Person]);
         let names = [None, Some("Bash(ls:*)".to_owned()), Some("ada".to_owned())];
-        let sources = [None, None, Some("settings.json".to_owned())];
+        let named = |source: &str| Some(source.to_owned());
+        let sources = [None, None, named("settings.json"), named(TELEMETRY)];
         let scopes = [
             None,
             Some(GrantScope::Once),

@@ -2,6 +2,7 @@
 
 use annals_domain::run::{
     BeginToolCall, DecideToolCall, EndToolCall, GrantScope, RecordToolInvocation, RequestToolCall,
+    TELEMETRY,
 };
 use annals_domain::{Command, Kind};
 use uuid::Uuid;
@@ -51,6 +52,11 @@ fn is_new(says: bool, known: impl IntoIterator<Item = bool>) -> bool {
     says && !known.into_iter().any(|known| known)
 }
 
+/// Whether telemetry reported a decision.
+fn is_reported(c: &DecideToolCall) -> bool {
+    c.source.as_deref() == Some(TELEMETRY)
+}
+
 fn says_more(c: &DecideToolCall, known: &DecideToolCall) -> bool {
     fn differs<T: PartialEq>(more: &Option<T>, known: &Option<T>) -> bool {
         more.is_some() && more != known
@@ -61,6 +67,7 @@ fn says_more(c: &DecideToolCall, known: &DecideToolCall) -> bool {
         || scope(c) != scope(known)
         || differs(&c.by_name, &known.by_name)
         || differs(&c.source, &known.source)
+        || (is_reported(known) && !is_reported(c))
         || differs(&c.grant, &known.grant)
         || (!c.inferred && known.inferred)
         || (c.reason.is_some() && known.reason.is_none())

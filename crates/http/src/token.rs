@@ -1,15 +1,13 @@
-//! The token that requests need where others than this machine's users can reach the viewer.
+//! The token that requests need where others than this machine's users can reach a server.
 
 use std::fmt;
 
-use annals::event_log::Digest;
+use annals_event_log::Digest;
 use axum::http::{HeaderMap, header};
 use rand::RngCore;
 
 /// Bytes of a token that is made here.
 const LENGTH: usize = 32;
-/// The parameter of an address that has it.
-pub(crate) const PARAMETER: &str = "token";
 
 /// A secret that requests must have. It is not printed by `Debug`.
 #[derive(Clone, PartialEq, Eq)]
@@ -31,27 +29,38 @@ impl Token {
         fits.then(|| Token(text.to_owned()))
     }
 
+    /// A text as a token that stands in headers alone; none where it is empty.
+    pub fn bearer(text: &str) -> Option<Token> {
+        (!text.is_empty()).then(|| Token(text.to_owned()))
+    }
+
     /// The secret itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether a text is the token. How long it takes says neither how much of it was right nor how long the token is:
-    /// digests are compared, to the end.
-    pub(crate) fn is(&self, given: &str) -> bool {
+    /// Returns `true` if a text is the token. The time that it takes depends neither on how much of it was right nor on
+    /// the token's length: digests are compared, to the end.
+    pub fn is(&self, given: &str) -> bool {
         let (own, given) = (Digest::of(self.0.as_bytes()), Digest::of(given.as_bytes()));
         let pairs = own.0.iter().zip(given.0.iter());
         pairs.fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
     }
 
-    /// Whether a request's headers have it: as a bearer token, or in the cookie of an earlier visit.
-    pub(crate) fn is_in(&self, headers: &HeaderMap, cookie: &str) -> bool {
-        let text = |value: &axum::http::HeaderValue| value.to_str().unwrap_or_default().to_owned();
-        let bearer = headers.get(header::AUTHORIZATION).map(text);
-        let bearer = bearer.as_deref().and_then(|it| it.strip_prefix("Bearer "));
-        if bearer.is_some_and(|given| self.is(given)) {
+    /// Returns `true` if a request's headers have it as a bearer token.
+    pub fn is_bearer_of(&self, headers: &HeaderMap) -> bool {
+        let given = headers.get(header::AUTHORIZATION);
+        let given = given.and_then(|value| value.to_str().ok());
+        let given = given.and_then(|value| value.strip_prefix("Bearer "));
+        given.is_some_and(|given| self.is(given))
+    }
+
+    /// Returns `true` if a request's headers have it: as a bearer token, or in the cookie of an earlier visit.
+    pub fn is_in(&self, headers: &HeaderMap, cookie: &str) -> bool {
+        if self.is_bearer_of(headers) {
             return true;
         }
+        let text = |value: &axum::http::HeaderValue| value.to_str().unwrap_or_default().to_owned();
         let cookies: Vec<String> = headers.get_all(header::COOKIE).iter().map(text).collect();
         let pairs = cookies.iter().flat_map(|line| line.split(';'));
         let mut values = pairs.filter_map(|pair| pair.trim().split_once('='));

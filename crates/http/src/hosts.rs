@@ -1,22 +1,67 @@
-//! Which names the viewer answers by: a page of another site that has its name lead here (DNS rebinding) gets nothing.
+//! The names that a server answers by: a page of another site whose name was made to lead here (DNS rebinding) is refused.
 
 use std::net::{IpAddr, SocketAddr};
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 
-use crate::problem::Problem;
-
 /// The names under which requests may come.
 #[derive(Debug, Clone)]
-pub(crate) struct Hosts {
+pub struct Hosts {
     address: SocketAddr,
     /// Further names, in lower case.
     names: Vec<String>,
 }
 
+/// Whether a link on a page of another site may lead here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Browsing {
+    /// A person may follow a link to this server: its pages are for browsers, and reading changes nothing.
+    Links,
+    /// No page of another site leads here.
+    Nothing,
+}
+
+/// Why a request is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// There is no `Host` header, or more than one.
+    #[error("expected one Host header")]
+    NoHost,
+    /// The name is not one of this server's.
+    #[error(
+        "this name is not one of this server's: use the address that it listens on, or start it with --host NAME"
+    )]
+    WrongHost,
+    /// A page of another site sent the request.
+    #[error("a page of another site sent this request")]
+    ForeignOrigin,
+}
+
+impl Refused {
+    /// The status of the answer.
+    pub fn status(self) -> StatusCode {
+        match self {
+            Refused::NoHost => StatusCode::BAD_REQUEST,
+            Refused::WrongHost => StatusCode::MISDIRECTED_REQUEST,
+            Refused::ForeignOrigin => StatusCode::FORBIDDEN,
+        }
+    }
+
+    /// The cause in one word, which keeps its meaning.
+    pub fn code(self) -> &'static str {
+        match self {
+            Refused::NoHost => "invalid_request",
+            Refused::WrongHost => "wrong_host",
+            Refused::ForeignOrigin => "foreign_origin",
+        }
+    }
+}
+
 impl Hosts {
-    pub(crate) fn new(address: SocketAddr, names: &[String]) -> Hosts {
+    /// The names of a server: the address that it listens on, and further names, such as that of a proxy before it.
+    pub fn new(address: SocketAddr, names: &[String]) -> Hosts {
         let names = names.iter().map(|name| name.to_ascii_lowercase());
         Hosts {
             address,
@@ -24,22 +69,20 @@ impl Hosts {
         }
     }
 
-    /// Demands that a request is for a name of this viewer, and not from a page of another site.
-    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    /// Demands that a request is for a name of this server, and not from a page of another site.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub fn check(&self, uri: &Uri, headers: &HeaderMap, browsing: Browsing) -> Result<(), Refused> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let (Some(host), None) = (hosts.next(), hosts.next()) else {
-            return Err(Problem::invalid("expected one Host header"));
+            return Err(Refused::NoHost);
         };
         let host = host.to_str().ok().and_then(|it| it.parse().ok());
         let is_ours = host.is_some_and(|host| self.is_ours(&host))
             && uri.authority().is_none_or(|it| self.is_ours(it));
         if !is_ours {
-            let detail = "this name is not one of the viewer's: use its address, or give the name to annals serve --host";
-            return Err(Problem::new(
-                StatusCode::MISDIRECTED_REQUEST,
-                "wrong_host",
-                detail,
-            ));
+            return Err(Refused::WrongHost);
         }
         for origin in headers.get_all(header::ORIGIN) {
             let origin = origin
@@ -48,31 +91,35 @@ impl Hosts {
                 .and_then(|it| it.strip_prefix("http://"));
             let origin = origin.and_then(|it| it.parse().ok());
             if !origin.is_some_and(|origin| self.is_ours(&origin)) {
-                return Err(foreign());
+                return Err(Refused::ForeignOrigin);
             }
         }
-        let says = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let is_foreign = matches!(says("sec-fetch-site"), Some("cross-site" | "same-site"));
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let is_foreign = matches!(text("sec-fetch-site"), Some("cross-site" | "same-site"));
         // A link from elsewhere may be followed; what it shows stays with this site.
-        if is_foreign && says("sec-fetch-mode") != Some("navigate") {
-            return Err(foreign());
+        let is_link = browsing == Browsing::Links && text("sec-fetch-mode") == Some("navigate");
+        match is_foreign && !is_link {
+            true => Err(Refused::ForeignOrigin),
+            false => Ok(()),
         }
-        Ok(())
     }
 
-    /// Whether a name is ours. An address cannot be rebound, so that any will do that can lead here; a name can.
+    /// Returns `true` if a name is one of this server's. An address cannot be rebound, so that any will do that can lead
+    /// here; a name can.
     fn is_ours(&self, authority: &Authority) -> bool {
         let port = match authority.port() {
             Some(port) => port.as_str().parse().ok(),
             None => Some(80),
         };
         let host = authority.host().to_ascii_lowercase();
-        let is_named = self.names.contains(&host);
-        if is_named {
+        if authority.as_str().contains('@') {
+            return false;
+        }
+        if self.names.contains(&host) {
             // A proxy before it may have another port.
             return true;
         }
-        if port != Some(self.address.port()) || authority.as_str().contains('@') {
+        if port != Some(self.address.port()) {
             return false;
         }
         if host == "localhost" {
@@ -87,31 +134,35 @@ impl Hosts {
     }
 }
 
-fn foreign() -> Problem {
-    let detail = "a page of another site asked for this, which it must not see";
-    Problem::new(StatusCode::FORBIDDEN, "foreign_origin", detail)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
 
-    fn status(address: &str, uri: &str, headers: &[(&'static str, &str)]) -> u16 {
+    fn status_for(
+        browsing: Browsing,
+        address: &str,
+        uri: &str,
+        headers: &[(&'static str, &str)],
+    ) -> u16 {
         let hosts = Hosts::new(address.parse().unwrap(), &["Viewer.example".to_owned()]);
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(*name, value.parse().unwrap());
         }
-        match hosts.check(&uri.parse().unwrap(), &map) {
+        match hosts.check(&uri.parse().unwrap(), &map, browsing) {
             Ok(()) => 200,
-            Err(problem) => problem.status.as_u16(),
+            Err(refused) => refused.status().as_u16(),
         }
     }
 
+    fn status(address: &str, uri: &str, headers: &[(&'static str, &str)]) -> u16 {
+        status_for(Browsing::Links, address, uri, headers)
+    }
+
     #[test]
-    fn only_names_of_the_viewer_are_answered() {
+    fn only_names_of_the_server_are_answered() {
         let local = "127.0.0.1:4780";
         for (host, expected) in [
             ("127.0.0.1:4780", 200),
@@ -121,6 +172,7 @@ mod tests {
             ("127.0.0.2:4780", 200),
             ("viewer.example", 200),
             ("viewer.example:8443", 200),
+            ("user@viewer.example", 421),
             ("127.0.0.1", 421),
             ("127.0.0.1:80", 421),
             ("evil.example:4780", 421),
@@ -177,5 +229,6 @@ mod tests {
             ("sec-fetch-mode", "navigate"),
         ];
         assert_eq!(status(local, "/", &link), 200);
+        assert_eq!(status_for(Browsing::Nothing, local, "/", &link), 403);
     }
 }
