@@ -54,7 +54,7 @@ DIST ?= $(cache)/dist
 # What `make package` gives to cargo, such as --offline
 PACKAGE_FLAGS ?=
 
-.PHONY: help setup setup-build env build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants failover concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging browse compare compare-postgres fmt lint doc deny events
+.PHONY: help setup setup-build env build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants failover concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging timings browse compare compare-postgres fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -180,6 +180,9 @@ growth: build ## a log of GROWTH=10000000 events, and what it takes at each powe
 browse: setup ## the viewer's pages of LOG=DIR in a browser: what is wrong with them, and how long they take
 	@test -n '$(LOG)' || { echo 'browse: name a log: make browse LOG=DIR' >&2; exit 1; }
 	ANNALS_VIEWER_LOG='$(abspath $(LOG))' cargo test --workspace $(CARGO_FLAGS) --test viewer a_given_log -- --nocapture
+
+timings: build ## every test with its exact bounds on time, which other tests widen; on an idle machine
+	ANNALS_TIMINGS=1 cargo test --workspace --no-fail-fast $(CARGO_FLAGS) -- --test-threads 1
 
 judging: build ## 100,000 calls judged by all policies, in seconds; on an idle machine
 	ANNALS_CALLS=100000 cargo test --workspace $(CARGO_FLAGS) --test tool_policy speed -- --nocapture --test-threads 1

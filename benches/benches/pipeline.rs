@@ -32,6 +32,7 @@ use annals::wire::{Envelope, encode};
 use annals::{Annals, Request};
 use annals_benches::{directory, median, program, setting};
 use annals_event_log::{Append, Store};
+use annals_testkit::process::PeakMemory;
 use bytes::Bytes;
 use futures::executor::block_on;
 use uuid::Uuid;
@@ -307,13 +308,6 @@ fn fill(log: &dyn Store, pipeline: PipelineId, frames: u64) {
     }
 }
 
-/// The most memory that a process has had so far, in KiB.
-fn peak_memory(process: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
-}
-
 /// `annals replay` under git-internal's policy, a token budget and least
 /// recently used: its time and the most memory that it had.
 fn replayed() {
@@ -347,9 +341,9 @@ fn replayed() {
     for _ in 0..3 {
         let start = Instant::now();
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut peak = 0;
+        let mut peak = PeakMemory::of(&child);
         while child.try_wait().unwrap().is_none() {
-            peak = peak_memory(child.id()).unwrap_or(peak).max(peak);
+            peak.sample();
             std::thread::sleep(Duration::from_millis(5));
         }
         let time = start.elapsed().as_secs_f64();
@@ -357,9 +351,9 @@ fn replayed() {
         assert!(output.status.success());
         println!(
             "{frames} frames under three policies: {time:.2} s (target: 5), {:.0} MB (target: 100)",
-            peak as f64 / 1_024.0
+            peak.resident() as f64 / 1_048_576.0
         );
-        if peak == 0 {
+        if peak.resident() == 0 {
             println!("(the memory is not measured here)");
         }
         print!("{}", String::from_utf8_lossy(&output.stdout));

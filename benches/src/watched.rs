@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use annals_testkit::process::{PeakMemory, own_peak};
+
 /// How often a running program is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 /// The clock's ticks in a second, as Linux counts them for every process.
@@ -29,14 +31,12 @@ pub fn watched(command: &mut Command) -> io::Result<Took> {
     let start = Instant::now();
     let mut child = command.stdout(Stdio::null()).spawn()?;
     let id = child.id().to_string();
+    let mut peak = PeakMemory::of(&child);
     let mut took = Took::default();
     let status = loop {
-        if let Some((processor, memory)) = used(&id) {
-            took = Took {
-                processor,
-                memory,
-                ..took
-            };
+        peak.sample();
+        if let Some(processor) = processor(&id) {
+            took.processor = processor;
         }
         match child.try_wait()? {
             Some(status) => break status,
@@ -44,6 +44,7 @@ pub fn watched(command: &mut Command) -> io::Result<Took> {
         }
     };
     took.time = start.elapsed();
+    took.memory = peak.resident() >> 20;
     match status.success() {
         true => Ok(took),
         false => Err(io::Error::other(format!("{command:?}: {status}"))),
@@ -52,7 +53,7 @@ pub fn watched(command: &mut Command) -> io::Result<Took> {
 
 /// The most memory that this process has had, in MiB; 0 where nothing says it.
 pub fn own_memory() -> u64 {
-    used("self").map_or(0, |(_, memory)| memory)
+    own_peak() >> 20
 }
 
 /// Bytes that this process has had written to disks; 0 where nothing says it.
@@ -64,16 +65,11 @@ pub fn written_bytes() -> u64 {
     written.and_then(|n| n.trim().parse().ok()).unwrap_or(0)
 }
 
-/// What a process has used so far: seconds of processors and the most memory in MiB.
-fn used(process: &str) -> Option<(f64, u64)> {
+/// Seconds of processors that a process has used so far.
+fn processor(process: &str) -> Option<f64> {
     let folder = Path::new("/proc").join(process);
     let stat = std::fs::read_to_string(folder.join("stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
     let ticks = |n: usize| fields.split_whitespace().nth(n)?.parse::<f64>().ok();
-    let status = std::fs::read_to_string(folder.join("status")).ok()?;
-    let most = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: u64 = most.split_whitespace().next()?.parse().ok()?;
-    Some(((ticks(11)? + ticks(12)?) / TICKS, kib / 1024))
+    Some((ticks(11)? + ticks(12)?) / TICKS)
 }

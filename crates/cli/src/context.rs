@@ -72,7 +72,7 @@ impl Context {
         let Ok(spool) = Spool::of(&self.log) else {
             return;
         };
-        if spool.waiting().is_ok_and(|waiting| waiting.is_empty()) || spool.is_of_another() {
+        if spool.is_of_another() || spool.is_idle(annals.log().log_id()).unwrap_or(false) {
             return;
         }
         // On a thread of its own: this one may run a future.

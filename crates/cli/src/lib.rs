@@ -146,6 +146,7 @@ fn run(cli: Cli) -> Result<(), CliError> {
     };
     let command = commands::run(cli.command, &mut context);
     runtime.block_on(async {
+        signals::limits_are_errors();
         match has_pager {
             true => until_interrupted(command).await,
             false => command.await,

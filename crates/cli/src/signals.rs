@@ -4,6 +4,16 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::CliError;
 
+/// SIGXFSZ on Linux and most other systems.
+const FILE_TOO_LARGE: i32 = 25;
+
+/// From now on a write beyond the limit of a file's size (`ulimit -f`) fails, and does not end the process: what fails is
+/// reported, and a hook never fails. To be called on the runtime.
+pub(crate) fn limits_are_errors() {
+    // Once there is a handler, it stays; without one the process ends as before.
+    let _ = signal(SignalKind::from_raw(FILE_TOO_LARGE));
+}
+
 /// Ctrl-C, and what ends a service.
 pub(crate) struct Signals {
     terminated: Signal,

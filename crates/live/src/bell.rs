@@ -14,7 +14,8 @@ use annals_files::{SocketAddress, identity, put_socket};
 
 use crate::spool::{Spool, SpoolError};
 
-const NAME: &str = "bell";
+/// The socket's name.
+pub(crate) const NAME: &str = "bell";
 
 /// The bell of a process that takes in what waits. It is taken down with this.
 #[derive(Debug)]

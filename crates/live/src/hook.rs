@@ -13,6 +13,7 @@ mod codex;
 mod cursor;
 mod fields;
 mod gemini;
+mod outline;
 mod table;
 mod unreadable;
 
@@ -26,13 +27,14 @@ pub use self::agent::HookAgent;
 pub(crate) use self::asked::subject;
 pub use self::asked::{Asked, Surroundings};
 use self::fields::Fields;
+pub(crate) use self::outline::Outline;
 use self::table::Event;
 pub(crate) use self::table::Means;
 pub use self::unreadable::UnreadableHook;
 use crate::gate::Ruling;
 use crate::settings::Settings;
 
-/// The most bytes of a hook that are read; what is beyond is cut off, and said so.
+/// The most bytes of a hook that are kept, 15 MiB; what is beyond is left out, and the event is recorded as too large.
 pub const LARGEST: usize = 15 * 1024 * 1024;
 
 /// The session of hooks that name none.
@@ -53,7 +55,11 @@ pub struct Hook {
     pub ruling: Option<Ruling>,
     /// What the agent's settings say of that call.
     pub settings: Option<Settings>,
+    /// The log that was there when it was received.
+    pub log: Option<Uuid>,
     text: RedactedText,
+    /// The short fields of one that is too large to be read.
+    outline: Option<RedactedText>,
 }
 
 impl Hook {
@@ -72,6 +78,10 @@ impl Hook {
             // What is no JSON is recorded as the text that it is, and looked through as such.
             _ => RedactedText::plain(&text, secrets).0,
         };
+        let outline = (left_out > 0)
+            .then(|| Outline::of(text.as_bytes()))
+            .flatten();
+        let outline = outline.and_then(|it| RedactedText::json(it, secrets).ok());
         Hook {
             agent,
             id,
@@ -79,7 +89,9 @@ impl Hook {
             left_out,
             ruling: None,
             settings: None,
+            log: None,
             text,
+            outline: outline.map(|(text, _)| text.whole_characters()),
         }
     }
 
@@ -95,6 +107,12 @@ impl Hook {
         Hook { settings, ..self }
     }
 
+    /// The same with the log that was there when it was received: no other one gets it.
+    #[must_use]
+    pub fn with_log(self, log: Option<Uuid>) -> Hook {
+        Hook { log, ..self }
+    }
+
     /// Its text without its secrets.
     pub fn text(&self) -> &str {
         &self.text
@@ -103,7 +121,7 @@ impl Hook {
     /// The name of its session, and of its event, as far as they can be read.
     pub fn names(&self) -> (Option<String>, Option<String>) {
         let dialect = self.agent.dialect();
-        let fields = Fields::read(&self.text).ok();
+        let fields = Fields::read(self.outline.as_ref().unwrap_or(&self.text)).ok();
         let first = |names| fields.as_ref().and_then(|it| it.first(names));
         let named = [dialect.session, dialect.event].map(first);
         let [session, event] = named.map(|name| name.map(|name| name.to_string()));
@@ -114,6 +132,7 @@ impl Hook {
     pub fn telling(&self) -> Telling {
         match Fields::read(&self.text) {
             Ok(fields) => self.read(&fields),
+            Err(_) if self.left_out > 0 => self.too_large(),
             Err(reason) => self.malformed(reason),
         }
     }
@@ -148,6 +167,16 @@ impl Hook {
             let tool = fields.first(&["tool_name"]);
             telling.beside = Some(ruling.evidence(tool.as_ref().unwrap_or(name)));
         }
+        self.describe(fields, &mut telling);
+        telling
+    }
+
+    /// Says of what an event tells whose it is.
+    fn describe(&self, fields: &Fields<'_>, telling: &mut Telling) {
+        let dialect = self.agent.dialect();
+        let named = fields.first(dialect.event);
+        let known = named.and_then(|name| dialect.find(&name));
+        let session = fields.first(dialect.session);
         telling.side = fields.first(dialect.side);
         telling.cwd = fields.first(dialect.cwd);
         telling.version = fields.first(dialect.version);
@@ -159,7 +188,6 @@ impl Hook {
                 .filter(|event| event.means == Means::Prompt)
                 .and_then(|event| fields.first(event.says)),
         };
-        telling
     }
 
     fn told(
@@ -230,6 +258,42 @@ impl Hook {
         }
         let session = fields.first(dialect.session)?;
         Some(RedactedText::joined(&[session, id], "/"))
+    }
+
+    /// What is not whole, since it is larger than what is kept: evidence of its session, which names the event and counts
+    /// what was left out.
+    fn too_large(&self) -> Telling {
+        let fields = self.outline.as_ref().map(Fields::read);
+        let fields = fields.and_then(Result::ok);
+        let dialect = self.agent.dialect();
+        let first = |names: &[&str]| fields.as_ref().and_then(|it| it.first(names));
+        let (session, event) = (first(dialect.session), first(dialect.event));
+        let name = event.unwrap_or_else(|| "an event without a name".into());
+        let of_tool = match first(&["tool_name"]) {
+            Some(tool) => said_of(" of ", &tool, ""),
+            None => "".into(),
+        };
+        let most = said_of(
+            " is too large: at most ",
+            &RedactedText::from(LARGEST as u64),
+            " bytes of an event are kept",
+        );
+        let about = RedactedText::joined(&[name, of_tool, most], "");
+        let told = Told::Around(Around {
+            kind: "hook",
+            tool: "(too large)".into(),
+            is_by_person: false,
+            summary: self.cut(Some(about)),
+            report: Some(self.text.clone()),
+            begins: session.is_none(),
+        });
+        let of_session = session.unwrap_or_else(|| NO_SESSION.into());
+        let mut telling = Telling::new(of_session, self.id, self.received, told);
+        match &fields {
+            Some(fields) => self.describe(fields, &mut telling),
+            None => telling.title = Some(self.of_no_session()),
+        }
+        telling
     }
 
     /// What is not an object of JSON.

@@ -88,6 +88,7 @@ impl HookRun {
             Ok(spool) => spool,
             Err(error) => return self.lost(hook, error.to_string()),
         };
+        let hook = hook.with_log(spool.log_id());
         if self.handed_over(&hook, &spool) {
             return (Became::HandedOver, hook.ruling);
         }

@@ -1,6 +1,6 @@
 //! What could not be recorded in time: a file for each event, beside the log.
 //!
-//! The folder of a log at `PATH` is `PATH.spool`, with mode 0700; that of a log on PostgreSQL is in
+//! The folder of a log whose real path is `PATH` is `PATH.spool`, with mode 0700; that of a log on PostgreSQL is in
 //! `~/.local/state/annals/spools` of the user whose agents tell. An event is written under another name, synced,
 //! renamed, and the folder is synced; so a file is whole or not there. Its name begins with the time in milliseconds,
 //! so that names in their order are events in theirs, and says of which session it is. The secrets are out of it before
@@ -12,10 +12,15 @@
 //!   01795000000123-0192f0c1-....-9f31c2d4.bad    one that cannot be read, or that the log cannot have
 //!   lost                                         its length: how many events are lost
 //!   room                                         how much room there is, as far as it was counted
+//!   of-0192f0c1-....                             whose events it has had: the id of a log
 //!   bell                                         the socket of a process that takes in what comes, if there is one
 //! ```
+//!
+//! An event has the id of the log that was there when it was told. Another log that has come to that path does not get it, and
+//! a log that was given another name in its folder does, by the mark `of-ID`.
 
 mod error;
+mod former;
 mod place;
 mod room;
 
@@ -51,6 +56,7 @@ const ENDING: &str = ".hook";
 const BAD: &str = ".bad";
 const NEW: &str = ".new";
 const LOST: &str = "lost";
+const OF: &str = "of-";
 
 /// After so long what was being written will not be finished.
 const UNFINISHED: Duration = Duration::from_secs(24 * 60 * 60);
@@ -61,6 +67,10 @@ pub struct Spool {
     path: PathBuf,
     /// Whether the folders that it is in are made with it.
     makes_parents: bool,
+    /// The log's real folder, if it is in one.
+    log: Option<PathBuf>,
+    /// Folders that programs of before used for a log of that name.
+    former: Vec<PathBuf>,
 }
 
 /// An event that waits.
@@ -104,6 +114,9 @@ struct Written<T> {
     /// A program that knows no settings forgets what follows from them, which is inferred.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     settings: Option<Settings<T>>,
+    /// The log that was there when it was told; a program that does not know this takes it for any log's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    log: Option<Uuid>,
 }
 
 /// The version of files with a verdict, and of those without.
@@ -115,11 +128,18 @@ impl Spool {
     /// # Errors
     /// [`SpoolError::InMemory`], [`SpoolError::Log`] and [`SpoolError::NoHome`].
     pub fn of(log: &str) -> Result<Spool, SpoolError> {
-        let (path, makes_parents) = place::of(log)?;
+        let places = place::of(log)?;
         Ok(Spool {
-            path,
-            makes_parents,
+            path: places.path,
+            makes_parents: places.makes_parents,
+            log: places.log,
+            former: places.former,
         })
+    }
+
+    /// The id of the log that is there now; none where there is none, or it is not in a folder.
+    pub(crate) fn log_id(&self) -> Option<Uuid> {
+        self.log.as_deref().and_then(annals::store_rocks::log_id)
     }
 
     /// Its folder.
@@ -155,6 +175,9 @@ impl Spool {
             bytes: BOUNDS.1,
         };
         room::take(&self.path, most, bytes.len() as u64, || self.room())?;
+        if let Some(log) = hook.log {
+            self.mark(log);
+        }
         let name = file_name(hook);
         self.write(&name, &bytes).map_err(|error| self.io(error))
     }
@@ -374,6 +397,7 @@ pub(crate) fn kept(hook: &Hook) -> serde_json::Result<Vec<u8>> {
         text: hook.text().to_owned(),
         ruling: hook.ruling.clone(),
         settings: hook.settings.clone(),
+        log: hook.log,
     };
     serde_json::to_vec(&written)
 }
@@ -388,7 +412,8 @@ pub(crate) fn from_kept(text: &str, secrets: &Secrets) -> Option<Hook> {
     let hook = is_known.then(|| Hook::new(agent, named, text, written.left_out, secrets));
     let ruling = written.ruling.map(|ruling| ruling.redacted(secrets));
     let settings = written.settings.map(|settings| settings.redacted(secrets));
-    hook.map(|hook| hook.with_ruling(ruling).with_settings(settings))
+    let hook = hook.map(|hook| hook.with_ruling(ruling).with_settings(settings));
+    hook.map(|hook| hook.with_log(written.log))
 }
 
 /// What tells a session from others in the names of files, which need not say what it is called.

@@ -9,6 +9,7 @@ use annals_dialects::import::ImportError;
 use annals_dialects::live::{Live, Outcome};
 use annals_dialects::secrets::Secrets;
 use serde::Serialize;
+use uuid::Uuid;
 
 use crate::grants;
 use crate::hook::{Hook, HookAgent};
@@ -45,9 +46,13 @@ pub struct Taken {
     pub waiting: usize,
     /// Events that were put aside.
     pub aside: usize,
+    /// Events that were told for another log, which was there before: they wait for it.
+    pub of_others: usize,
 }
 
 /// Takes in what waits beside a log; of one session alone, where `only` has its mark.
+///
+/// What waits in places of before, under other names of the log, is taken in, too.
 ///
 /// Any number of processes may do so at once: an event is recorded under its own id, by whoever is first, and forgotten
 /// then. An event before its session's first prompt waits for that: the session begins with it.
@@ -59,10 +64,36 @@ pub async fn take_in(
     spool: &Spool,
     secrets: &Secrets,
 ) -> Result<Taken, TakeError> {
-    let waiting = spool.waiting()?;
-    let taken = take(annals, spool, secrets, waiting).await?;
+    let log = annals.log().log_id();
+    let is_ours = |told_for: Option<Uuid>| told_for.is_none_or(|it| it == log);
+    let mut taken = take(annals, spool, secrets, spool.waiting()?, &is_ours).await?;
     spool.sweep(SystemTime::now())?;
+    let mut has_more = false;
+    for former in spool.former(log) {
+        let waiting = former.spool.waiting()?;
+        let is_ours = |told_for| former.has(told_for, log);
+        let more = take(annals, &former.spool, secrets, waiting, &is_ours).await?;
+        if more.waiting == 0 {
+            former.forget(log);
+        }
+        has_more |= more.recorded > 0;
+        taken.add(more);
+    }
+    if has_more && taken.waiting > 0 {
+        // What came first may have waited for what was elsewhere.
+        let again = take(annals, spool, secrets, spool.waiting()?, &is_ours).await?;
+        taken.recorded += again.recorded;
+        taken.waiting -= again.recorded.min(taken.waiting);
+    }
     Ok(taken)
+}
+
+impl Taken {
+    fn add(&mut self, more: Taken) {
+        self.recorded += more.recorded;
+        self.waiting += more.waiting;
+        self.aside += more.aside;
+    }
 }
 
 /// Takes in what waits of a session.
@@ -74,7 +105,9 @@ pub(crate) async fn take_session(
 ) -> Result<Taken, TakeError> {
     let mut waiting = spool.waiting()?;
     waiting.retain(|spooled| spooled.session == session);
-    take(annals, spool, secrets, waiting).await
+    let log = annals.log().log_id();
+    let is_ours = |told_for: Option<Uuid>| told_for.is_none_or(|it| it == log);
+    take(annals, spool, secrets, waiting, &is_ours).await
 }
 
 async fn take(
@@ -82,6 +115,7 @@ async fn take(
     spool: &Spool,
     secrets: &Secrets,
     waiting: Vec<Spooled>,
+    is_ours: &(dyn Fn(Option<Uuid>) -> bool + Sync),
 ) -> Result<Taken, TakeError> {
     let mut taken = Taken::default();
     let mut recorders = Recorders::new(annals);
@@ -94,6 +128,10 @@ async fn take(
             let Some(hook) = spool.read(&spooled, secrets)? else {
                 continue;
             };
+            if !is_ours(hook.log) {
+                taken.of_others += 1;
+                continue;
+            }
             match recorders.record(&hook).await? {
                 Outcome::Recorded | Outcome::Before => {
                     spool.remove(&spooled)?;

@@ -19,7 +19,7 @@ pub enum SearchError {
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The index's files could not be read or written. Searches without it are possible.
-    #[error("the search index in {path} cannot be used: {source}. The log is not concerned; search without it, or make room", path = .path.display())]
+    #[error("the search index in {path} cannot be used: {source}. The log is not concerned; make room, make the folder writable, or search without it (`annals search --no-index`)", path = .path.display())]
     Io {
         /// The index's folder.
         path: PathBuf,

@@ -43,28 +43,37 @@ impl LogSearch {
         let Some(place) = &self.place else {
             return Ok(None);
         };
-        let mut was_damaged = false;
+        let (mut was_damaged, mut has_moved, mut last) = (false, false, None);
         for _ in 0..ATTEMPTS {
             let epoch = self.epoch().await?;
             match self.catch_up_once(place, epoch, progress).await {
                 Ok(Came::There) => return Ok(None),
                 Ok(Came::Not(lag)) => return Ok(Some(lag)),
-                Ok(Came::Again) => {}
+                Ok(Came::Again) => has_moved |= self.epoch().await? != epoch,
                 Err(Failed::Search(error)) => return Err(error),
                 Err(Failed::Index(Fault::Busy)) => return Ok(Some(Lag::Busy)),
                 Err(Failed::Index(fault)) => {
-                    // The folder may have been removed with what was redacted.
-                    let is_gone = self.epoch().await? != epoch || !place.has(epoch).unwrap_or(true);
+                    let moves = self.epoch().await? != epoch;
+                    has_moved |= moves;
+                    // The folder may have been removed with what was redacted, or by hand. Where it cannot be made, it was
+                    // not removed.
+                    let is_gone = is_absence(&fault) && !place.has(epoch).unwrap_or(true);
                     let is_first = !std::mem::replace(&mut was_damaged, true);
                     match fault {
-                        _ if is_gone => {}
+                        _ if moves => {}
+                        fault if is_gone => last = Some(fault),
                         Fault::Damaged(_) if is_first && place.forget(epoch).is_ok() => {}
                         fault => return Err(failed(place, epoch, fault)),
                     }
                 }
             }
         }
-        Err(SearchError::Moving { attempts: ATTEMPTS })
+        match last {
+            _ if has_moved => Err(SearchError::Moving { attempts: ATTEMPTS }),
+            Some(fault) => Err(failed(place, self.epoch().await?, fault)),
+            // Another process was faster each time.
+            None => Ok(Some(Lag::Busy)),
+        }
     }
 
     /// For a process that stays: brings the index up to date every `pause` where that is asked for
@@ -273,6 +282,15 @@ impl LogSearch {
             writer.commit(mark)?;
         }
         Ok(())
+    }
+}
+
+/// Returns `true` if something was not there that was looked for.
+fn is_absence(fault: &Fault) -> bool {
+    match fault {
+        Fault::Io(error) => error.kind() == std::io::ErrorKind::NotFound,
+        Fault::Damaged(_) => true,
+        Fault::Busy => false,
     }
 }
 

@@ -24,7 +24,7 @@ use crate::open_still::open_still;
 use crate::options::Options;
 use crate::secondary::Follower;
 use crate::watermark_file::WatermarkFile;
-use crate::{directories, identity, mutants, tree};
+use crate::{creation, directories, identity, mutants, tree};
 
 /// How the name of the folder begins in which a copy is made, next to its destination.
 pub(crate) const WORK: &str = ".annals-backup-";
@@ -65,6 +65,12 @@ pub(crate) fn backup(
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
+    if let Some(log) = creation::enclosing_log(dest) {
+        return Err(BackupError::InsideLog {
+            path: dest.to_owned(),
+            log,
+        });
+    }
     directories::create_directory(parent).map_err(io)?;
     // Once more: only now it is known where a path with links and dots leads.
     if is_inside(parent, &db.path) {

@@ -1,9 +1,10 @@
 //! Where a log may be created: where nothing is, or only what an interrupted creation left. What
 //! another program put there is not ours to remove, and a log that lost its file ANNALS still is one.
+//! The folder of another log is no place either: its backups leave the inner log out, and who removes it removes both.
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use annals_event_log::Position;
 
@@ -36,6 +37,12 @@ pub(crate) fn check_place(path: &Path) -> Result<(), OpenError> {
             path: path.to_owned(),
         });
     }
+    if let Some(log) = enclosing_log(path) {
+        return Err(OpenError::InsideLog {
+            path: path.to_owned(),
+            log,
+        });
+    }
     match look(path) {
         Ok(Found::Nothing | Found::Begun) => Ok(()),
         Ok(Found::Log) => Err(lost_name(path)),
@@ -48,6 +55,25 @@ pub(crate) fn check_place(path: &Path) -> Result<(), OpenError> {
         }),
         Err(error) => Err(OpenError::io(path, error)),
     }
+}
+
+/// The log in whose folder, or in one of whose folders, a place lies that need not exist; none where it is the log's own
+/// folder.
+pub(crate) fn enclosing_log(place: &Path) -> Option<PathBuf> {
+    let place = std::path::absolute(place).ok()?;
+    let (nearest, real) = place
+        .ancestors()
+        .find_map(|at| Some((at, at.canonicalize().ok()?)))?;
+    let own = usize::from(nearest == place);
+    let mut above = real.ancestors().skip(own);
+    above.find(|at| is_log(at)).map(Path::to_owned)
+}
+
+/// Returns `true` if a directory has the file of a log, also one whose creation was interrupted, or of a newer version.
+fn is_log(directory: &Path) -> bool {
+    [identity::NAME, identity::NEW_NAME]
+        .iter()
+        .any(|name| identity::is_named(&directory.join(name)))
 }
 
 /// What a directory is that has `ANNALS.new` and no ANNALS.

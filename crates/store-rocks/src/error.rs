@@ -39,6 +39,14 @@ pub enum OpenError {
         /// The directory.
         path: PathBuf,
     },
+    /// A log was to be created in the folder of another one.
+    #[error("{path} is in the folder of the log {log}; choose a place outside of it", path = .path.display(), log = .log.display())]
+    InsideLog {
+        /// The directory.
+        path: PathBuf,
+        /// The folder of the other log.
+        log: PathBuf,
+    },
     /// What is at this path is not a log of this program.
     #[error("{path} is not an Annals log: {reason}", path = .path.display())]
     NotALog {
@@ -257,6 +265,7 @@ impl Classified for OpenError {
             OpenError::NotFound { .. } => NotFound.code("no_log"),
             OpenError::AlreadyExists { .. } => Refused.code("log_exists"),
             OpenError::NotEmpty { .. } => Refused.code("not_empty"),
+            OpenError::InsideLog { .. } => Refused.code("inside_a_log"),
             OpenError::NotALog { .. } => Failed.code("not_a_log"),
             OpenError::Locked { .. } => Contended.code("locked"),
             OpenError::NewerFormat { .. } => Unsupported.code("newer_format"),
@@ -331,6 +340,14 @@ pub enum BackupError {
         /// The destination.
         path: PathBuf,
     },
+    /// The destination is inside another log.
+    #[error("{path} is in the folder of the log {log}; choose a place outside of it", path = .path.display(), log = .log.display())]
+    InsideLog {
+        /// The destination.
+        path: PathBuf,
+        /// The folder of the other log.
+        log: PathBuf,
+    },
     /// The log is closed.
     #[error("the log is closed")]
     Closed,
@@ -370,9 +387,9 @@ impl Classified for BackupError {
     fn classify(&self) -> Classification {
         use ErrorClass::{Failed, Refused};
         match self {
-            BackupError::NotEmpty { .. } | BackupError::Inside { .. } => {
-                Refused.code("backup_failed")
-            }
+            BackupError::NotEmpty { .. }
+            | BackupError::Inside { .. }
+            | BackupError::InsideLog { .. } => Refused.code("backup_failed"),
             BackupError::Io { source, .. } => ErrorClass::of_file(source).code("backup_failed"),
             BackupError::Rocks { source, .. } => of_rocks(source).of("backup_failed"),
             BackupError::Closed => Failed.code("backup_failed"),

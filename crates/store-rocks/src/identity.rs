@@ -42,6 +42,21 @@ pub(crate) fn text(log_id: Uuid) -> String {
     format!("{FIRST_WORDS}{FORMAT}\n{log_id}\n")
 }
 
+/// The id of the log in a folder, without the log being opened; none where there is no log that can be read.
+pub fn log_id(folder: &Path) -> Option<Uuid> {
+    let content = crate::folder::read_file(&folder.join(NAME)).ok()?;
+    let text = std::str::from_utf8(&content).ok()?;
+    let mut lines = text.lines();
+    lines.next().filter(|line| line.starts_with(FIRST_WORDS))?;
+    lines.next()?.parse().ok()
+}
+
+/// Returns `true` if a file begins as one with the name of a log does.
+pub(crate) fn is_named(file: &Path) -> bool {
+    let read = crate::folder::read_file(file);
+    read.is_ok_and(|content| content.starts_with(FIRST_WORDS.as_bytes()))
+}
+
 /// Takes the writer's lock. It is held for as long as the file is open.
 pub(crate) fn lock(directory: &Path) -> Result<File, OpenError> {
     let path = directory.join(NAME);

@@ -85,7 +85,7 @@ pub use blobs::StoredBlob;
 pub use collect::{CollectError, Orphans};
 pub use error::{BackupError, OpenError, RebuildError, StoreFailure};
 pub use examine::{Examined, Leftover, Tail};
-pub use identity::Written;
+pub use identity::{Written, log_id};
 pub use log::RocksLog;
 #[cfg(feature = "mutants")]
 pub use mutants::{Mutant, mutants};

@@ -23,7 +23,7 @@ use crate::{Options, RocksLog};
 
 /// Of 60 KB each: many steps.
 const RECORDS: u64 = 400;
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn naming(blob: &Blob, structure: usize) -> Append {
     let mut naming = append("run-1");

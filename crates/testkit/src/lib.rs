@@ -24,6 +24,7 @@
 //! | [`linearizability`] | whether answers to many threads are explained by one order of events |
 //! | [`fault_fs`] | a file system that loses what was not synced, tears writes and fails (Linux with FUSE) |
 //! | [`postgres`] | PostgreSQL servers of one's own, alone or as a cluster, gone with the tests' process |
+//! | [`process`] | the memory of a process that a test starts, and bounds on time that a busy machine does not break |
 //! | [`through`] | a log whose answers are changed on their way, to try what notices |
 //!
 //! All of it blocks the calling thread and is bound to no async runtime; inside of one,
@@ -191,6 +192,7 @@ pub mod invariants;
 pub mod linearizability;
 pub mod model;
 pub mod postgres;
+pub mod process;
 pub mod projections;
 mod rfc6962;
 pub mod through;

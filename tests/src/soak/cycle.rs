@@ -13,7 +13,7 @@ use super::program::{self, About};
 use super::said::{History, Invariant, Said, Violation};
 
 /// How long a process may take: a disk that fails makes nothing slower.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// How long a process lives on without power, before it is ended as the machine would.
 const WITHOUT_POWER: Duration = Duration::from_millis(20);
 

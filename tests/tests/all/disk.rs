@@ -107,9 +107,9 @@ pub fn rests(disk: &FaultFs) {
     wait_until(|| disk.is_synced(Path::new("log/WATERMARK")));
 }
 
-/// Waits, ten seconds at most.
+/// Waits, two minutes at most.
 pub fn wait_until(condition: impl Fn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(120);
     while !condition() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -141,7 +141,7 @@ fn a_full_disk_and_a_cut_leave_no_counts_without_records() {
         });
         disk.arm(fault(Operation::Sync, ".log", 1, full));
         block_on(log.append(batch(4))).expect_err("its sync failed");
-        let was_off = disk.wait_for_power_off(Duration::from_secs(2));
+        let was_off = disk.wait_for_power_off(Duration::from_secs(10));
         cut_off(&disk, log);
         let log = open(&path);
         let found = numbers(&log);

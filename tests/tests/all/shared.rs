@@ -21,7 +21,7 @@ use crate::support::{append, child, event};
 
 const CHILD: &str = "ANNALS_SHARED_CHILD";
 const THREADS: u32 = 4;
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn say(word: &str, what: impl std::fmt::Display) {
     let mut out = std::io::stdout().lock();
@@ -130,7 +130,7 @@ impl Crowd<'_> {
                 .says
                 .1
                 .recv_timeout(left)
-                .expect("an owner, in a minute");
+                .expect("an owner, in two minutes");
             if let Some(process) = self.hear(word) {
                 return (process, began.elapsed());
             }

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use annals::domain::Timestamp;
-use annals_live::hook::{Hook, HookAgent};
+use annals_live::hook::{Hook, HookAgent, LARGEST};
 use annals_live::{Became, HookRun, Input, Settings};
 use chrono::Utc;
 use rustix::process::Signal;
@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::cli::{Hook as Args, RunHook};
 use crate::context::Context;
 use crate::error::CliError;
+use crate::output::{bytes, counted};
 
 pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<(), CliError> {
     match args {
@@ -51,7 +52,13 @@ fn record(agent: HookAgent, args: &RunHook, context: &mut Context) -> Result<(),
         Some(json) => (json.clone().into_bytes(), 0),
         None => input(longest, context),
     };
-    let ruled = gate::ruling(agent, args, &bytes, (&secrets, longest / 2), context);
+    let ruled = gate::ruling(
+        agent,
+        args,
+        (&bytes, left_out),
+        (&secrets, longest / 2),
+        context,
+    );
     let ruling = ruled.as_ref().ok().cloned().flatten();
     let named = (Uuid::now_v7(), Timestamp::from(Utc::now()));
     let settings = Settings::within(agent, &bytes, &secrets, longest / 8);
@@ -141,6 +148,14 @@ fn input(deadline: Duration, context: &Context) -> (Vec<u8>, u64) {
         context.output.warn(&format!(
             "the event did not come whole on standard input; the {} bytes that came are recorded",
             input.bytes.len()
+        ));
+    }
+    if input.left_out > 0 {
+        context.output.warn(&format!(
+            "the event is too large: {} of it {} left out, and at most {} are recorded",
+            counted(input.left_out, "byte", "bytes"),
+            if input.left_out == 1 { "is" } else { "are" },
+            bytes(LARGEST as u64),
         ));
     }
     (input.bytes, input.left_out)

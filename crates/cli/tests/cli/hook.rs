@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use annals_testkit::process::assert_within;
 use serde_json::{Value, json};
 
 use crate::support::{Place, Ran, sole_owner, wait_for};
@@ -141,7 +142,9 @@ fn odd_hooks_are_recorded_as_such_and_nothing_is_blocked() {
     let logged = events(&place);
     assert_eq!(count(&logged, "run.evidence_recorded"), 8, "{logged:?}");
     for agent in ["codex", "cursor", "gemini"] {
-        let ran = place.run_with(&["hook", agent], "nonsense").ok();
+        let ran = place
+            .run_with(&["hook", agent, "--deadline", "60000"], "nonsense")
+            .ok();
         assert_eq!(ran.stdout, "");
     }
     // `notify` gives it as an argument.
@@ -214,12 +217,8 @@ fn a_hook_is_done_by_its_deadline() {
         &["hook", "claude", "--deadline", "400"],
         prompt("p1", "Fix it"),
     );
-    // Without a deadline it is as long as the owner has the log.
-    assert!(
-        begun.elapsed() < Duration::from_secs(20),
-        "{:?}",
-        begun.elapsed()
-    );
+    // Without a deadline it would not end: the owner keeps the log until then.
+    assert_within(begun.elapsed(), Duration::from_secs(20));
     assert_eq!((ran.status, ran.stdout.as_str()), (0, ""));
     assert_eq!(spooled(&place), 1);
     drop(owner.stdin.take());
@@ -227,7 +226,7 @@ fn a_hook_is_done_by_its_deadline() {
     // Who keeps its standard input open does not keep it either.
     let begun = Instant::now();
     let mut child = place
-        .command(&["hook", "claude", "--deadline", "30000"])
+        .command(&["hook", "claude", "--deadline", "3600000"])
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
@@ -236,7 +235,8 @@ fn a_hook_is_done_by_its_deadline() {
         .write_all(event("Stop", json!({})).as_bytes())
         .unwrap();
     let status = child.wait().unwrap();
-    assert!(status.success() && begun.elapsed() < Duration::from_secs(20));
+    assert!(status.success());
+    assert_within(begun.elapsed(), Duration::from_secs(20));
     drop(input);
     assert_eq!(spooled(&place), 0);
     let logged = events(&place);
@@ -248,17 +248,31 @@ fn a_hook_is_done_by_its_deadline() {
 /// on without it.
 #[test]
 fn an_event_that_its_agent_comes_to_write_late_is_not_lost() {
-    let place = Place::with_log();
-    let mut child = place
-        .command(&["hook", "claude", "--deadline", "1"])
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    std::thread::sleep(Duration::from_millis(300));
-    let written = input.write_all(prompt("p1", "Fix the tests").as_bytes());
-    drop(input);
-    let ran = child.wait_with_output().unwrap();
+    let tell_late = |place: &Place| {
+        let mut child = place
+            .command(&["hook", "claude", "--deadline", "1"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let begun = Instant::now();
+        let mut input = child.stdin.take().unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        let written = input.write_all(prompt("p1", "Fix the tests").as_bytes());
+        drop(input);
+        let took = begun.elapsed();
+        (child.wait_with_output().unwrap(), written, took)
+    };
+    // Where this test itself was too slow, it is no answer.
+    let is_in_time = |took: Duration| took < Duration::from_millis(900);
+    let told = (0..50).find_map(|_| {
+        let place = Place::with_log();
+        let (ran, written, took) = tell_late(&place);
+        is_in_time(took).then_some((place, ran, written))
+    });
+    let Some((place, ran, written)) = told else {
+        println!("NOT RUN: the machine is too busy to write an event within a second");
+        return;
+    };
     assert!(ran.status.success() && written.is_ok(), "{ran:?}");
     assert_eq!(place.run_with(&["apply"], "").status, 0);
     let logged = events(&place);
@@ -300,7 +314,7 @@ fn a_process_that_stays_hears_of_each_event() {
     wait_for(|| bell.exists());
     for n in 0..20 {
         let run = place.run_with(
-            &["hook", "claude", "-v"],
+            &["hook", "claude", "-v", "--deadline", "60000"],
             prompt(&format!("p{n}"), "Fix it"),
         );
         assert_eq!((run.status, run.stdout.as_str()), (0, ""));
@@ -312,7 +326,10 @@ fn a_process_that_stays_hears_of_each_event() {
     server.wait().unwrap();
     // Its bell is there still, and nobody hears it.
     assert!(bell.exists());
-    let run = place.run_with(&["hook", "claude", "-v"], prompt("last", "Fix it"));
+    let run = place.run_with(
+        &["hook", "claude", "-v", "--deadline", "60000"],
+        prompt("last", "Fix it"),
+    );
     assert!(run.stderr.contains("annals: recorded"), "{run:?}");
     assert_eq!(count(&events(&place), "intent.submitted"), 21);
 }
@@ -331,7 +348,8 @@ fn what_a_killed_hook_started_ends_by_itself() {
     let input = child.stdin.take().unwrap();
     let ended = child.wait().unwrap();
     drop(input);
-    assert!(!ended.success() && begun.elapsed() < Duration::from_secs(20));
+    assert!(!ended.success());
+    assert_within(begun.elapsed(), Duration::from_secs(20));
 }
 
 /// A hook that does not wait for the log leaves it in the middle of something, which is no reason to crash. With so

@@ -171,7 +171,7 @@ fn a_policy_that_is_missing_or_malformed_judges_nothing() {
         ("missing.cedar", "missing.cedar"),
         ("malformed.cedar", "malformed.cedar"),
     ] {
-        let gate = ["hook", "claude", "--gate", file];
+        let gate = ["hook", "claude", "--deadline", "60000", "--gate", file];
         let ran = place.run_with(&gate, asks(file, "ls"));
         assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{ran:?}");
         assert!(

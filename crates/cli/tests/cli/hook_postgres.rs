@@ -94,7 +94,10 @@ fn a_process_that_stays_takes_in_what_hooks_leave() {
         spools.any(|spool| spool.path().join("bell").exists())
     };
     wait_for(bell);
-    let told = place.run_with(&["hook", "claude", "-v"], prompt("p1", "Fix the tests"));
+    let told = place.run_with(
+        &["hook", "claude", "-v", "--deadline", "60000"],
+        prompt("p1", "Fix the tests"),
+    );
     assert!(told.stderr.contains("takes it in at once"), "{told:?}");
     wait_for(|| intents(&place) == 1);
     watching.end();

@@ -28,7 +28,12 @@ fn tell(place: &Place, name: &str, call: &str, command: &str) {
         "permission_mode": "default", "tool_name": "Bash", "tool_use_id": call,
         "tool_input": { "command": command }, "tool_response": "ok", "duration_ms": 3,
     });
-    let ran = place.run_with(&["hook", "claude"], event.to_string()).ok();
+    let ran = place
+        .run_with(
+            &["hook", "claude", "--deadline", "60000"],
+            event.to_string(),
+        )
+        .ok();
     assert_eq!(ran.stdout, "");
 }
 
@@ -223,7 +228,9 @@ fn the_same_call_rests_on_what_was_approved_for_the_session() {
             "permission_mode": "default", "turn_id": "u1", "tool_name": "shell", "tool_use_id": call,
             "tool_input": { "command": command, "justification": format!("for {call}") },
         });
-        place.run_with(&["hook", "codex"], event.to_string()).ok();
+        place
+            .run_with(&["hook", "codex", "--deadline", "60000"], event.to_string())
+            .ok();
         taken_in(&place);
         let attributes = json!({
             "call_id": call, "tool_name": "shell", "decision": "approved_for_session", "source": "user",

@@ -362,8 +362,28 @@ rm ballast rest
 "$2" verify > /dev/null
 "#;
 
-#[test]
-fn a_full_disk_leaves_the_log_and_is_said() {
+/// The same on one that is mounted read-only, and on one that has room and takes no more files.
+const READ_ONLY: &str = r#"
+set -e
+mount -t tmpfs -o size=64m,nr_inodes=200 none "$1"
+cd "$1"
+export ANNALS_LOG=log
+"$2" init > init.out
+"$2" apply < "$3" > apply.out
+rm init.out apply.out
+mount -o remount,ro "$1"
+"$2" --json search needle --limit 3
+mount -o remount,rw "$1"
+n=0
+while : 2> /dev/null > "$1/file$n"; do n=$((n + 1)); done 2> /dev/null
+"$2" --json search needle --limit 3
+rm "$1"/file*
+"$2" --json search needle --limit 3
+"$2" verify > /dev/null
+"#;
+
+/// Runs a script on a file system of its own; its answers.
+fn on_a_disk(script: &str) -> Option<Vec<Value>> {
     let place = Place::empty();
     let commands: String = (0..2_000)
         .map(|n| {
@@ -388,11 +408,11 @@ fn a_full_disk_leaves_the_log_and_is_said() {
         let message = "NOT RUN: a file system of its own cannot be mounted here (unshare -rm)";
         assert!(std::env::var_os("CI").is_none(), "{message}");
         println!("{message}");
-        return;
+        return None;
     };
     let ran = Command::new("unshare")
         .args(way)
-        .args(["sh", "-c", FULL, "sh"])
+        .args(["sh", "-c", script, "sh"])
         .args([
             place.path("disk"),
             env!("CARGO_BIN_EXE_annals").into(),
@@ -405,25 +425,58 @@ fn a_full_disk_leaves_the_log_and_is_said() {
         String::from_utf8_lossy(&ran.stderr),
     );
     assert!(ran.status.success(), "{stdout}\n{stderr}");
-    let answers: Vec<Value> = stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    let [full, later] = answers.as_slice() else {
-        panic!("{stdout}");
-    };
+    let answers = stdout.lines();
+    Some(
+        answers
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect(),
+    )
+}
+
+/// The answers are those of the log, and why not of an index is said as it is.
+#[track_caller]
+fn is_of_the_log(answer: &Value, reason: &str) {
     assert_eq!(
-        (positions(full).len(), &full["by_index"]),
+        (positions(answer).len(), &answer["by_index"]),
         (3, &json!(false)),
-        "{full}"
+        "{answer}"
     );
-    let lag = full["lag"].as_str().unwrap();
+    let lag = answer["lag"].as_str().unwrap();
     assert!(
-        lag.contains("No space left") && lag.contains("The log is not concerned"),
+        lag.contains(reason) && lag.contains("The log is not concerned"),
         "{lag}"
     );
+}
+
+#[track_caller]
+fn is_of_the_index(answer: &Value) {
     assert_eq!(
-        (positions(later).len(), &later["by_index"], &later["lag"]),
+        (positions(answer).len(), &answer["by_index"], &answer["lag"]),
         (3, &json!(true), &Value::Null)
     );
+}
+
+#[test]
+fn a_full_disk_leaves_the_log_and_is_said() {
+    let Some(answers) = on_a_disk(FULL) else {
+        return;
+    };
+    let [full, later] = answers.as_slice() else {
+        panic!("{answers:?}");
+    };
+    is_of_the_log(full, "No space left");
+    is_of_the_index(later);
+}
+
+#[test]
+fn a_disk_on_which_no_index_can_be_made_is_said_as_it_is() {
+    let Some(answers) = on_a_disk(READ_ONLY) else {
+        return;
+    };
+    let [read_only, full, later] = answers.as_slice() else {
+        panic!("{answers:?}");
+    };
+    is_of_the_log(read_only, "Read-only file system");
+    is_of_the_log(full, "No space left");
+    is_of_the_index(later);
 }

@@ -82,7 +82,7 @@ fn systemd_is_told_when_it_is_ready_and_when_it_ends() {
     let place = Place::with_log();
     let socket = UnixDatagram::bind(place.path("notify")).unwrap();
     socket
-        .set_read_timeout(Some(Duration::from_secs(20)))
+        .set_read_timeout(Some(Duration::from_secs(120)))
         .unwrap();
     let heard = || {
         let mut bytes = [0; 200];

@@ -37,7 +37,7 @@ fn hears_of_hooks(place: &Place, staying: Running) {
     let bell = place.path("log.spool/bell");
     wait_for(|| bell.exists());
     for n in 1..10 {
-        let run = place.run_with(&["hook", "claude", "-v"], prompt(n));
+        let run = place.run_with(&["hook", "claude", "-v", "--deadline", "60000"], prompt(n));
         assert_eq!((run.status, run.stdout.as_str()), (0, ""));
         assert!(run.stderr.contains("takes it in at once"), "{run:?}");
     }
@@ -45,14 +45,16 @@ fn hears_of_hooks(place: &Place, staying: Running) {
     assert_eq!(count(place, "intent.submitted"), 10);
     staying.end();
     assert!(!bell.exists());
-    let run = place.run_with(&["hook", "claude", "-v"], prompt(10));
+    let run = place.run_with(&["hook", "claude", "-v", "--deadline", "60000"], prompt(10));
     assert!(run.stderr.contains("annals: recorded"), "{run:?}");
 }
 
 /// A place where an event waits.
 fn waiting() -> Place {
     let place = Place::empty();
-    place.run_with(&["hook", "claude"], prompt(0)).ok();
+    place
+        .run_with(&["hook", "claude", "--deadline", "60000"], prompt(0))
+        .ok();
     assert_eq!(spooled_without_log(&place), 1);
     place.run(&["init"]).ok();
     place

@@ -349,7 +349,7 @@ impl Drop for Running {
 pub fn wait_for(is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "it never is");
+        assert!(begun.elapsed() < Duration::from_secs(120), "it never is");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

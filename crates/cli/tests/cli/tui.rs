@@ -149,7 +149,7 @@ impl Terminal {
     fn shows(&mut self, texts: &[&str]) {
         let began = Instant::now();
         while !texts.iter().all(|text| self.screen.text().contains(text)) {
-            let left = Duration::from_secs(20).saturating_sub(began.elapsed());
+            let left = Duration::from_secs(120).saturating_sub(began.elapsed());
             match self.comes.recv_timeout(left) {
                 Ok(bytes) => self.take(&bytes),
                 Err(error) => panic!("{error}: {texts:?} is not in\n{}", self.screen.text()),
@@ -160,7 +160,7 @@ impl Terminal {
     /// Waits until the program ends: its status, and all that it ever sent.
     fn ends(mut self) -> (i32, String) {
         let status = self.child.wait().unwrap();
-        while let Ok(bytes) = self.comes.recv_timeout(Duration::from_secs(5)) {
+        while let Ok(bytes) = self.comes.recv_timeout(Duration::from_secs(60)) {
             self.take(&bytes);
         }
         (status.code().unwrap(), std::mem::take(&mut self.all))

@@ -1,5 +1,5 @@
 //! Recordings that are as long as one may be, of parts that are as small as they can be: each part is read by
-//! itself, and takes many times its length in memory. Every command has a minute and 640 MiB.
+//! itself, and takes many times its length in memory. Every command has a minute on an idle machine (`make timings`), and 640 MiB.
 
 use crate::field::{Ended, Field};
 

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use annals_testkit::process::{PeakMemory, WIDE, is_exact};
 use tempfile::TempDir;
 
 /// A text in every file that is not the stranger's.
 pub const CANARY: &str = "canary-4711-nobody-reads-this";
 
-/// After so long a command does not end.
+/// How long a command may take; on a busy machine as long as anything may.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Bytes of memory that a command may have at once. A line may have 128 MiB, and be there three times.
 const MEMORY: u64 = 640 << 20;
@@ -110,13 +111,14 @@ impl Field {
             .stderr(File::create(&err).unwrap())
             .spawn()
             .unwrap();
-        let (begun, mut peak) = (Instant::now(), 0);
+        let patience = if is_exact() { PATIENCE } else { WIDE };
+        let (begun, mut peak) = (Instant::now(), PeakMemory::of(&child));
         let status = loop {
-            peak = peak.max(memory_of(child.id()));
+            peak.sample();
             if let Some(status) = child.try_wait().unwrap() {
                 break status;
             }
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > patience {
                 let _ = child.kill();
                 panic!("{args:?} does not come to an end");
             }
@@ -126,6 +128,7 @@ impl Field {
         let said = read(&out) + &read(&err);
         assert!(status.code().is_some(), "{args:?} was killed: {said:.2000}");
         assert!(!said.contains("panicked"), "{args:?}: {said:.2000}");
+        let peak = peak.bytes();
         assert!(peak < memory, "{args:?} took {} MiB", peak >> 20);
         Ended {
             is_good: status.success(),
@@ -195,14 +198,6 @@ fn look(folder: &Path, all: &mut BTreeMap<PathBuf, (u32, i64, Vec<u8>)>) {
             look(&path, all);
         }
     }
-}
-
-/// The most memory that a process had so far; 0 once it has ended.
-fn memory_of(process: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    kib.unwrap_or_default() << 10
 }
 
 /// Makes a named pipe without a writer.

@@ -1,5 +1,6 @@
 //! Folders and lists of commands that are small, and in which very many name each other: each came to no
-//! end once, as its time grew with the square or the cube of their number. Every command has a minute.
+//! end once, as its time grew with the square or the cube of their number. Every command has a minute
+//! on an idle machine (`make timings`).
 
 use std::fmt::Write;
 

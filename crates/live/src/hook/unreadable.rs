@@ -18,6 +18,12 @@ pub enum UnreadableHook {
     /// It begins as an object.
     #[error("it cannot be read as JSON: {0}")]
     Json(#[source] serde_json::Error),
+    /// It is not whole, since it is larger than what is read.
+    #[error("it is larger than {} bytes, by {left_out}", super::LARGEST)]
+    TooLarge {
+        /// How many bytes there were beyond.
+        left_out: u64,
+    },
     /// Which tool is to be called is not said.
     #[error("it names no tool")]
     NoTool,

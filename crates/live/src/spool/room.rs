@@ -12,7 +12,8 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::Duration;
 
-const ROOM: &str = "room";
+/// The file's name.
+pub(super) const NAME: &str = "room";
 
 /// How often, and after how long, it is tried again to be the only one at a file. Whoever has it has it for a moment,
 /// unless it was stopped there.
@@ -78,7 +79,7 @@ fn open(folder: &Path) -> io::Result<File> {
         .create(true)
         .truncate(false)
         .mode(0o600);
-    annals_files::open_with(&folder.join(ROOM), &mut how)
+    annals_files::open_with(&folder.join(NAME), &mut how)
 }
 
 /// Waits until nobody else is at a file, for a moment: a process that was stopped there must not hold up the others.
@@ -169,7 +170,7 @@ mod tests {
     fn what_the_file_says_is_not_trusted_beyond_what_there_can_be() {
         let counted = Counted::new();
         for odd in [&[0xff; 16][..], b"odd", b""] {
-            fs::write(counted.folder.path().join(ROOM), odd).unwrap();
+            fs::write(counted.folder.path().join(NAME), odd).unwrap();
             counted.take(0).unwrap();
             assert_eq!(
                 counted.known(),

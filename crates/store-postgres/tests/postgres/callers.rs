@@ -31,6 +31,6 @@ fn a_caller_that_blocks_a_thread_of_a_runtime_waits_no_longer_than_others() {
         });
         done.send(log.watermark()).unwrap();
     });
-    let seen = waiting.recv_timeout(Duration::from_secs(30));
+    let seen = waiting.recv_timeout(Duration::from_secs(120));
     assert_eq!(seen, Ok(Position(200)), "it waits for ever");
 }

@@ -185,7 +185,7 @@ fn a_server_that_keeps_nothing_any_more_is_refused() {
     let failure = loop {
         match block_on(log.append(batch("a-1", 1))) {
             // The session has not heard of it yet.
-            Ok(_) => assert!(begun.elapsed().as_secs() < 20),
+            Ok(_) => assert!(begun.elapsed().as_secs() < 120),
             Err(AppendError::Unavailable { source }) => break source,
             Err(other) => panic!("{other}"),
         }

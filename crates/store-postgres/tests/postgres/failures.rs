@@ -8,6 +8,7 @@ use annals_event_log::{
 };
 use annals_store_postgres::{AppendFailure, Failure, OpenError, PostgresLog, Settings};
 use annals_testkit::postgres::{Server, Setup};
+use annals_testkit::process::assert_within;
 use futures::executor::block_on;
 
 use crate::support::{DATABASE, all, batch, database, server, settings};
@@ -41,17 +42,16 @@ fn a_wrong_password_is_said_at_once() {
     let Some(server) = server() else { return };
     let url = server.url(DATABASE).replace(server.password(), "wrong");
     let begun = Instant::now();
-    let failure = refused(&Settings::from_url(&url).unwrap());
+    let patient = Settings::from_url(&url).unwrap();
+    let failure = refused(&patient.with_patience(Duration::from_secs(3_600)));
     assert!(matches!(failure, Failure::AccessDenied { .. }), "{failure}");
     assert_eq!(
         (failure.class(), failure.code()),
         (ErrorClass::Failed, "access_denied")
     );
     assert!(failure.to_string().contains("PGPASSWORD") && !failure.to_string().contains("wrong"));
-    assert!(
-        begun.elapsed() < Duration::from_secs(5),
-        "it is not tried again"
-    );
+    // It is not tried again.
+    assert_within(begun.elapsed(), Duration::from_secs(5));
 }
 
 #[test]
@@ -78,10 +78,8 @@ fn a_server_that_is_not_there_is_tried_for_a_bounded_time() {
     let took = begun.elapsed();
     assert!(matches!(failure, Failure::Unreachable { .. }), "{failure}");
     assert_eq!(failure.class(), ErrorClass::Unavailable);
-    assert!(
-        took >= Duration::from_millis(300) && took < Duration::from_secs(3),
-        "{took:?}"
-    );
+    assert!(took >= Duration::from_millis(300), "{took:?}");
+    assert_within(took, Duration::from_secs(3));
 }
 
 /// The server goes while a log is open, and comes again: nothing has to be opened again.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use annals_event_log::{EventLog, ReadModels};
 use annals_store_postgres::PostgresLog;
 use annals_testkit::postgres::{Server, Setup};
+use annals_testkit::process::assert_within;
 use futures::executor::block_on;
 
 use crate::support::{DATABASE, server, settings};
@@ -16,7 +17,8 @@ fn one_leads_until_it_gives_up_or_dies() {
     let settings = settings(server, DATABASE, "");
     let one = PostgresLog::create(&settings).unwrap();
     let two = PostgresLog::open(&settings).unwrap();
-    let lasts = Duration::from_secs(2);
+    // On a busy machine a step may take seconds.
+    let lasts = Duration::from_secs(12);
     let (first, second) = (one.lease("catalogue", lasts), two.lease("catalogue", lasts));
     assert!(block_on(first.take()).unwrap());
     assert!(!block_on(second.take()).unwrap());
@@ -37,7 +39,8 @@ fn one_leads_until_it_gives_up_or_dies() {
 #[test]
 fn one_process_keeps_a_read_model_current_for_all() {
     let Some(server) = server() else { return };
-    let lasts = Duration::from_secs(2);
+    // On a busy machine a step may take seconds.
+    let lasts = Duration::from_secs(12);
     let settings = settings(server, DATABASE, "").with_leading_lasts(lasts);
     let one = PostgresLog::create(&settings).unwrap();
     let two = PostgresLog::open(&settings).unwrap();
@@ -72,7 +75,7 @@ fn who_leads_is_not_asked_for_long_while_the_server_is_away() {
         return;
     };
     let lasts = Duration::from_millis(300);
-    let settings = settings(&server, "postgres", "&patience=60").with_leading_lasts(lasts);
+    let settings = settings(&server, "postgres", "&patience=3600").with_leading_lasts(lasts);
     let log = PostgresLog::create(&settings).unwrap();
     let models = ["catalogue.1", "costs.1", "search.1"];
     assert!(models.iter().all(|model| block_on(log.leads(model))));
@@ -82,5 +85,5 @@ fn who_leads_is_not_asked_for_long_while_the_server_is_away() {
     assert!(!block_on(log.leads("catalogue.1")));
     block_on(log.close());
     let took = begun.elapsed();
-    assert!(took < Duration::from_secs(8), "{took:?}");
+    assert_within(took, Duration::from_secs(8));
 }

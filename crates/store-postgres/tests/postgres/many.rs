@@ -21,7 +21,7 @@ const BATCHES: usize = 12;
 /// Processes that read, with so many tails in each.
 const READERS: usize = 2;
 const TAILS: usize = 4;
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How many events the batch of a writer has.
 fn size(writer: usize, n: usize) -> usize {

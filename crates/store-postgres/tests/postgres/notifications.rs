@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use annals_event_log::{EventLog, Position};
 use annals_store_postgres::{Access, PostgresLog, Settings};
 use annals_testkit::postgres::Server;
+use annals_testkit::process::assert_within;
 use futures::executor::block_on;
 
 use crate::support::{DATABASE, batch, database, server, settings};
@@ -15,8 +16,8 @@ use crate::support::{DATABASE, batch, database, server, settings};
 fn seldom(server: &Server, database: &str, name: &str) -> Settings {
     let more = format!("&notify=true&application_name={name}");
     settings(server, database, &more)
-        .with_poll_least(Duration::from_secs(20))
-        .with_poll_most(Duration::from_secs(20))
+        .with_poll_least(Duration::from_secs(3_600))
+        .with_poll_most(Duration::from_secs(3_600))
 }
 
 /// What the server says of connections that listen and tell, of those with a name.
@@ -63,7 +64,7 @@ fn a_reader_is_woken(names: [&str; 2], access: Access) {
         block_on(writer.append(batch("a-1", 1))).unwrap();
         assert_eq!(waiting.join().unwrap(), Position(1));
         let took = begun.elapsed();
-        assert!(took < Duration::from_secs(5), "{took:?}");
+        assert_within(took, Duration::from_secs(5));
     });
 }
 
@@ -108,7 +109,7 @@ fn the_last_commit_of_a_log_that_is_closed_is_told() {
         block_on(writer.close());
         assert_eq!(waiting.join().unwrap(), Position(1));
         let took = begun.elapsed();
-        assert!(took < Duration::from_secs(5), "{took:?}");
+        assert_within(took, Duration::from_secs(5));
     });
 }
 
@@ -154,7 +155,7 @@ fn without_notifications_a_reader_polls() {
         block_on(writer.append(batch("a-1", 1))).unwrap();
         assert_eq!(waiting.join().unwrap(), Position(1));
         let took = begun.elapsed();
-        assert!(took < Duration::from_secs(2), "{took:?}");
+        assert_within(took, Duration::from_secs(2));
     });
 }
 
@@ -162,7 +163,7 @@ fn without_notifications_a_reader_polls() {
 fn until(is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "it never is");
+        assert!(begun.elapsed() < Duration::from_secs(120), "it never is");
         thread::sleep(Duration::from_millis(20));
     }
 }

@@ -16,7 +16,7 @@ const LOG: &str = "ANNALS_POSTGRES_TEST_LOG";
 /// Has the number of the process.
 const NUMBER: &str = "ANNALS_POSTGRES_TEST_NUMBER";
 /// How long a process may say nothing: a test must end.
-const PATIENCE: Duration = Duration::from_secs(40);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What a process was started with; `None` where this is no process that a test has started.
 pub(crate) fn part() -> Option<(Settings, usize)> {

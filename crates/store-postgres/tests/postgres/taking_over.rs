@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use annals_event_log::{EventLog, Position, ReadModels};
 use annals_store_postgres::{PostgresLog, Settings};
 use annals_testkit::postgres::Server;
+use annals_testkit::process::WIDE;
 use bytes::Bytes;
 use futures::executor::block_on;
 use rustix::process::Signal;
@@ -90,7 +91,7 @@ impl Pair {
             if let Some(position) = write(&mut self.second) {
                 break position;
             }
-            assert!(begun.elapsed() < LASTS * 3, "nobody takes over");
+            assert!(begun.elapsed() < WIDE, "nobody takes over");
             thread::sleep(Duration::from_millis(50));
         };
         assert_eq!(self.rows(), (position, "2".to_owned()));

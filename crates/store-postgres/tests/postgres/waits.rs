@@ -15,7 +15,7 @@ use futures::executor::block_on;
 
 use crate::support::{batch, bringing, removing, settings};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 /// Who waits is counted, or ended.
 const WAITS: &str = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 

@@ -77,7 +77,7 @@ fn a_reader_whose_folder_is_replaced_says_so() {
     let head = block_on(reader.head(&"run-1".parse().unwrap()));
     assert!(matches!(head, Err(ReadError::Moved { .. })), "{head:?}");
     let waited = receiver
-        .recv_timeout(Duration::from_secs(20))
+        .recv_timeout(Duration::from_secs(120))
         .expect("it ends");
     assert!(matches!(waited, Err(ReadError::Moved { .. })), "{waited:?}");
     close(log);
@@ -101,7 +101,7 @@ fn each_way(path: &Path) -> Vec<Option<OpenError>> {
         let _ = sender.send(vec![reading, opened(RocksLog::open(&path, &options()))]);
     });
     receiver
-        .recv_timeout(Duration::from_secs(60))
+        .recv_timeout(Duration::from_secs(300))
         .expect("nothing waits")
 }
 

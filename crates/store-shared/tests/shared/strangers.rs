@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::conformance::options;
-use crate::owners::append;
+use crate::owners::{append, within};
 
 const CHILD: &str = "ANNALS_STRANGER";
 /// Users that no machine has.
@@ -192,9 +192,16 @@ fn another_user_writes_once_it_is_named_and_no_longer_than_that() {
     // Who is connected is disconnected, and the rights go.
     assert!(Sharing::keep_out(&path, NAMED).unwrap());
     assert!(!Sharing::keep_out(&path, NAMED).unwrap());
-    std::thread::sleep(Duration::from_millis(2_500));
+    // The owner looks once a second, on a busy machine later.
+    let deadline = Instant::now() + Duration::from_secs(120);
     for other in [&mut other, &mut again] {
-        let said = other.append();
+        let said = loop {
+            let said = other.append();
+            if !said.starts_with("appended") || Instant::now() > deadline {
+                break said;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        };
         assert!(said.contains("may not write"), "{said}");
     }
     is_refused(&place.other(NAMED).hear(), NAMED);
@@ -250,7 +257,7 @@ fn who_is_named_never_owns_the_log() {
     block_on(owner.close());
     let began = Instant::now();
     let said = place.other(NAMED).hear();
-    assert!(began.elapsed() < Duration::from_secs(20));
+    within(began.elapsed(), 20);
     for word in [
         "owner_unreachable",
         "no process owns the log",

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How long the system may take to end what was killed.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Kills a process and those that it has started, as if the machine had lost its power: none of them says another word.
 pub(super) fn kill_with_children(process: i32) -> io::Result<()> {

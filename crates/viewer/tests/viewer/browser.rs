@@ -78,7 +78,7 @@ impl Browser {
     async fn until(&self, script: &str) {
         let began = Instant::now();
         while self.run(script).await != json!(true) {
-            assert!(began.elapsed() < Duration::from_secs(60), "{script}");
+            assert!(began.elapsed() < Duration::from_secs(120), "{script}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }

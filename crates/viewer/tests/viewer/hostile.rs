@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use annals_testkit::process::{WIDE, assert_within, own_allocated};
 use annals_viewer::ViewerOptions;
 
 use crate::pages::addresses;
@@ -356,13 +357,6 @@ fn is_alone(test: &str) -> bool {
     false
 }
 
-/// Bytes of memory that this process holds.
-fn resident() -> usize {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
-    let pages: usize = statm.split(' ').nth(1).unwrap().parse().unwrap();
-    pages * 4096
-}
-
 /// Files that this process has open.
 fn open_files() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
@@ -382,7 +376,7 @@ fn ten_thousand_clients_that_only_hold_on_keep_nobody_out() {
     options.connections = 64;
     let viewing = Viewing::with(&place, options);
     assert_eq!(viewing.get("/").status, 200);
-    let (memory, files) = (resident(), open_files());
+    let (memory, files) = (own_allocated(), open_files());
     let mut slow: Vec<TcpStream> = Vec::new();
     let mut worst = Duration::ZERO;
     for n in 0..10_000 {
@@ -412,14 +406,12 @@ fn ten_thousand_clients_that_only_hold_on_keep_nobody_out() {
             worst = worst.max(began.elapsed());
         }
     }
-    assert!(
-        worst < Duration::from_secs(20),
-        "an honest request took {worst:?}"
-    );
+    println!("an honest request took {worst:?} at most");
+    assert_within(worst, Duration::from_secs(20));
     // The viewer's side of the connections, besides our own.
     let theirs = open_files().saturating_sub(files + slow.len());
     assert!(theirs <= 64 + 8, "{theirs} connections are open");
-    let grown = resident().saturating_sub(memory);
+    let grown = own_allocated().saturating_sub(memory);
     assert!(grown < 64 * 1024 * 1024, "{grown} bytes more");
 }
 
@@ -435,16 +427,12 @@ fn a_head_that_never_ends_is_given_up() {
     let mut trickle = stream.try_clone().unwrap();
     let slow = std::thread::spawn(move || {
         // A byte now and then does not help.
-        while trickle.write_all(b"x").is_ok() && began.elapsed() < Duration::from_secs(20) {
+        while trickle.write_all(b"x").is_ok() && began.elapsed() < WIDE * 2 {
             std::thread::sleep(Duration::from_millis(200));
         }
     });
     let _ = stream.read_to_end(&mut left);
-    assert!(
-        began.elapsed() < Duration::from_secs(15),
-        "{:?}",
-        began.elapsed()
-    );
+    assert_within(began.elapsed(), Duration::from_secs(15));
     slow.join().unwrap();
 }
 

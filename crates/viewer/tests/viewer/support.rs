@@ -177,7 +177,7 @@ impl Viewing {
     pub fn end(&mut self) {
         let _ = self.end.take().unwrap().send(());
         let running = self.running.take().unwrap();
-        let ended = async { tokio::time::timeout(Duration::from_secs(10), running).await };
+        let ended = async { tokio::time::timeout(Duration::from_secs(120), running).await };
         self._runtime
             .block_on(ended)
             .expect("it ends in time")
@@ -191,7 +191,7 @@ impl Viewing {
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
         stream
-            .set_read_timeout(Some(Duration::from_secs(20)))
+            .set_read_timeout(Some(Duration::from_secs(120)))
             .unwrap();
         stream
     }

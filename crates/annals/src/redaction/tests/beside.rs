@@ -20,7 +20,7 @@ use crate::{Annals, Request};
 /// Of 3.5 KiB each: several steps.
 const INTENTS: usize = 1_200;
 /// How long others may take that do not wait for the redaction.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn intent(id: Option<Uuid>, prompt: String) -> Request {
     let command = Command::from(CreateIntent::new(prompt).with_id(id.map(IntentId)));

@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use annals_dialects::secrets::Secrets;
-use annals_live::hook::{Asked, HookAgent, Surroundings};
+use annals_live::hook::{Asked, HookAgent, Surroundings, UnreadableHook};
 use annals_live::{PolicyFile, Ruling};
 use annals_tool_policy::Call;
 
@@ -37,7 +37,7 @@ enum Unjudged {
 pub(super) fn ruling(
     agent: HookAgent,
     args: &RunHook,
-    bytes: &[u8],
+    (bytes, left_out): (&[u8], u64),
     (secrets, within): (&Secrets, Duration),
     context: &Context,
 ) -> Result<Option<Ruling>, CliError> {
@@ -45,7 +45,11 @@ pub(super) fn ruling(
         return Ok(None);
     }
     let is_closed = args.gate.fail_closed;
-    let call = match Asked::read(agent, bytes, &Surroundings::of(agent)) {
+    let asked = match left_out {
+        0 => Asked::read(agent, bytes, &Surroundings::of(agent)),
+        left_out => Asked::Unreadable(UnreadableHook::TooLarge { left_out }),
+    };
+    let call = match asked {
         Asked::Call(call) => call,
         Asked::Unreadable(reason) if is_closed => {
             return Err(refused(&format!("the event cannot be read: {reason}")));

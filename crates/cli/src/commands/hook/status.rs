@@ -1,5 +1,7 @@
 //! `annals hook status`: where hooks are installed, what came in lately, and what waits.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use annals::Annals;
@@ -11,6 +13,7 @@ use annals_live::install::{self, Scope};
 use annals_live::{Spool, SpoolState};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::cli::HookStatus;
 use crate::context::Context;
@@ -29,6 +32,16 @@ struct Found {
     commands: Result<Vec<String>, String>,
 }
 
+/// What waits in the spool.
+struct Waits {
+    folder: String,
+    state: SpoolState,
+    /// Folders of other names of the log, and how many events wait there.
+    elsewhere: Vec<(PathBuf, usize)>,
+    /// Logs that were at this path before, and how many events are theirs.
+    of_other_logs: BTreeMap<Uuid, usize>,
+}
+
 /// An event that came in.
 struct Came {
     position: Position,
@@ -40,7 +53,12 @@ struct Came {
 pub(super) async fn run(args: &HookStatus, context: &mut Context) -> Result<(), CliError> {
     let found = found();
     let spool = Spool::of(&context.log)?;
-    let state = spool.state()?;
+    let waits = Waits {
+        folder: spool.path().display().to_string(),
+        state: spool.state()?,
+        elsewhere: spool.elsewhere()?,
+        of_other_logs: spool.of_other_logs()?,
+    };
     // Without a log there are still configurations and a spool.
     let came = match context.reader() {
         Ok(annals) => {
@@ -53,10 +71,9 @@ pub(super) async fn run(args: &HookStatus, context: &mut Context) -> Result<(), 
             Vec::new()
         }
     };
-    let path = spool.path().display().to_string();
     match context.output.is_json() {
-        true => context.output.json(&as_json(&found, &came, &path, state)),
-        false => print(&found, &came, &path, state, &mut context.output),
+        true => context.output.json(&as_json(&found, &came, &waits)),
+        false => print(&found, &came, &waits, &mut context.output),
     }
 }
 
@@ -108,7 +125,7 @@ async fn lately(annals: &Annals, limit: usize) -> Result<Vec<Came>, CliError> {
     Ok(came)
 }
 
-fn as_json(found: &[Found], came: &[Came], spool: &str, state: SpoolState) -> Value {
+fn as_json(found: &[Found], came: &[Came], waits: &Waits) -> Value {
     let installed = found.iter().map(|it| {
         json!({
             "agent": it.agent.key(),
@@ -121,18 +138,26 @@ fn as_json(found: &[Found], came: &[Came], spool: &str, state: SpoolState) -> Va
     let came = came
         .iter()
         .map(|it| json!({ "position": it.position.0, "at": it.at, "what": it.what, "by": it.by }));
+    let elsewhere = waits
+        .elsewhere
+        .iter()
+        .map(|(path, waiting)| json!({ "folder": path.display().to_string(), "waiting": waiting }));
     json!({
         "installed": installed.collect::<Vec<_>>(),
         "lately": came.collect::<Vec<_>>(),
-        "spool": { "folder": spool, "state": state },
+        "spool": {
+            "folder": waits.folder,
+            "state": waits.state,
+            "elsewhere": elsewhere.collect::<Vec<_>>(),
+            "of_other_logs": waits.of_other_logs,
+        },
     })
 }
 
 fn print(
     found: &[Found],
     came: &[Came],
-    spool: &str,
-    state: SpoolState,
+    waits: &Waits,
     output: &mut Output,
 ) -> Result<(), CliError> {
     for it in found {
@@ -162,7 +187,19 @@ fn print(
             it.by
         ))?;
     }
-    if state == SpoolState::default() {
+    print_waits(waits, output)
+}
+
+fn print_waits(waits: &Waits, output: &mut Output) -> Result<(), CliError> {
+    let Waits { folder, state, .. } = waits;
+    for (path, waiting) in &waits.elsewhere {
+        let waiting = counted(*waiting as u64, "event waits", "events wait");
+        output.line(&format!(
+            "{waiting} in {}, under another name of the log",
+            path.display()
+        ))?;
+    }
+    if *state == SpoolState::default() {
         return output.line("nothing waits in the spool");
     }
     let oldest = state
@@ -170,11 +207,17 @@ fn print(
         .map(since)
         .map(|since| format!(", the oldest since {since}"));
     output.line(&format!(
-        "{} with {} in {spool}{}",
+        "{} with {} in {folder}{}",
         counted(state.waiting as u64, "event waits", "events wait"),
         bytes(state.bytes),
         oldest.unwrap_or_default()
     ))?;
+    for (log, waiting) in &waits.of_other_logs {
+        let waiting = counted(*waiting as u64, "event", "events");
+        output.line(&format!(
+            "{waiting} told for the log {log}, which was here before: they wait until it is here again"
+        ))?;
+    }
     if state.bad > 0 {
         let bad = counted(state.bad as u64, "event", "events");
         output.line(&format!(

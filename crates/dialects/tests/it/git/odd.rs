@@ -164,7 +164,7 @@ fn a_pipe_in_the_place_of_a_repositorys_file_is_named() {
         let (sender, receiver) = std::sync::mpsc::channel();
         let path = repo.path().to_owned();
         std::thread::spawn(move || drop(sender.send(import_into(&memory(), &path))));
-        let imported = receiver.recv_timeout(std::time::Duration::from_secs(30));
+        let imported = receiver.recv_timeout(std::time::Duration::from_secs(120));
         let error = imported.expect("nothing waits").unwrap_err();
         assert!(
             matches!(error, GitImportError::Unreadable { .. }),
