@@ -54,7 +54,7 @@ DIST ?= $(cache)/dist
 # What `make package` gives to cargo, such as --offline
 PACKAGE_FLAGS ?=
 
-.PHONY: help setup setup-build env build release install dist package screenshots readme cli test test-long hooks fuzz soak mutants failover concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging timings browse compare compare-postgres fmt lint doc deny events
+.PHONY: help setup setup-build env build release install dist package screenshots readme cli test test-long hooks owners fuzz soak mutants failover concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging timings browse compare compare-postgres fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -113,6 +113,12 @@ hooks: setup ## HOOKS=4000 hooks of a session from 8 processes at once, with kil
 	export ANNALS_HOOKS='$(HOOKS)'; \
 	echo "make hooks HOOKS=$$ANNALS_HOOKS SEED=$$ANNALS_SEED"; \
 	cargo test --workspace $(CARGO_FLAGS) --test cli hook_driver -- --nocapture
+
+owners: setup ## imports, watchers, telemetry and hooks beside OWNERS=1000 rounds of owners that go, by SEED=N
+	@export ANNALS_SEED=$${SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; \
+	export ANNALS_OWNERS='$(or $(OWNERS),1000)'; \
+	echo "make owners OWNERS=$$ANNALS_OWNERS SEED=$$ANNALS_SEED"; \
+	cargo test --workspace $(CARGO_FLAGS) --test cli owners_that_go -- --nocapture
 
 # The worker and `soak` are built with the tests, whose features they share.
 soak: setup ## faults and power cuts, cycle after cycle, for SOAK=600s

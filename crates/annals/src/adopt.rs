@@ -273,7 +273,7 @@ fn encode(adoptee: &ImportedObject) -> Result<Prepared, EncodeError> {
     let mut prepared = Prepared::default();
     let actor = short(&adoptee.actor);
     for emitted in &adoptee.events {
-        prepared.add(emitted, Uuid::now_v7(), adoptee.at, &actor)?;
+        prepared.add(emitted, annals_event_log::new_id(), adoptee.at, &actor)?;
     }
     Ok(prepared)
 }

@@ -7,7 +7,6 @@ use annals_domain::{
 use annals_event_log::{Append, Appended, Expectation, Expected, Position, Version};
 use annals_wire::{Envelope, random_salt, stream_name};
 use bytes::Bytes;
-use chrono::Utc;
 use uuid::Uuid;
 
 use crate::{DecidedOutcome, ExecuteError, Outcome, Request};
@@ -55,7 +54,7 @@ impl Batch {
         guards: Vec<Expectation>,
     ) -> Batch {
         Batch {
-            id: key.unwrap_or_else(Uuid::now_v7),
+            id: key.unwrap_or_else(annals_event_log::new_id),
             is_keyed: key.is_some(),
             canonical,
             metas: new_metas(&requests),
@@ -115,7 +114,7 @@ impl Batch {
         if self.is_keyed {
             Uuid::new_v5(&self.id, &index.to_be_bytes())
         } else {
-            Uuid::now_v7()
+            annals_event_log::new_id()
         }
     }
 
@@ -176,11 +175,11 @@ pub(crate) fn locks_of(key: Option<Uuid>, requests: &[Request]) -> Vec<Uuid> {
 }
 
 fn new_metas(requests: &[Request]) -> Vec<Meta> {
-    let now = Timestamp::from(Utc::now());
+    let now = Timestamp::from(annals_event_log::now());
     let meta = |request: &Request| Meta {
         actor: request.actor.clone(),
         at: request.at.unwrap_or(now),
-        new_id: Uuid::now_v7(),
+        new_id: annals_event_log::new_id(),
     };
     requests.iter().map(meta).collect()
 }

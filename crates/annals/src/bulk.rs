@@ -36,7 +36,7 @@ use crate::{Annals, BatchOutcome, ExecuteError, Request};
 pub(crate) use self::ahead::{Ahead, Supplied};
 pub use self::answer::{BulkError, Decided, KnownKey};
 use self::given::Given;
-use self::line::{Answer, HandedOver, Line, OnItsWay, hand_over};
+use self::line::{Answer, HandedOver, Line, OnItsWay, Pending, hand_over};
 
 /// Events after which the catalogue's rows are brought on.
 const KEEP_UP_EVENTS: usize = 1_000;
@@ -160,8 +160,9 @@ impl BulkWriter<'_> {
             return self.ordinarily(key, batch.requests).await;
         }
         let annals = self.annals;
-        let turn = annals.locks.turn(batch.locks.clone()).await;
-        if !is_asked && let Some(outcome) = annals.known(&batch).await? {
+        let turn = annals.locks.turn(batch.locks.clone());
+        let turn = self.line.beside(turn).await;
+        if !is_asked && let Some(outcome) = self.line.beside(annals.known(&batch)).await? {
             return Ok(Decided::done(outcome));
         }
         match self.ahead_of_the_log(batch).await {
@@ -193,7 +194,8 @@ impl BulkWriter<'_> {
         if self.is_on_its_way(key) {
             return Ok(Some(KnownKey::OnItsWay));
         }
-        let Appended { first, last, .. } = match self.annals.log.batch(key, &[]).await? {
+        let looked_up = self.line.beside(self.annals.log.batch(key, &[])).await;
+        let Appended { first, last, .. } = match looked_up? {
             BatchStatus::Unknown => {
                 self.unknown = Some(key);
                 return Ok(None);
@@ -244,7 +246,8 @@ impl BulkWriter<'_> {
         if epoch != self.epoch && !self.line.is_empty() {
             return Err(NotAhead::Unusual(batch.requests));
         }
-        let Ok(decided) = annals.decide(&batch, epoch, Some(&mut self.ahead)).await else {
+        let deciding = annals.decide(&batch, epoch, Some(&mut self.ahead));
+        let Ok(decided) = self.line.beside(deciding).await else {
             return Err(NotAhead::Unusual(batch.requests));
         };
         let (world, events) = (decided.world, decided.events);
@@ -260,8 +263,10 @@ impl BulkWriter<'_> {
         if annals.states.epoch() != epoch {
             return Err(NotAhead::Unusual(batch.requests));
         }
-        let bytes = append.bytes();
-        let pending = match hand_over(Arc::clone(&annals.log), append, self.link).await {
+        let (bytes, is_small) = (append.bytes(), append.is_small());
+        let (log, link) = (Arc::clone(&annals.log), self.link);
+        let append: Pending = Box::pin(async move { log.append_linked(append, link).await });
+        let pending = match self.line.beside(hand_over(append, is_small)).await {
             HandedOver::Waits(append) => append,
             HandedOver::Answered(Ok(appended)) if !appended.repeated => {
                 Box::pin(std::future::ready(Ok(appended)))
@@ -288,14 +293,14 @@ impl BulkWriter<'_> {
         self.number += 1;
         self.link.number += 1;
         self.epoch = epoch;
-        self.line.push(OnItsWay {
+        let next = OnItsWay {
             given: Given { batch, appended },
             number,
             epoch,
             touched,
             bytes,
-            append: pending,
-        });
+        };
+        self.line.push(next, pending);
         Ok(decided)
     }
 
@@ -382,13 +387,13 @@ impl BulkWriter<'_> {
 
     async fn keep_up(&mut self) {
         self.unfolded = 0;
-        self.annals.keep_up().await;
+        self.line.beside(self.annals.keep_up()).await;
     }
 }
 
 fn new_chain() -> Link {
     Link {
-        chain: Uuid::now_v7(),
+        chain: annals_event_log::new_id(),
         number: 0,
     }
 }

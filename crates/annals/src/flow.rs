@@ -131,7 +131,7 @@ impl As<'_> {
 
     /// A pipeline and its first frame, or neither.
     async fn seeded(&self, analysis: String, policy: EvictionPolicy) -> Done<PipelineId> {
-        let pipeline = PipelineId(Uuid::now_v7());
+        let pipeline = PipelineId(annals_event_log::new_id());
         let create = CreatePipeline::new().with_id(pipeline).with_policy(policy);
         let seed = PushFrame::new(pipeline, FrameKind::IntentAnalysis, analysis);
         let requests = [Command::from(create), Command::from(seed)]
@@ -193,7 +193,7 @@ impl As<'_> {
         plan: Option<PlanId>,
         commit: Option<GitOid>,
     ) -> Done<RunId> {
-        let run = RunId(Uuid::now_v7());
+        let run = RunId(annals_event_log::new_id());
         let create = CreateRun::new(task)
             .with_id(run)
             .with_plan(plan)

@@ -45,7 +45,7 @@ impl Prepared {
     }
 
     pub(crate) fn append(self, expectations: Vec<Expectation>) -> Append {
-        let batch = Uuid::now_v7();
+        let batch = annals_event_log::new_id();
         Append {
             batch,
             request: Bytes::copy_from_slice(batch.as_bytes()),

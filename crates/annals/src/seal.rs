@@ -4,7 +4,6 @@ use annals_domain::metadata::Seal;
 use annals_domain::{Command, Timestamp};
 use annals_event_log::{Classification, Classified};
 use annals_projections::seal_hash;
-use chrono::Utc;
 use uuid::Uuid;
 
 use crate::batch::canonical_request;
@@ -46,13 +45,16 @@ impl Proofs<'_> {
     /// # Errors
     /// [`SealError`].
     #[tracing::instrument(level = "debug", skip_all)]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
     pub async fn seal(
         self,
         object: impl Into<Uuid>,
         request: Request,
     ) -> Result<Outcome, SealError> {
         let object = object.into();
-        let at = request.at.unwrap_or_else(|| Timestamp::from(Utc::now()));
+        let at = request
+            .at
+            .unwrap_or_else(|| Timestamp::from(annals_event_log::now()));
         // The key identifies what was requested, not the checksum that it led to.
         let canonical = canonical_request(std::slice::from_ref(&request))?;
         let _sealing = self.annals.sealing.lock().await;

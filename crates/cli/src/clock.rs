@@ -23,7 +23,7 @@ static TERMINAL: OnceLock<DateTime<Utc>> = OnceLock::new();
 
 /// From now on times are those for a terminal.
 pub(crate) fn on_terminal() {
-    let _ = TERMINAL.set(Utc::now());
+    let _ = TERMINAL.set(annals::event_log::now());
 }
 
 /// A time to the second, or how long ago it was.

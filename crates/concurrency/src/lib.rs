@@ -29,6 +29,7 @@
 // `use rocksdb::WriteBatch` in the writer's file finds the stand-in.
 extern crate self as rocksdb;
 
+mod bulk;
 pub mod models;
 pub mod schedules;
 mod stand_ins;
@@ -44,6 +45,8 @@ mod latch;
 #[allow(dead_code, reason = "the models need less of it than its crate")]
 #[path = "../../event-log/src/memory/mod.rs"]
 mod memory;
+#[path = "../../store-shared/src/owner_search.rs"]
+mod owner_search;
 #[path = "../../store-rocks/src/queue.rs"]
 mod queue;
 #[path = "../../store-rocks/src/slot.rs"]

@@ -1,5 +1,6 @@
 //! What threads do together, and what must hold in any order.
 
+pub mod bulk;
 pub mod follow;
 pub mod keyed_locks;
 pub mod latch;

@@ -134,6 +134,8 @@ pub(crate) mod db {
             Ok(())
         }
 
+        pub(crate) fn merge_small_tables(&self) {}
+
         pub(crate) fn failed(&self) {}
     }
 }

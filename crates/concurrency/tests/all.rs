@@ -3,7 +3,7 @@
 //! `ANNALS_SCHEDULES=20000` runs more of them, `ANNALS_SEED=N` others, and
 //! `ANNALS_REPLAY=SCHEDULE` one again, for the test that printed it.
 
-use annals_concurrency::models::{follow, keyed_locks, latch, queue, watermark, writer};
+use annals_concurrency::models::{bulk, follow, keyed_locks, latch, queue, watermark, writer};
 use annals_concurrency::schedules::{exhaust, explore};
 
 /// Makes a test of each model, by a name that says which part it is of.
@@ -43,6 +43,10 @@ explored! {
     keyed_locks_exclude_each_other_without_a_deadlock: keyed_locks::turns_exclude_each_other_without_a_deadlock;
     keyed_locks_who_gives_up_leaves_nothing_behind: keyed_locks::who_gives_up_leaves_nothing_behind;
 
+    bulk_a_writer_goes_on_when_its_owner_goes: bulk::a_writer_goes_on_when_its_owner_goes;
+    bulk_an_append_that_is_not_polled_keeps_nobody_waiting: bulk::an_append_that_is_not_polled_keeps_nobody_waiting;
+    bulk_every_append_is_polled_while_the_writer_waits: bulk::every_append_is_polled_while_the_writer_waits;
+
     follow_a_subscriber_sees_each_record_once_and_in_order: follow::a_subscriber_sees_each_record_once_and_in_order;
     follow_a_subscription_ends_when_the_log_is_closed: follow::a_subscription_ends_when_the_log_is_closed;
 }
@@ -71,4 +75,11 @@ fn watermark_a_waiter_is_woken_by_the_close_under_every_schedule() {
 #[test]
 fn latch_a_waiter_hears_of_it_under_every_schedule() {
     exhaust("a waiter hears of it", LIMIT, latch::a_waiter_hears_of_it);
+}
+
+/// The models of a bulk writer find what they are for.
+#[test]
+#[should_panic(expected = "deadlock")]
+fn bulk_a_lock_across_an_await_is_found() {
+    explore("a lock across an await", bulk::a_lock_across_an_await_hangs);
 }

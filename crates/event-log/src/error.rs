@@ -113,6 +113,12 @@ pub enum AppendError {
         /// What was found, and where.
         reason: String,
     },
+    /// The clock of the process that writes cannot be right.
+    #[error("the machine's clock cannot be right: {reason}; set it, and repeat this")]
+    Clock {
+        /// What it tells, and what that contradicts.
+        reason: String,
+    },
 }
 
 impl Classified for AppendError {
@@ -132,6 +138,7 @@ impl Classified for AppendError {
             AppendError::Closed => Failed.code("closed"),
             AppendError::Unavailable { .. } => Unavailable.code("unavailable"),
             AppendError::Corrupt { .. } => Classification::CORRUPT,
+            AppendError::Clock { .. } => Refused.code("clock"),
         }
     }
 }

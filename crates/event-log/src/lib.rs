@@ -53,6 +53,7 @@
 mod append;
 mod blob;
 mod classified;
+mod clock;
 pub mod conformance;
 mod error;
 mod event;
@@ -72,6 +73,7 @@ mod watermark;
 pub use append::{Append, Appended, BatchStatus, EncodedEvent, Prepared};
 pub use blob::{Blob, Blobs};
 pub use classified::{Classification, Classified, ErrorClass};
+pub use clock::{check_clock, new_id, now};
 pub use error::{AppendError, CommitError, ReadError};
 pub use event::{Actor, Expectation, Expected, Link, NewEvent, limits};
 pub use id_secret::IdSecret;

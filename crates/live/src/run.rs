@@ -10,7 +10,6 @@ use annals_dialects::import::ImportError;
 use annals_dialects::live::Outcome;
 use annals_dialects::secrets::Secrets;
 use annals_tool_policy::Verdict;
-use uuid::Uuid;
 
 use crate::bell::Ringer;
 use crate::gate::Ruling;
@@ -138,7 +137,7 @@ impl HookRun {
         }
         let ruling = Ruling::failure(reason, &self.secrets);
         let mut hook = hook.with_ruling(Some(ruling));
-        hook.id = Uuid::now_v7();
+        hook.id = annals::event_log::new_id();
         hook
     }
 

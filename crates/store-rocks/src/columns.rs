@@ -85,8 +85,11 @@ pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
     // Nor has this one. After some errors of the disk RocksDB would go on by itself, where the
     // log says that it must be opened again.
     let keeps_failing = "max_bgerror_resume_count=0";
+    // Nor this one. RocksDB would set room aside for files before it writes them, 70 MiB for a write-ahead log alone: a
+    // log of one event could not be opened on a small disk.
+    let takes_room = "allow_fallocate=false";
     let mut db = DbOptions::default()
-        .get_options_from_string(format!("{keeps_wal};{keeps_failing}"))
+        .get_options_from_string(format!("{keeps_wal};{keeps_failing};{takes_room}"))
         .unwrap_or_default();
     db.create_if_missing(role == Role::Creator);
     db.create_missing_column_families(role == Role::Creator);

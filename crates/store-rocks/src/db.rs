@@ -1,13 +1,13 @@
 //! One open RocksDB and what must live exactly as long as it.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use annals_event_log::{Position, ReadError, Record};
 use rocksdb::{
-    ColumnFamily, DB, DBPinnableSlice, DBRawIterator, Options as DbOptions, ReadOptions, ReadTier,
-    WriteOptions,
+    ColumnFamily, DB, DBPinnableSlice, DBRawIterator, FlushOptions, Options as DbOptions,
+    ReadOptions, ReadTier, WriteOptions,
 };
 
 use crate::columns::{self, Columns};
@@ -16,7 +16,7 @@ use crate::error::{StoreFailure, corrupt};
 use crate::folder::{Folder, files, named};
 use crate::latch::OnDrop;
 use crate::scratch::Scratch;
-use crate::{chunk, keys};
+use crate::{chunk, keys, small_tables};
 
 /// An open database. A writer's is made durable when it is dropped. Then its fields are
 /// dropped in this order: RocksDB is closed first, then the lock is given back, and at last
@@ -264,6 +264,29 @@ impl Db {
     /// Write-ahead logs in the directory, as far as it can be read.
     pub(crate) fn wal_files(&self) -> usize {
         files(&self.folder.held(), "log").map_or(0, |found| found.len())
+    }
+
+    /// Bytes of the write-ahead logs, which a process that opens the log reads; as far as that can be known.
+    pub(crate) fn wal_bytes(&self) -> u64 {
+        let folder = self.folder.held();
+        let length = |name: &String| fs::metadata(folder.join(name)).map_or(0, |found| found.len());
+        files(&folder, "log").map_or(0, |found| found.iter().map(length).sum())
+    }
+
+    /// Begins to write what is in memory to tables, and does not wait for it.
+    pub(crate) fn begin_flush(&self) -> Result<(), rocksdb::Error> {
+        let columns = columns::ALL.iter();
+        let columns: Vec<&ColumnFamily> = columns
+            .filter_map(|name| self.rocks.cf_handle(name))
+            .collect();
+        let mut options = FlushOptions::default();
+        options.set_wait(false);
+        self.rocks.flush_cfs_opt(&columns, &options)
+    }
+
+    /// Merges small tables, where there are many.
+    pub(crate) fn merge_small_tables(&self) {
+        small_tables::merge(self);
     }
 
     /// Writes what is in memory to tables, so that the next open need not

@@ -19,7 +19,6 @@ use std::path::{Path, PathBuf};
 
 use annals_event_log::{CommitError, Position, Rows};
 use rocksdb::{IngestExternalFileOptions, SstFileWriter};
-use uuid::Uuid;
 
 use crate::error::{OpenError, StoreFailure};
 use crate::read::View;
@@ -53,7 +52,7 @@ impl Table {
     /// Makes the file, which must not exist: a file that is there already may be a live
     /// table of the database.
     fn create(directory: &Path) -> std::io::Result<Table> {
-        let name = format!("{BEGIN}-{}{END}", Uuid::now_v7().simple());
+        let name = format!("{BEGIN}-{}{END}", annals_event_log::new_id().simple());
         let path = directory.join(name);
         fs::File::create_new(&path)?;
         let is_kept = false;

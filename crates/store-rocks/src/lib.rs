@@ -50,6 +50,7 @@ mod models;
 mod mutants;
 mod open;
 mod open_chunk;
+mod open_files;
 mod open_reader;
 mod open_secondary;
 mod open_still;
@@ -67,6 +68,7 @@ mod secondary;
 mod secret;
 mod settle;
 mod slot;
+mod small_tables;
 mod staging;
 #[cfg(test)]
 mod steps_tests;
@@ -89,6 +91,7 @@ pub use identity::{Written, log_id};
 pub use log::RocksLog;
 #[cfg(feature = "mutants")]
 pub use mutants::{Mutant, mutants};
+pub use open_files::raise_open_files;
 pub use options::Options;
 pub use purge::PurgeError;
 pub use rebuild::{RebuildReport, RebuildStep};

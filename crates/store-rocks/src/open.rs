@@ -17,6 +17,7 @@ use crate::durability::Durability;
 use crate::error::{OpenError, StoreFailure, unreadable};
 use crate::folder::Folder;
 use crate::latch::OnDrop;
+use crate::open_files::raise_open_files;
 use crate::options::Options;
 use crate::secondary::Follower;
 use crate::settle::settle;
@@ -47,7 +48,8 @@ pub(crate) enum Access {
 pub(crate) fn create(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     creation::check_place(path)?;
     directories::create_log_folder(path).map_err(|error| OpenError::io(path, error))?;
-    let log_id = options.log_id.unwrap_or_else(Uuid::now_v7);
+    raise_open_files();
+    let log_id = options.log_id.unwrap_or_else(annals_event_log::new_id);
     let folder = hold(path)?;
     let lock = identity::begin(path, log_id)?;
     creation::clear(path)?;
@@ -89,7 +91,7 @@ fn write_meta(path: &Path, rocks: &DB, log_id: Uuid) -> Result<(), OpenError> {
     write.put_cf(
         columns.meta,
         keys::META_CREATED_AT,
-        rows::created_at(log_id, encode_timestamp(Utc::now())),
+        rows::created_at(log_id, encode_timestamp(annals_event_log::now())),
     );
     write.put_cf(columns.meta, keys::META_ROWS_SYNCED, keys::ROWS_SYNCED);
     secret::renew(&columns, &mut write);
@@ -128,6 +130,7 @@ pub(crate) fn open_locked(
         .open(path.join(identity::NAME));
     may_write.map_err(|error| OpenError::io(path, error))?;
     let lock = identity::lock(path)?;
+    raise_open_files();
     check_columns(path, options)?;
     let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
     endless::check(path)?;

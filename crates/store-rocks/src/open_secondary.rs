@@ -16,6 +16,7 @@ use crate::error::OpenError;
 use crate::folder::{self, Folder};
 use crate::identity;
 use crate::latch::OnDrop;
+use crate::open_files::raise_open_files;
 use crate::open_still::{ALL_TABLES, open_tables};
 use crate::options::Options;
 use crate::scratch::{self, Scratch};
@@ -43,6 +44,7 @@ pub(crate) fn open_secondary(
     log_id: Uuid,
     released: Arc<OnDrop>,
 ) -> Result<Db, OpenError> {
+    raise_open_files();
     check_columns(path, options)?;
     let scratch = Scratch::new(scratch::READER, Some(path))?;
     let held = folder.held();

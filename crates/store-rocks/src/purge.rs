@@ -174,6 +174,14 @@ fn rewrite(db: &Db, names: &[&str], mut old: BTreeSet<String>) -> Result<(), Pur
     wait_for(&db.folder.held(), &old)
 }
 
+/// The same for what is no purge.
+pub(crate) fn check_background(db: &Db) -> Result<(), StoreFailure> {
+    match no_background_error(db) {
+        Err(PurgeError::Store(failure)) => Err(failure),
+        _ => Ok(()),
+    }
+}
+
 /// Stops where RocksDB could not bring its list of tables to the disk. It keeps the tables then that
 /// may be named there, but to set an option makes it forget that, and remove them: the log would
 /// not open any more.

@@ -8,7 +8,7 @@ use annals_event_log::store_support::{
 };
 use annals_event_log::{
     AppendError, Appended, BatchId, Blob, Digest, EncodedEvent, Expectation, Position, Prepared,
-    ReadError, Record, StreamName, Version,
+    ReadError, Record, StreamName, Version, check_clock,
 };
 use chrono::{DateTime, Utc};
 use rocksdb::WriteBatch;
@@ -195,6 +195,7 @@ impl<'a> Staging<'a> {
         if let Some(appended) = self.known(prepared)? {
             return Ok(appended);
         }
+        check_clock(self.now, self.tail.recorded_at)?;
         if let Some(link) = &prepared.link {
             self.chains.check(**link)?;
         }

@@ -14,7 +14,6 @@ use annals_event_log::store_support::RequestDigest;
 use annals_event_log::{
     AppendError, Appended, Blob, Position, Prepared, ReadError, Record, Watermark,
 };
-use chrono::Utc;
 use rocksdb::WriteBatch;
 
 use crate::db::Db;
@@ -323,7 +322,7 @@ pub(crate) struct Groups<'a> {
 impl Groups<'_> {
     /// Does all jobs, in one group or, where they are large, in several.
     fn run(&mut self, jobs: &mut Vec<Job>) {
-        self.staging.begin(Utc::now());
+        self.staging.begin(annals_event_log::now());
         for job in jobs.drain(..) {
             let (mut work, answer) = match job {
                 Job::Grouped(work, answer) => (work, answer),
@@ -348,7 +347,7 @@ impl Groups<'_> {
             }
             if self.staging.bytes() >= GROUP_BYTES {
                 self.commit();
-                self.staging.begin(Utc::now());
+                self.staging.begin(annals_event_log::now());
             }
         }
         self.commit();
@@ -358,12 +357,12 @@ impl Groups<'_> {
     /// Ends the group, has the job done, and begins another group.
     fn alone(&mut self, job: Alone) {
         self.commit();
-        self.staging.begin(Utc::now());
+        self.staging.begin(annals_event_log::now());
         match self.failed.get().cloned() {
             Some(failure) => job(Err(failure)),
             None => job(Ok(self)),
         }
-        self.staging.begin(Utc::now());
+        self.staging.begin(annals_event_log::now());
     }
 
     /// Has more work done between two groups, behind all that waits. It is done before the
@@ -461,8 +460,9 @@ impl Groups<'_> {
         let much = self.db.unflushed_bytes() >= FLUSH_BYTES || self.db.wal_files() >= FLUSH_FILES;
         if self.failed.get().is_none() && much {
             // Nothing depends on it: all of it is in the synced WAL.
-            if let Err(error) = self.db.flush() {
-                tracing::warn!(%error, "the tables were not written at close");
+            match self.db.flush() {
+                Ok(()) => self.db.merge_small_tables(),
+                Err(error) => tracing::warn!(%error, "the tables were not written at close"),
             }
         }
     }

@@ -16,12 +16,13 @@ use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::runtime::Builder;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::frame::{self, GREETING};
 use crate::message::{self, Answer, Call};
+use crate::room::{Room, Taken};
 
 /// Bytes of calls that the owner has not answered yet; one that is larger than what is left waits.
 const BYTES: usize = 384 * 1024 * 1024;
@@ -74,7 +75,7 @@ struct Outgoing {
 
 struct Waiting {
     answer: oneshot::Sender<Vec<u8>>,
-    _room: OwnedSemaphorePermit,
+    _room: Taken,
 }
 
 /// A connection to the owner; it ends with this.
@@ -83,7 +84,7 @@ pub(crate) struct Connection {
     process: u32,
     calls: Option<mpsc::UnboundedSender<Outgoing>>,
     numbers: AtomicU64,
-    room: Arc<Semaphore>,
+    room: Arc<Room>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -117,7 +118,7 @@ impl Connection {
             process,
             calls: Some(calls),
             numbers: AtomicU64::new(frame::PING + 1),
-            room: Arc::new(Semaphore::new(BYTES)),
+            room: Room::new(BYTES),
             thread: Some(thread),
         })
     }
@@ -146,10 +147,17 @@ impl Connection {
         let mut frame = frame.map_err(|_| CallError::Lost)?;
         let bytes = frame.len();
         frame::finish(&mut frame, number).map_err(|_| CallError::TooLarge { bytes })?;
-        let permits =
-            u32::try_from(bytes.max(frame::LEAST)).map_err(|_| CallError::TooLarge { bytes })?;
-        let room = Arc::clone(&self.room).acquire_many_owned(permits);
-        let room = room.await.map_err(|_| CallError::Lost)?;
+        let taken = bytes.max(frame::LEAST);
+        if taken > BYTES {
+            return Err(CallError::TooLarge { bytes });
+        }
+        let room = Arc::clone(&self.room).take(taken);
+        // A connection that has ended frees no more room.
+        let room = tokio::select! {
+            biased;
+            room = room => room,
+            () = self.ended() => return Err(CallError::Lost),
+        };
         let (answer, answered) = oneshot::channel();
         let waiting = Waiting {
             answer,
@@ -341,7 +349,7 @@ mod tests {
             process: 0,
             calls: Some(calls),
             numbers: AtomicU64::new(1),
-            room: Arc::new(Semaphore::new(BYTES)),
+            room: Room::new(BYTES),
             thread: None,
         };
         let call = Call::Checkpoint { model: "m".into() };

@@ -16,13 +16,17 @@ mod guest;
 mod linked;
 mod message;
 mod owner;
+mod owner_search;
 mod place;
 mod ports;
 mod purge;
+mod room;
 mod share_error;
 mod shared;
 mod sharing;
 mod stranger;
+mod sync;
+mod wal_age;
 
 pub use annals_files::User;
 pub use share_error::ShareError;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use annals_event_log::{EventLog, Link, Position, ReadModels, Row};
 use annals_files::User;
-use annals_store_rocks::RocksLog;
+use annals_store_rocks::{RocksLog, raise_open_files};
 use bytes::Bytes;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -28,6 +28,7 @@ use crate::message::{
 use crate::place::Place;
 use crate::purge::purge;
 use crate::sharing::Sharing;
+use crate::wal_age::WalAge;
 
 /// The most guests at a time.
 const GUESTS: usize = 1_000;
@@ -179,12 +180,14 @@ async fn serve(
     let room = Arc::new(Semaphore::new(guests()));
     let mut stop = stop.subscribe();
     let mut looks = tokio::time::interval(TO_LOOK);
+    let mut wal = WalAge::default();
     loop {
         let accepted = tokio::select! {
             _ = stop.wait_for(|stop| *stop != Stop::No) => break,
             accepted = listener.accept() => accepted,
             _ = looks.tick() => {
                 shared.look_who_may(place);
+                wal.look(&log);
                 match place.put_back().and_then(|it| it.map(UnixListener::from_std).transpose()) {
                     Ok(Some(again)) => listener = again,
                     Ok(None) => {}
@@ -399,21 +402,8 @@ fn closed<E>(_: E) -> io::Error {
 
 /// How many guests there may be: each takes a file, and the log needs most of those that may be open.
 fn guests() -> usize {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    // As many as the user may: a thousand guests are more than the usual limit of a shell.
-    let raised = Rlimit {
-        current: limit.maximum,
-        ..limit
-    };
-    let current = match setrlimit(Resource::Nofile, raised) {
-        Ok(()) => limit.maximum,
-        Err(_) => limit.current,
-    };
-    let files = current.map_or(usize::MAX, |files| {
-        usize::try_from(files).unwrap_or(usize::MAX)
-    });
-    GUESTS.min(files / 4)
+    // A thousand guests are more than the usual limit of a shell.
+    GUESTS.min(raise_open_files() / 4)
 }
 
 /// The frame of an answer. One that is too large says so instead.

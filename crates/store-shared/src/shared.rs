@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::guest::{CallError, ConnectError, Connection};
 use crate::message::{Answer, Call};
 use crate::owner::Serving;
+use crate::owner_search::{OwnerSearch, Plan};
 use crate::share_error::{ShareError, unusable_owner};
 use crate::stranger::Stranger;
 
@@ -41,10 +42,27 @@ pub(crate) struct Inner {
     options: Options,
     pub(crate) log_id: Uuid,
     role: RwLock<Role>,
-    /// Held by the thread that looks for the owner.
-    finding: tokio::sync::Mutex<()>,
+    search: Arc<OwnerSearch<FoundRole>>,
     closed: AtomicBool,
 }
+
+/// The outcome of a search for the owner, for all callers that wait for it.
+type FoundRole = Result<Role, SearchFailure>;
+
+/// Why a search found no owner.
+#[derive(Clone)]
+enum SearchFailure {
+    /// The log was closed meanwhile.
+    Closed,
+    /// Another log than the one that was opened is at the path.
+    Moved,
+    Failed(Arc<ShareError>),
+}
+
+/// A search's failure as the source of an error that each of its callers gets.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+struct SharedFailure(Arc<ShareError>);
 
 /// What this process is to the log.
 #[derive(Clone)]
@@ -182,7 +200,7 @@ impl SharedLog {
             options: options.clone(),
             log_id: role.log().log_id(),
             role: RwLock::new(role),
-            finding: tokio::sync::Mutex::default(),
+            search: OwnerSearch::new(),
             closed: AtomicBool::new(false),
         };
         Ok(SharedLog {
@@ -261,25 +279,51 @@ impl Inner {
     }
 
     /// What this process is after the connection to the owner was lost: the owner, or the guest of another one.
-    pub(crate) async fn after(&self, lost: &Arc<Visit>) -> Result<Role, ReadError> {
-        let _turn = unpaused(self.finding.lock()).await;
-        let role = self.role();
-        // Another caller has found it while this one waited.
-        if !role.is_visit(lost) {
-            return Ok(role);
-        }
-        if self.is_closed() {
-            return Err(ReadError::Closed);
-        }
-        let (path, options) = (self.path.clone(), self.options.clone());
-        let reader = Arc::clone(&lost.reader);
-        let log_id = self.log_id;
-        let finding = off_thread(move || find(&path, &options, Some(reader), PATIENCE));
-        let role = finding.await??;
-        if role.log().log_id() != log_id {
-            return Err(ReadError::Moved {
+    ///
+    /// The role is taken by the thread that finds it: a caller that is dropped, or is not polled any more, delays no
+    /// other one.
+    pub(crate) async fn after(self: &Arc<Self>, lost: &Arc<Visit>) -> Result<Role, ReadError> {
+        let plan = || {
+            let role = self.role();
+            // Another caller has found it meanwhile.
+            if !role.is_visit(lost) {
+                return Plan::Known(Ok(role));
+            }
+            if self.is_closed() {
+                return Plan::Known(Err(SearchFailure::Closed));
+            }
+            let (inner, reader) = (Arc::downgrade(self), Arc::clone(&lost.reader));
+            let (path, options) = (self.path.clone(), self.options.clone());
+            Plan::Search(move || {
+                let found = find(&path, &options, Some(reader), PATIENCE);
+                let role = found.map_err(|error| SearchFailure::Failed(Arc::new(error)))?;
+                match inner.upgrade() {
+                    Some(inner) => inner.take_role(role),
+                    None => Err(SearchFailure::Closed),
+                }
+            })
+        };
+        let found = self.search.outcome(plan).await;
+        let found = found.map_err(|error| ReadError::Unavailable {
+            source: Box::new(error),
+        })?;
+        // The thread was lost.
+        let found = found.unwrap_or(Err(SearchFailure::Closed));
+        found.map_err(|failure| match failure {
+            SearchFailure::Closed => ReadError::Closed,
+            SearchFailure::Moved => ReadError::Moved {
                 place: self.path.display().to_string(),
-            });
+            },
+            SearchFailure::Failed(error) => ReadError::Unavailable {
+                source: Box::new(SharedFailure(error)),
+            },
+        })
+    }
+
+    /// Takes a role that was found, if it is one in the same log.
+    fn take_role(&self, role: Role) -> FoundRole {
+        if role.log().log_id() != self.log_id {
+            return Err(SearchFailure::Moved);
         }
         *self.role.write().unwrap_or_else(PoisonError::into_inner) = role.clone();
         Ok(role)
@@ -287,8 +331,8 @@ impl Inner {
 
     pub(crate) async fn close(&self) {
         self.closed.store(true, Ordering::Release);
-        // One who finds the owner just now does so first.
-        let _turn = unpaused(self.finding.lock()).await;
+        // A search that is under way takes its role first, and none starts after it.
+        self.search.idle().await;
         match self.role() {
             Role::Owner(owned) => {
                 let ending = Arc::clone(&owned);

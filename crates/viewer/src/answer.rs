@@ -78,7 +78,7 @@ impl Asked {
             "/inbox" => None,
             // Costs are kept by the quarter of an hour in which something was used, not by positions.
             "/costs" if self.params.get("until").is_some() => Some(self.with(&[])),
-            "/costs" => Some(self.with(&[("until", &next_quarter(Utc::now()))])),
+            "/costs" => Some(self.with(&[("until", &next_quarter(annals::event_log::now()))])),
             _ => Some(self.with(&[("at", &self.moment.position.to_string())])),
         }
     }

@@ -6,13 +6,13 @@ use crate::BatchOutcome;
 use crate::batch::Batch;
 
 /// A batch that was given, and where its outcome is written to.
-pub(super) struct Given {
-    pub(super) batch: Batch,
-    pub(super) appended: Arc<OnceLock<BatchOutcome>>,
+pub(crate) struct Given {
+    pub(crate) batch: Batch,
+    pub(crate) appended: Arc<OnceLock<BatchOutcome>>,
 }
 
 impl Given {
-    pub(super) fn has_arrived(&self, outcome: impl FnOnce(&Batch) -> BatchOutcome) {
+    pub(crate) fn has_arrived(&self, outcome: impl FnOnce(&Batch) -> BatchOutcome) {
         // It is not needed where its caller has dropped it.
         if Arc::strong_count(&self.appended) > 1 {
             let _ = self.appended.set(outcome(&self.batch));

@@ -1,13 +1,18 @@
 //! Appends on their way to the log, in the order in which they were given to it.
+//!
+//! Every append that is on its way is polled while the writer waits for anything: a store may need that to bring a
+//! younger one to its end before an older one.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-use annals_event_log::{Append, AppendError, Appended, Link, Store};
+use annals_event_log::{AppendError, Appended};
 use futures::future::BoxFuture;
+use futures::stream::{FuturesOrdered, StreamExt};
 use futures::task::AtomicWaker;
 use uuid::Uuid;
 
@@ -18,74 +23,98 @@ use super::given::Given;
 const BATCHES: usize = 256;
 /// Bytes on their way beyond which no further batch is given to the log.
 const BYTES: usize = 4 * 1024 * 1024;
-/// What the log says of an append.
-pub(super) type Answer = Result<Appended, AppendError>;
+/// The log's answer to an append.
+pub(crate) type Answer = Result<Appended, AppendError>;
 
 /// An append that the log has not answered yet.
-pub(super) type Pending = BoxFuture<'static, Answer>;
+pub(crate) type Pending = BoxFuture<'static, Answer>;
 
 /// A batch on its way.
-pub(super) struct OnItsWay {
-    pub(super) given: Given,
+pub(crate) struct OnItsWay {
+    pub(crate) given: Given,
     /// Counted from the first that its writer was given.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// The epoch that it was decided in.
-    pub(super) epoch: u64,
-    pub(super) touched: Touched,
-    pub(super) bytes: usize,
-    pub(super) append: Pending,
+    pub(crate) epoch: u64,
+    pub(crate) touched: Touched,
+    pub(crate) bytes: usize,
 }
 
 /// The batches on their way, the oldest first.
 #[derive(Default)]
-pub(super) struct Line {
+pub(crate) struct Line {
     waiting: VecDeque<OnItsWay>,
+    appends: FuturesOrdered<Pending>,
+    /// The answers to the oldest of them, as far as they came while something else was waited for.
+    answers: VecDeque<Answer>,
     bytes: usize,
 }
 
 impl Line {
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.waiting.len() >= BATCHES || self.bytes >= BYTES
     }
 
-    pub(super) fn has(&self, key: Uuid) -> bool {
+    pub(crate) fn has(&self, key: Uuid) -> bool {
         let mut waiting = self.waiting.iter();
         waiting.any(|it| it.given.batch.key() == Some(key))
     }
 
-    pub(super) fn push(&mut self, next: OnItsWay) {
+    /// Adds a batch and its append, which was handed over.
+    pub(crate) fn push(&mut self, next: OnItsWay, append: Pending) {
         self.bytes = self.bytes.saturating_add(next.bytes);
         self.waiting.push_back(next);
+        self.appends.push_back(append);
     }
 
     /// The oldest batch with its answer, if it has come.
-    pub(super) fn answered(&mut self) -> Option<(OnItsWay, Answer)> {
-        match self.poll_oldest(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(answered) => answered,
-            Poll::Pending => None,
-        }
+    pub(crate) fn answered(&mut self) -> Option<(OnItsWay, Answer)> {
+        self.poll_all(&mut Context::from_waker(Waker::noop()));
+        self.take_oldest()
     }
 
     /// Waits for the answer to the oldest batch; `None` if there is none.
-    pub(super) async fn oldest(&mut self) -> Option<(OnItsWay, Answer)> {
-        poll_fn(|context| self.poll_oldest(context)).await
+    pub(crate) async fn oldest(&mut self) -> Option<(OnItsWay, Answer)> {
+        poll_fn(|context| {
+            self.poll_all(context);
+            match self.take_oldest() {
+                Some(answered) => Poll::Ready(Some(answered)),
+                None if self.is_empty() => Poll::Ready(None),
+                None => Poll::Pending,
+            }
+        })
+        .await
     }
 
-    fn poll_oldest(&mut self, context: &mut Context<'_>) -> Poll<Option<(OnItsWay, Answer)>> {
-        let Some(oldest) = self.waiting.front_mut() else {
-            return Poll::Ready(None);
-        };
-        let Poll::Ready(answer) = oldest.append.as_mut().poll(context) else {
-            return Poll::Pending;
-        };
-        let oldest = self.waiting.pop_front();
-        let bytes = oldest.as_ref().map_or(0, |oldest| oldest.bytes);
-        self.bytes = self.bytes.saturating_sub(bytes);
-        Poll::Ready(oldest.map(|oldest| (oldest, answer)))
+    /// Waits for something else, and polls the appends meanwhile.
+    pub(crate) async fn beside<F: Future>(&mut self, work: F) -> F::Output {
+        let mut work = pin!(work);
+        poll_fn(|context| {
+            if let Poll::Ready(done) = work.as_mut().poll(context) {
+                return Poll::Ready(done);
+            }
+            self.poll_all(context);
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Polls every append that was woken.
+    fn poll_all(&mut self, context: &mut Context<'_>) {
+        while let Poll::Ready(Some(answer)) = self.appends.poll_next_unpin(context) {
+            self.answers.push_back(answer);
+        }
+    }
+
+    fn take_oldest(&mut self) -> Option<(OnItsWay, Answer)> {
+        let answer = self.answers.pop_front()?;
+        let oldest = self.waiting.pop_front()?;
+        self.bytes = self.bytes.saturating_sub(oldest.bytes);
+        Some((oldest, answer))
     }
 }
 
@@ -95,9 +124,7 @@ impl Line {
 /// small; a larger one is encoded on another thread first, and gets in line when it is polled
 /// again after that. Nothing but speed rests on it: were the next one in line before it, its chain
 /// would be broken there.
-pub(super) async fn hand_over(log: Arc<dyn Store>, append: Append, link: Link) -> HandedOver {
-    let is_small = append.is_small();
-    let mut append: Pending = Box::pin(async move { log.append_linked(append, link).await });
+pub(crate) async fn hand_over(mut append: Pending, is_small: bool) -> HandedOver {
     if is_small {
         return match append
             .as_mut()
@@ -129,7 +156,7 @@ pub(super) async fn hand_over(log: Arc<dyn Store>, append: Append, link: Link) -
 }
 
 /// What became of an append that was given to the log.
-pub(super) enum HandedOver {
+pub(crate) enum HandedOver {
     Answered(Answer),
     Waits(Pending),
 }

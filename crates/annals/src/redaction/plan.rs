@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use annals_domain::redaction::{Redacted, RemovedPieces};
 use annals_domain::{Emitted, Kind, Pieces, StreamRef, Timestamp};
 use annals_event_log::{Digest, PiecesOf, Position, Redaction};
-use chrono::Utc;
 use uuid::Uuid;
 
 use super::error::RedactionError;
@@ -85,7 +84,9 @@ impl Plan {
     /// other. A blob goes with the last of its references, so that what was done is complete after
     /// each redaction: the same search finds the rest.
     pub(super) fn steps(self, request: &RedactRequest) -> Result<Vec<Step>, RedactionError> {
-        let at = request.at.unwrap_or_else(|| Timestamp::from(Utc::now()));
+        let at = request
+            .at
+            .unwrap_or_else(|| Timestamp::from(annals_event_log::now()));
         let events = self.events.into_iter();
         let units = events.flat_map(|(stream, events)| {
             let parts = parts(events).into_iter();
@@ -161,7 +162,7 @@ fn step(
             event: event.in_stream(stream.kind),
             pieces,
         };
-        prepared.add(&emitted, Uuid::now_v7(), at, &request.actor)?;
+        prepared.add(&emitted, annals_event_log::new_id(), at, &request.actor)?;
     }
     removed.sort_by_key(|of: &PiecesOf| of.position);
     let redaction = Redaction {

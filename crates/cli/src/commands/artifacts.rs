@@ -16,7 +16,7 @@ pub(crate) async fn run(args: &Verify, context: &mut Context) -> Result<(), CliE
     let check = ArtifactCheck {
         files: args.files.clone(),
         repository: args.repo.clone(),
-        now: chrono::Utc::now().into(),
+        now: annals::event_log::now().into(),
     };
     let report = check_artifacts(&annals, &check).await;
     let report = report?;

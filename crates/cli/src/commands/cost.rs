@@ -47,7 +47,7 @@ async fn query(
     prices: Option<PriceTable>,
     annals: &Annals,
 ) -> Result<CostQuery, CliError> {
-    let now = Timestamp::from(chrono::Utc::now());
+    let now = Timestamp::from(annals::event_log::now());
     let of = match &args.id {
         Some(id) => Some(annals.resolve(id).await?.id),
         None => None,

@@ -10,10 +10,8 @@ use std::time::{Duration, Instant};
 use annals::domain::Timestamp;
 use annals_live::hook::{Hook, HookAgent, LARGEST};
 use annals_live::{Became, HookRun, Input, Settings};
-use chrono::Utc;
 use rustix::process::Signal;
 use serde_json::Value;
-use uuid::Uuid;
 
 use crate::cli::{Hook as Args, RunHook};
 use crate::context::Context;
@@ -60,7 +58,10 @@ fn record(agent: HookAgent, args: &RunHook, context: &mut Context) -> Result<(),
         context,
     );
     let ruling = ruled.as_ref().ok().cloned().flatten();
-    let named = (Uuid::now_v7(), Timestamp::from(Utc::now()));
+    let named = (
+        annals::event_log::new_id(),
+        Timestamp::from(annals::event_log::now()),
+    );
     let settings = Settings::within(agent, &bytes, &secrets, longest / 8);
     let hook = Hook::new(agent, named, bytes, left_out, &secrets)
         .with_ruling(ruling)

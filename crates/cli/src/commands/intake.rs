@@ -85,7 +85,7 @@ async fn submitted(
         Some(refined) => Some(intent(annals, refined).await?),
         None => None,
     };
-    let id = IntentId(Uuid::now_v7());
+    let id = IntentId(annals::event_log::new_id());
     let command = proposal
         .with_id(id)
         .with_work_type(args.work_type.clone())

@@ -36,7 +36,7 @@ async fn observed(
     for object in &args.about {
         about.push(annals.resolve(object).await?.id);
     }
-    let id = Uuid::now_v7();
+    let id = annals::event_log::new_id();
     let command = RecordObservation::new(args.kind, text)
         .with_id(ObservationId(id))
         .with_evidence(args.evidence.clone())

@@ -268,11 +268,11 @@ async fn expired(annals: &Annals, view: &ObjectView, at: At) -> Result<Vec<Expir
         return Ok(Vec::new());
     }
     let now = match at {
-        At::Now => Timestamp::from(chrono::Utc::now()),
+        At::Now => Timestamp::from(annals::event_log::now()),
         At::Recorded(time) | At::Occurred(time) => time,
         At::Position(position) => match annals.contents().record(position).await? {
             Some(record) => record.recorded_at().into(),
-            None => Timestamp::from(chrono::Utc::now()),
+            None => Timestamp::from(annals::event_log::now()),
         },
     };
     let expired = artifacts.into_iter().filter_map(|(field, one)| {

@@ -32,6 +32,7 @@ fn the_doctor_finds_a_log_well() {
         "end",
         "opens",
         "tree",
+        "clock",
         "settings",
         "content",
     ] {

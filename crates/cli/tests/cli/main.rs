@@ -44,6 +44,7 @@ mod lists;
 mod log;
 mod observations;
 mod on_terminal;
+mod owners_that_go;
 mod past;
 mod places;
 mod postgres;

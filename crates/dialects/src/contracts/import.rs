@@ -18,7 +18,6 @@ use annals::domain::{
 use annals::projections::session_replay::IMPORTER;
 use annals::{Annals, ExecuteError, LoadError, RecordedEvent};
 use annals_event_log::{AppendError, IdSecret, Version};
-use chrono::Utc;
 use futures::StreamExt;
 use uuid::Uuid;
 
@@ -71,7 +70,7 @@ pub async fn import(
         secret: secret.map_err(LoadError::from)?,
         secrets,
         actor: ActorRef::new(ActorKind::System, IMPORTER),
-        at: Utc::now().into(),
+        at: annals_event_log::now().into(),
         file,
         report: ImportReport {
             source: format!("contracts {}", path.display()),

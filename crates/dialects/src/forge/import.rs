@@ -20,7 +20,6 @@ use annals::domain::intent::ListedType;
 use annals::domain::settings::{self, Setting};
 use annals::domain::{ActorKind, ActorRef, IntentId, Kind, StreamRef, TaskId};
 use annals::{Annals, ExecuteError, LoadError};
-use chrono::Utc;
 use derive_new::new;
 use derive_setters::Setters;
 
@@ -265,7 +264,7 @@ impl<'a> Import<'a> {
             ids: Ids::of(annals).await?,
             taking: Taking {
                 actor,
-                at: Utc::now().into(),
+                at: annals_event_log::now().into(),
             },
             report,
             counts: Counts::default(),

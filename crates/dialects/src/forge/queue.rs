@@ -7,7 +7,6 @@ use annals::domain::{Emitted, StreamRef};
 use annals::event_log::{AppendError, Version};
 use annals::wire::stream_name;
 use annals::{Annals, ExecuteError, RecordedEvent};
-use uuid::Uuid;
 
 use super::facts::Taking;
 use super::folder::ForgeFolderError;
@@ -149,7 +148,7 @@ impl<'a, T> Queue<'a, T> {
         for event in events {
             *counts.entry(event.stream).or_default() += 1;
             recorded.push(RecordedEvent {
-                id: Uuid::now_v7(),
+                id: annals_event_log::new_id(),
                 at: self.taking.at,
                 emitted: event.clone(),
             });

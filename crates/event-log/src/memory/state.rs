@@ -11,7 +11,7 @@ use crate::store_support::{
 use crate::tree::{Frontier, LEVELS, STEP, leaf};
 use crate::{
     AppendError, Appended, BatchId, BatchStatus, Blob, Digest, EncodedEvent, Expectation, IdSecret,
-    PiecesOf, Position, Prepared, Record, RedactError, Redaction, StreamName, Version,
+    PiecesOf, Position, Prepared, Record, RedactError, Redaction, StreamName, Version, check_clock,
 };
 
 /// The records and the indexes over them. A position is an index plus one; the
@@ -216,7 +216,9 @@ impl State {
         batch: BatchId,
     ) -> Result<Vec<Record>, AppendError> {
         // A clock that was set back must not turn the order of times around.
-        let recorded_at = Utc::now().max(self.last_recorded_at);
+        let now = crate::now();
+        check_clock(now, self.last_recorded_at)?;
+        let recorded_at = now.max(self.last_recorded_at);
         let mut heads = Heads {
             state: self,
             staged: HashMap::new(),

@@ -158,6 +158,7 @@ impl Catalogue {
         })
     }
 
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
     async fn compare(
         &self,
         log: &dyn Store,

@@ -324,6 +324,28 @@ impl RocksLog {
         aside::put_back(path, aside)
     }
 
+    /// Bytes of the write-ahead logs, which each process that opens the log beside this one reads; `None` where this is
+    /// not the process that writes.
+    pub fn wal_bytes(&self) -> Option<u64> {
+        match &self.inner.access {
+            Access::Write(_) => self.inner.db().ok().map(|db| db.wal_bytes()),
+            Access::Follow(_) => None,
+        }
+    }
+
+    /// Begins to write what is in memory to tables, and does not wait until it is there. All of it is in the synced
+    /// write-ahead log already, which is shorter then. Blocks where a flush is under way.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn begin_flush(&self) -> Result<(), ReadError> {
+        if let Access::Follow(_) = &self.inner.access {
+            return Ok(());
+        }
+        let db = self.inner.db()?;
+        db.begin_flush().map_err(|error| db.read_error(&error))
+    }
+
     /// Rewrites all tables in their smallest form. Blocks.
     pub fn compact(&self) {
         if matches!(self.inner.access, Access::Follow(_)) {

@@ -13,6 +13,7 @@ mod blobs;
 mod chunks;
 mod collect;
 mod conformance;
+mod few_files;
 mod flips;
 mod folder;
 mod opening;

@@ -45,6 +45,7 @@ pub(crate) enum AppendFailure {
     Closed,
     Unavailable(String),
     Corrupt(String),
+    Clock(String),
 }
 
 impl From<AppendError> for AppendFailure {
@@ -93,6 +94,7 @@ impl From<AppendError> for AppendFailure {
             AppendError::ReadOnly => AppendFailure::ReadOnly,
             AppendError::Closed => AppendFailure::Closed,
             AppendError::Corrupt { reason } => AppendFailure::Corrupt(reason),
+            AppendError::Clock { reason } => AppendFailure::Clock(reason),
             AppendError::Unavailable { source } => AppendFailure::Unavailable(source.to_string()),
             // One that was added since says so by its text.
             other => AppendFailure::Unavailable(other.to_string()),
@@ -157,6 +159,7 @@ impl AppendFailure {
             AppendFailure::Closed => AppendError::Closed,
             AppendFailure::Unavailable(reason) => unavailable(Told(reason)),
             AppendFailure::Corrupt(reason) => AppendError::Corrupt { reason },
+            AppendFailure::Clock(reason) => AppendError::Clock { reason },
         }
     }
 }

@@ -14,6 +14,7 @@ use annals_store_rocks::RocksLog;
 use annals_store_shared::SharedLog;
 use bytes::Bytes;
 use chrono::DateTime;
+use futures::FutureExt;
 use futures::executor::block_on;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -102,6 +103,58 @@ fn the_next_guest_that_writes_becomes_the_owner() {
         Position(2)
     );
     drop(owner);
+}
+
+/// As a bulk writer leaves its younger appends, or a stream what it has begun ahead.
+#[test]
+fn an_append_that_is_not_polled_any_more_keeps_no_other_one_waiting() {
+    let (_home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    let guest = SharedLog::open(&path, &options()).unwrap();
+    block_on(owner.close());
+    // One of them finds that the connection has ended, and looks for the next owner.
+    let mut left = Vec::new();
+    for _ in 0..50 {
+        let mut append = Box::pin(guest.append(append(Uuid::new_v4())));
+        assert!((&mut append).now_or_never().is_none());
+        left.push(append);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let (done, waiting) = std::sync::mpsc::channel();
+    let other = guest.clone();
+    let waits = std::thread::spawn(move || {
+        let appended = block_on(other.append(append(Uuid::new_v4())));
+        done.send(appended.is_ok()).unwrap();
+    });
+    let is_done = waiting.recv_timeout(Duration::from_secs(120));
+    assert_eq!(is_done, Ok(true), "it hangs");
+    waits.join().unwrap();
+    drop(left);
+    assert!(guest.is_owner());
+    block_on(guest.close());
+}
+
+#[test]
+fn an_owner_that_stays_keeps_its_write_ahead_log_short() {
+    let (_home, path) = home();
+    let owner = SharedLog::create(&path, &options()).unwrap();
+    for _ in 0..6 {
+        let blob = Blob::new(Uuid::new_v4().to_string().repeat(30_000).into_bytes());
+        let content = vec![Content::Blob {
+            salt: [1; 16],
+            digest: blob.digest(),
+            size: blob.bytes().len() as u64,
+        }];
+        let append = append_of(Uuid::new_v4(), "test-1", content, vec![blob]);
+        block_on(owner.append(append)).unwrap();
+    }
+    let log = owner.rocks();
+    let begun = Instant::now();
+    while log.wal_bytes().unwrap() > 2 * 1024 * 1024 {
+        assert!(begun.elapsed() < Duration::from_secs(120), "it never is");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(batches(&owner).len(), 6);
 }
 
 #[test]

@@ -82,7 +82,7 @@ async fn query(params: &Params, annals: &Annals) -> Result<CostQuery, Problem> {
             .parse()
             .map_err(|error| Problem::invalid(format!("invalid zone: {error}")))?,
     };
-    let now = Timestamp::from(chrono::Utc::now());
+    let now = Timestamp::from(annals::event_log::now());
     let time = |name: &str, is_end: bool| match params.get(name) {
         None => Ok(None),
         Some(text) => {

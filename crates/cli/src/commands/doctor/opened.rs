@@ -1,9 +1,11 @@
 //! What a log says of itself when it is open.
 
+use annals::domain::Timestamp;
 use annals::domain::settings::{Setting, State as Settings};
-use annals::event_log::{Epoch, ReadError, SUBSCRIPTIONS, tree};
+use annals::event_log::{Epoch, ReadError, SUBSCRIPTIONS, check_clock, record_at, tree};
 use annals::projections::{Catalogue, CatalogueReport};
 use annals::{Annals, OpenError};
+use chrono::{DateTime, TimeDelta};
 
 use super::files::RESTORE;
 use super::{Check, State};
@@ -11,6 +13,9 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{bytes, counted};
 use crate::progress;
+
+/// Clocks of machines differ by so much.
+const SKEW: TimeDelta = TimeDelta::minutes(5);
 
 /// All checks of the log as readers see it.
 /// `is_damaged` says that the files' checks have found damage, with what to do.
@@ -24,6 +29,7 @@ pub(super) async fn checks(context: &Context, deep: bool, is_damaged: bool) -> V
         Check::new("opens", State::Ok, what),
         check("tree", hashes(&annals).await),
         check("catalogue", catalogue(&annals).await),
+        check("clock", clock(&annals).await),
         check("settings", settings(&annals).await),
         check("redaction", redaction(&annals).await),
     ];
@@ -109,6 +115,33 @@ async fn catalogue(annals: &Annals) -> Result<Check, CliError> {
             check(State::Note, what).remedy("the next command that writes brings them up to date")
         }
     })
+}
+
+/// Whether the clock fits the times in the log, which never decrease.
+async fn clock(annals: &Annals) -> Result<Check, CliError> {
+    let check = |state, what: String| Check::new("clock", state, what);
+    let log = annals.log().as_ref();
+    let now = annals::event_log::now();
+    let last = match record_at(log, annals.position()).await? {
+        Some(last) => last.recorded_at(),
+        None => DateTime::UNIX_EPOCH,
+    };
+    if let Err(error) = check_clock(now, last) {
+        return Ok(check(State::Note, error.to_string())
+            .remedy("set the machine's clock: nothing is recorded before that"));
+    }
+    let ahead = last - now;
+    if ahead <= SKEW {
+        return Ok(check(State::Ok, "no event is ahead of it".into()));
+    }
+    let what = format!(
+        "the last event was recorded at {}, {} ahead of the clock: later events get the same time until then",
+        Timestamp::from(last),
+        counted(ahead.num_minutes().unsigned_abs(), "minute", "minutes"),
+    );
+    let remedy =
+        "their order is right, as it follows from positions; if the clock is wrong now, set it";
+    Ok(check(State::Note, what).remedy(remedy))
 }
 
 /// Which settings were changed.
