@@ -10,10 +10,11 @@
 //! In JSON it looks into every string as its reader will see it, keys too, and the
 //! text stays the same JSON but for the markers.
 //!
-//! It finds what it has a pattern for, as it is written: not what is encoded, encrypted
-//! or cut in pieces.
+//! It finds what it has a pattern for, as it is written or as the base64 of a text; not what is
+//! encrypted or cut in pieces.
 
 mod check;
+mod encoded;
 mod json;
 mod key;
 mod key_file;
@@ -108,6 +109,9 @@ struct Set {
     /// The patterns' hints, and last [`ESCAPED`]; none if they cannot be searched
     /// for at once, so that every pattern is.
     hints: Option<RegexSet>,
+    /// Patterns for which a key is a label, and what such a key has.
+    labelled: Vec<usize>,
+    keys: Option<RegexSet>,
     markers: Vec<String>,
 }
 
@@ -147,8 +151,13 @@ impl Secrets {
     fn of(patterns: Vec<Pattern>) -> Secrets {
         let hints = patterns.iter().map(|pattern| pattern.hint.as_ref());
         let marker = |pattern: &Pattern| format!("{MARKER}{}]", pattern.kind);
+        let by_label = |(index, pattern): (usize, &Pattern)| pattern.by_label.then_some(index);
+        let labelled = patterns.iter().enumerate().filter_map(by_label).collect();
+        let keys = patterns.iter().filter(|pattern| pattern.by_label);
         Secrets(Arc::new(Set {
             hints: hint_set(hints.chain([ESCAPED])),
+            labelled,
+            keys: hint_set(keys.map(|pattern| pattern.key.as_ref())),
             markers: patterns.iter().map(marker).collect(),
             patterns,
         }))
@@ -188,7 +197,8 @@ impl Secrets {
     /// The same for a value that has a key, which may say what it is.
     pub(crate) fn redact_value<'t>(&self, key: &str, text: &'t str) -> Redacted<Cow<'t, str>> {
         let mut candidates = self.candidates(text.as_bytes());
-        candidates.extend(self.candidates(key.as_bytes()));
+        // As a label that a value follows.
+        candidates.extend(self.candidates(format!("{key}\": \"").as_bytes()));
         candidates.sort_unstable();
         candidates.dedup();
         let mut spans = self.find_all(&candidates, text.as_bytes());
@@ -331,18 +341,45 @@ impl Secrets {
             }));
             spans = joined(spans);
         }
+        let encoded = encoded::texts(text);
+        if !encoded.is_empty() {
+            spans.extend(encoded.iter().filter_map(|part| self.encoded(part)));
+            spans = joined(spans);
+        }
         spans
+    }
+
+    /// The whole of an encoded text that has a secret; it is named after the first one.
+    fn encoded(&self, part: &encoded::Encoded) -> Option<Span> {
+        let found = self.find(&self.candidates(&part.text), &part.text);
+        let pattern = found.first()?.pattern;
+        Some(Span {
+            start: part.start,
+            end: part.end,
+            pattern,
+        })
     }
 
     /// Where a value has secrets that its key is the label of. `scheme` is a word before it, such as
     /// `Bearer`.
     fn behind(&self, candidates: &[usize], key: &str, scheme: &str, value: &str) -> Vec<Span> {
-        let is_labelled = |index: &usize| {
-            let pattern = self.0.patterns.get(*index);
-            pattern.is_some_and(|pattern| pattern.by_label)
+        let is_labelled = |index: &&usize| self.0.labelled.binary_search(index).is_ok();
+        if key.is_empty() || !candidates.iter().any(|index| is_labelled(&index)) {
+            return Vec::new();
+        }
+        let labelled: Vec<usize> = match &self.0.keys {
+            Some(keys) => {
+                let found = keys.matches(key.as_bytes()).into_iter();
+                found.filter_map(|at| self.0.labelled.get(at).copied()).collect()
+            }
+            None => self.0.labelled.clone(),
         };
-        let labelled: Vec<usize> = candidates.iter().copied().filter(is_labelled).collect();
-        if labelled.is_empty() || key.is_empty() {
+        let labelled: Vec<usize> = candidates
+            .iter()
+            .copied()
+            .filter(|index| labelled.contains(index))
+            .collect();
+        if labelled.is_empty() {
             return Vec::new();
         }
         let space = if scheme.is_empty() { "" } else { " " };

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 
 use super::key::KeyLines;
 use super::{
-    Hit, Redacted, Secrets, Span, joined, lines, until_nothing_is_found, untouched, veiled,
+    Hit, Redacted, Secrets, Span, encoded, joined, lines, until_nothing_is_found, untouched,
+    veiled,
 };
 
 /// How deep JSON within JSON is looked through.
@@ -41,7 +42,11 @@ impl Secrets {
     /// without escapes. From the first byte that is not JSON on, the text is left as it is.
     pub fn redact_json<'t>(&self, text: &'t str) -> Redacted<Cow<'t, str>> {
         match self.candidates_in_json(text.as_bytes()) {
-            candidates if candidates.is_empty() && !veiled::may_be(text.as_bytes()) => {
+            candidates
+                if candidates.is_empty()
+                    && !veiled::may_be(text.as_bytes())
+                    && !encoded::may_be(text.as_bytes()) =>
+            {
                 untouched(Cow::Borrowed(text))
             }
             candidates => until_nothing_is_found(text, |text| redact(self, &candidates, text)),

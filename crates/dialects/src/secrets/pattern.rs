@@ -15,6 +15,9 @@ const GROUP: &str = "secret";
 /// What patterns without a name are called.
 const UNNAMED: &str = "custom";
 
+/// The bytes of a name that are looked at before a label.
+const MOST_NAME: usize = 40;
+
 /// Texts of no secret. What matches one of them matches nearly everything.
 const ORDINARY: [&str; 7] = ["a", "0", " ", "the", "main", "2026", "README.md"];
 
@@ -83,7 +86,13 @@ pub(super) struct Pattern {
     finds_keys: bool,
     /// Whether a key of JSON or YAML may be its label.
     pub(super) by_label: bool,
+    /// What such a key must have.
+    pub(super) key: Arc<str>,
     regex: Arc<str>,
+    /// The part of a text that is searched; the whole without one.
+    region: Option<Arc<str>>,
+    /// What a match must not have.
+    except: Option<Arc<str>>,
     /// Made when a text has the hint: most imports need few of the set.
     searched: OnceLock<Option<Searched>>,
 }
@@ -94,14 +103,61 @@ struct Searched {
     regex: Regex,
     /// The number of the group that goes.
     group: usize,
+    region: Option<Regex>,
+    except: Option<Regex>,
 }
 
 impl Searched {
     fn of(regex: Regex) -> Searched {
         let mut names = regex.capture_names();
         let group = names.position(|name| name == Some(GROUP)).unwrap_or(0);
-        Searched { regex, group }
+        Searched {
+            regex,
+            group,
+            region: None,
+            except: None,
+        }
     }
+
+    /// Where secrets are in a text that pass the check.
+    fn find(&self, check: Check, text: &[u8]) -> Vec<(usize, usize)> {
+        let (mut found, mut at) = (Vec::new(), 0);
+        while let Some(captures) = self.regex.captures_at(text, at) {
+            let whole = captures.get(0);
+            // A group that took no part: the whole is the secret.
+            let Some(secret) = captures.get(self.group).or(whole) else {
+                break;
+            };
+            let behind = text.get(secret.end()..).unwrap_or_default();
+            let is_excepted = |except: &Regex| {
+                let begun = whole.map_or(secret.start(), |whole| whole.start());
+                let start = begun - name_before(text.get(..begun).unwrap_or_default());
+                except.is_match(text.get(start..secret.start()).unwrap_or_default())
+            };
+            if !secret.is_empty()
+                && check.accepts(secret.as_bytes(), behind)
+                && !self.except.as_ref().is_some_and(is_excepted)
+            {
+                found.push((secret.start(), secret.end()));
+            }
+            // What is behind a secret may be what is before the next one. An
+            // empty match is stepped over.
+            at = secret
+                .end()
+                .max(whole.map_or(at, |whole| whole.start() + 1));
+            if at > text.len() {
+                break;
+            }
+        }
+        found
+    }
+}
+
+/// The length of the beginning of a name at the end of a text, whose end is a label.
+fn name_before(text: &[u8]) -> usize {
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(byte);
+    let before = text.iter().rev().take(MOST_NAME);
+    before.take_while(is_name).count()
 }
 
 impl PartialEq for Pattern {
@@ -151,7 +207,10 @@ impl Pattern {
             check: rule.check,
             finds_keys: rule.private_key,
             by_label: rule.has_label(),
+            key: rule.key().into(),
             regex: regex.into(),
+            region: rule.region.as_deref().map(Arc::from),
+            except: rule.except.as_deref().map(Arc::from),
             searched: OnceLock::new(),
         }
     }
@@ -160,8 +219,13 @@ impl Pattern {
     /// rules out for the standard set.
     fn searched(&self) -> Option<&Searched> {
         let made = self.searched.get_or_init(|| {
-            let regex = Regex::new(&self.regex).ok();
-            regex.map(Searched::of)
+            let of = |regex: &Option<Arc<str>>| regex.as_deref().map(Regex::new).transpose();
+            let searched = Searched::of(Regex::new(&self.regex).ok()?);
+            Some(Searched {
+                region: of(&self.region).ok()?,
+                except: of(&self.except).ok()?,
+                ..searched
+            })
         });
         made.as_ref()
     }
@@ -215,7 +279,10 @@ impl Pattern {
             check: Check::Any,
             finds_keys: false,
             by_label: true,
+            key: "".into(),
             regex: regex.as_str().into(),
+            region: None,
+            except: None,
             searched: OnceLock::from(Some(Searched::of(regex))),
         })
     }
@@ -230,28 +297,16 @@ impl Pattern {
         if self.finds_keys {
             return key::find(text);
         }
-        let Some(Searched { regex, group }) = self.searched() else {
+        let Some(searched) = self.searched() else {
             return Vec::new();
         };
-        let (mut found, mut at) = (Vec::new(), 0);
-        while let Some(captures) = regex.captures_at(text, at) {
-            let whole = captures.get(0);
-            // A group that took no part: the whole is the secret.
-            let Some(secret) = captures.get(*group).or(whole) else {
-                break;
-            };
-            let behind = text.get(secret.end()..).unwrap_or_default();
-            if !secret.is_empty() && self.check.accepts(secret.as_bytes(), behind) {
-                found.push((secret.start(), secret.end()));
-            }
-            // What is behind a secret may be what is before the next one. An
-            // empty match is stepped over.
-            at = secret
-                .end()
-                .max(whole.map_or(at, |whole| whole.start() + 1));
-            if at > text.len() {
-                break;
-            }
+        let Some(region) = &searched.region else {
+            return searched.find(self.check, text);
+        };
+        let mut found = Vec::new();
+        for part in region.find_iter(text) {
+            let inside = searched.find(self.check, part.as_bytes()).into_iter();
+            found.extend(inside.map(|(start, end)| (part.start() + start, part.start() + end)));
         }
         found
     }

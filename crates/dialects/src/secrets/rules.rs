@@ -1,5 +1,7 @@
 //! The standard set as data: `rules.toml`, and how a rule becomes an expression.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::check::Check;
@@ -14,6 +16,8 @@ const GROUP: &str = "secret";
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    /// Parts of expressions by the names that stand for them.
+    fragments: BTreeMap<String, String>,
     kind: Vec<Kind>,
 }
 
@@ -47,18 +51,56 @@ pub(super) struct Rule {
     end: bool,
     #[serde(default)]
     by_label: bool,
+    /// What the key must have of which `by_label` speaks.
+    key: Option<String>,
+    /// The part of a text that is searched, instead of the whole.
+    pub(super) region: Option<String>,
+    /// What a match with all that is around the secret must not have.
+    pub(super) except: Option<String>,
 }
 
 /// The kinds of the standard set, in their order.
 pub(super) fn kinds() -> Result<Vec<Kind>, toml::de::Error> {
-    let file: File = toml::from_str(RULES)?;
-    Ok(file.kind)
+    let File { fragments, mut kind } = toml::from_str(RULES)?;
+    for rule in kind.iter_mut().flat_map(|kind| &mut kind.rules) {
+        rule.put(&fragments);
+    }
+    Ok(kind)
 }
 
 impl Rule {
     /// Whether a key of JSON or YAML may be its label.
     pub(super) fn has_label(&self) -> bool {
         self.labelled.is_some() || self.by_label
+    }
+
+    /// What a key of JSON or YAML must have to be its label.
+    pub(super) fn key(&self) -> &str {
+        let label = self.label.as_deref().unwrap_or_default();
+        self.key.as_deref().unwrap_or(label)
+    }
+
+    /// Puts fragments in the places of their names.
+    fn put(&mut self, fragments: &BTreeMap<String, String>) {
+        let texts = [
+            &mut self.word,
+            &mut self.whole,
+            &mut self.anywhere,
+            &mut self.labelled,
+            &mut self.spaced,
+            &mut self.within,
+            &mut self.label,
+            &mut self.key,
+            &mut self.region,
+            &mut self.except,
+        ];
+        let texts = texts.into_iter().flatten();
+        for text in texts.chain([&mut self.hint]).filter(|text| text.contains('<')) {
+            for (name, fragment) in fragments {
+                *text = text.replace(&format!("<{name}>"), fragment);
+            }
+            *text = text.replace("<before>", BEFORE).replace("<quote>", QUOTE);
+        }
     }
 
     /// The expression that finds it; nothing if it has not just one form.
@@ -89,9 +131,9 @@ impl Rule {
             self.private_key.then(|| Some(KEY_BEGIN.to_owned())),
         ];
         let mut forms = forms.into_iter().flatten();
-        let (Some(Some(regex)), None) = (forms.next(), forms.next()) else {
-            return None;
-        };
-        Some(regex.replace("<before>", BEFORE).replace("<quote>", QUOTE))
+        match (forms.next(), forms.next()) {
+            (Some(regex), None) => regex,
+            _ => None,
+        }
     }
 }

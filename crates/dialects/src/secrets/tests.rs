@@ -7,6 +7,7 @@
 
 mod corpus;
 mod missed;
+mod recall;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 /// What is taken out, and what is decoded. In JSON an escape stands for the same.
-const VEIL: &str = r"(?-u)\x1b\[[0-9;:]{0,20}[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\xc2\xad|\xcd\x8f|\xe1(?:\x85[\x9f\xa0]|\xa0[\x8b-\x8e])|\xe2(?:\x80[\x8b-\x8f\xa8-\xae]|\x81[\xa0-\xaf])|\xef(?:\xb8[\x80-\x8f]|\xbb\xbf)|\xf3\xa0[\x80-\xbf][\x80-\xbf]|%[2-7][0-9A-Fa-f]";
+const VEIL: &str = r"(?-u)(?:\x1b|\\+(?:u001[bB]|x1[bB]|033|e))\[[0-9;:]{0,20}[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\xc2\xad|\xcd\x8f|\xe1(?:\x85[\x9f\xa0]|\xa0[\x8b-\x8e])|\xe2(?:\x80[\x8b-\x8f\xa8-\xae]|\x81[\xa0-\xaf])|\xef(?:\xb8[\x80-\x8f]|\xbb\xbf)|\xf3\xa0[\x80-\xbf][\x80-\xbf]|%[2-7][0-9A-Fa-f]";
 /// The same where JSON may escape it.
 const MAY_BE: &str = r"(?-u)[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2\xad|\xcd\x8f|\xe1(?:\x85[\x9f\xa0]|\xa0[\x8b-\x8e])|\xe2(?:\x80[\x8b-\x8f\xa8-\xae]|\x81[\xa0-\xaf])|\xef(?:\xb8[\x80-\x8f]|\xbb\xbf)|\xf3\xa0[\x80-\xbf][\x80-\xbf]|%[2-7][0-9A-Fa-f]|\\[bf]|\\u(?:00(?:0[0-8bcefBCEF]|1[0-9a-fA-F]|7[fF]|[aA][dD])|034[fF]|115[fF]|1160|180[b-eB-E]|20(?:0[b-fB-F]|2[89a-eA-E]|6[0-9a-fA-F])|[fF][eE](?:0[0-9a-fA-F]|[fF][fF])|[dD][bB]40)";
 

@@ -13,7 +13,7 @@ use super::super::Secrets;
 
 /// Samples of each kind: `{an:36}` stands for 36 random letters and digits; what is between `<<`
 /// and `>>` is the secret. No text here looks like a key.
-const SAMPLES: &str = include_str!("samples.txt");
+pub(super) const SAMPLES: &str = include_str!("samples.txt");
 /// Samples of each template in an ordinary test.
 const USUAL: usize = 12;
 
@@ -24,16 +24,19 @@ fn alphabet(name: &str) -> &'static [u8] {
         "hex" => b"0123456789abcdef",
         "up" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
         "up32" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
+        "up16" => b"0123456789ABCDEF",
         "low" => b"abcdefghijklmnopqrstuvwxyz0123456789",
+        "low32" => b"abcdefghijklmnopqrstuvwxyz234567",
         "dig" => b"0123456789",
+        "b58" => b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
         "b64" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
         "url" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-",
         other => panic!("no alphabet {other:?}"),
     }
 }
 
-/// A sample, its secret, of a template.
-fn made(template: &str, random: &mut StdRng) -> (String, String) {
+/// A sample and its secret, of a template.
+pub(super) fn made(template: &str, random: &mut StdRng) -> (String, String) {
     let (mut text, mut rest) = (String::new(), template);
     while let Some((before, behind)) = rest.split_once('{') {
         let Some((field, after)) = behind.split_once('}') else {
@@ -41,14 +44,14 @@ fn made(template: &str, random: &mut StdRng) -> (String, String) {
         };
         text.push_str(before);
         match field.split_once(':') {
-            Some((name, length)) => {
+            Some((name, length)) if length.bytes().all(|it| it.is_ascii_digit()) => {
                 let signs = alphabet(name);
                 let first = text.len();
                 for _ in 0..length.parse().unwrap() {
                     text.push(char::from(signs[random.random_range(0..signs.len())]));
                 }
                 // What is drawn has a letter and a digit, as nearly all have.
-                if text.len() - first >= 8 && name != "dig" {
+                if text.len() - first >= 8 && has_letters(name) {
                     let (a, b) = if matches!(name, "hex" | "low") {
                         ("a", "7")
                     } else {
@@ -61,10 +64,17 @@ fn made(template: &str, random: &mut StdRng) -> (String, String) {
                     }
                 }
             }
-            None => match field {
+            _ => match field {
                 "n" => text.push('\n'),
                 "cred" => text.push_str(&credentials(random)),
-                other => text.push_str(&format!("{{{other}}}")),
+                "pw" => text.push_str(&password(random)),
+                "b64text" => text.push_str(&encoded(&password(random))),
+                _ => {
+                    // A brace of JSON, in which there may be fields.
+                    text.push('{');
+                    rest = behind;
+                    continue;
+                }
             },
         }
         rest = after;
@@ -75,14 +85,40 @@ fn made(template: &str, random: &mut StdRng) -> (String, String) {
     (format!("{before}{secret}{behind}"), secret.to_owned())
 }
 
+/// Whether what is drawn of an alphabet may have the letters and digits that nearly all have.
+fn has_letters(alphabet: &str) -> bool {
+    !matches!(alphabet, "dig" | "up32" | "low32" | "up16" | "b58")
+}
+
+/// Random signs of an alphabet.
+fn drawn(name: &str, length: usize, random: &mut StdRng) -> String {
+    let signs = alphabet(name);
+    let sign = |_| char::from(signs[random.random_range(0..signs.len())]);
+    (0..length).map(sign).collect()
+}
+
+/// A password of letters, digits and signs.
+fn password(random: &mut StdRng) -> String {
+    let sign = b"!#%^*?+~@"[random.random_range(0..9)];
+    let (before, behind) = (drawn("an", 5, random), drawn("an", 6, random));
+    format!("{before}{}{}{behind}", char::from(sign), drawn("dig", 1, random))
+}
+
+/// The base64 of a text.
+pub(super) fn encoded(text: &str) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.encode(text)
+}
+
 /// The base64 of a name and a password.
 fn credentials(random: &mut StdRng) -> String {
-    use base64::Engine as _;
-    let signs = alphabet("an");
-    let word: String = (0..12)
-        .map(|_| char::from(signs[random.random_range(0..signs.len())]))
-        .collect();
-    base64::engine::general_purpose::STANDARD.encode(format!("ada:{word}"))
+    encoded(&format!("ada:{}", drawn("an", 12, random)))
+}
+
+/// A template without what keeps it from looking like a key: two of them are one that stays.
+pub(super) fn plain(template: &str) -> String {
+    let template = template.replace("~~~", "\0").replace("~~", "\0");
+    template.replace('~', "").replace('\0', "~")
 }
 
 /// Where a sample is, and the whole text.
@@ -115,7 +151,9 @@ fn surroundings(sample: &str) -> Vec<(&'static str, String)> {
 fn is_left_out(kind: &str, place: &str) -> bool {
     match kind {
         // A line of its own is what tells it; in code it is code.
-        "password-assignment" => matches!(place, "code"),
+        "password-assignment" | "environment-key" => matches!(place, "code"),
+        // What follows is a part of it.
+        "command-password" | "password-file" => matches!(place, "code"),
         _ => false,
     }
 }
@@ -135,12 +173,7 @@ fn secrets_of_every_kind_are_found_in_all_surroundings() {
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
     {
         let (kind, template) = line.split_once(' ').unwrap();
-        // Two of them are one that stays.
-        let template = template
-            .replace("~~~", "\0")
-            .replace("~~", "\0")
-            .replace('~', "");
-        let template = template.replace('\0', "~");
+        let template = plain(template);
         for _ in 0..count {
             let (sample, secret) = made(template.trim(), &mut random);
             for (place, text) in surroundings(&sample) {

@@ -1,0 +1,121 @@
+//! How many secrets are found of two lists: those with a form of their own, and those that a label
+//! tells; each as commands, diffs, settings, listings and JSON show it.
+
+use std::collections::BTreeMap;
+
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+
+use super::super::Secrets;
+use super::corpus::{SAMPLES, encoded, made, plain};
+
+/// Secrets that a label tells: a context and a template, as in [`SAMPLES`].
+const LABELLED: &str = include_str!("labelled.txt");
+
+/// The least share that is found of a list, and in each of its containers.
+const LEAST: f64 = 0.95;
+
+/// A text of many lines, each changed.
+fn each_line(text: &str, change: impl Fn(usize, &str) -> String) -> String {
+    let lines = text.lines().enumerate();
+    lines.map(|(number, line)| change(number + 1, line)).collect()
+}
+
+/// What a sample is shown in, and whether that is JSON.
+fn containers(sample: &str) -> Vec<(&'static str, String, bool)> {
+    let json = |text: &str| serde_json::to_string(text).unwrap();
+    let output = format!("see\n{sample}\nthere");
+    let stdout = format!("{{\"stdout\": {}}}", json(&output));
+    let coloured = each_line(sample, |_, line| format!("\u{1b}[32m+{line}\u{1b}[m\n"));
+    let grep = each_line(sample, |number, line| format!("config/app.yml:{number}:{line}\n"));
+    vec![
+        ("alone", format!("{sample}\n"), false),
+        ("text", format!("{output}\n"), false),
+        ("json", format!("{{\"type\": \"tool_result\", \"content\": {}}}", json(&output)), true),
+        ("json in json", format!("{{\"out\": {}}}", json(&stdout)), true),
+        ("escaped", format!("INFO {stdout}\n"), false),
+        ("diff", format!("@@ -1 +1 @@\n{}", each_line(sample, |_, line| format!("+{line}\n"))), false),
+        ("removed", format!("@@ -1 +1 @@\n{}", each_line(sample, |_, line| format!("-{line}\n"))), false),
+        ("coloured", coloured.clone(), false),
+        ("coloured json", format!("[{}]", json(&coloured)), true),
+        ("listing", each_line(sample, |number, line| format!("{number:6}\t{line}\n")), false),
+        ("arrows", each_line(sample, |number, line| format!("{number:6}\u{2192}{line}\n")), false),
+        ("grep", grep, false),
+        ("shell", format!("$ {sample}\nok\n"), false),
+        ("base64", encoded(&format!("# settings of it\nHOST=db\n{sample}\nPORT=1\n")), false),
+    ]
+}
+
+/// How many of how many were found, by a name.
+type Shares = BTreeMap<String, (u64, u64)>;
+
+/// Looks for the secrets of a list, and counts them by context and by container.
+fn looked_for(list: &str, times: usize, seed: u64) -> (Shares, Shares, Vec<String>) {
+    let (secrets, mut random) = (Secrets::standard(), StdRng::seed_from_u64(seed));
+    let (mut contexts, mut places, mut missed) = (Shares::new(), Shares::new(), Vec::new());
+    let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    for line in lines {
+        let (context, template) = line.split_once(' ').unwrap();
+        for _ in 0..times {
+            let (sample, secret) = made(&plain(template), &mut random);
+            let core = secret.lines().max_by_key(|line| line.len()).unwrap().to_owned();
+            for (place, text, is_json) in containers(&sample) {
+                let content = match is_json {
+                    true => secrets.redact_json(&text).content.into_owned(),
+                    false => secrets.redact(&text).content.into_owned(),
+                };
+                let is_found = match place {
+                    "base64" => content.len() < text.len() / 2,
+                    _ => !content.contains(&core),
+                };
+                for (shares, name) in [(&mut contexts, context), (&mut places, place)] {
+                    let (found, all) = shares.entry(name.to_owned()).or_default();
+                    *all += 1;
+                    *found += u64::from(is_found);
+                }
+                if !is_found {
+                    missed.push(format!("{context}, {place}: {text}"));
+                }
+            }
+        }
+    }
+    (contexts, places, missed)
+}
+
+fn share((found, all): (u64, u64)) -> f64 {
+    found as f64 / all.max(1) as f64
+}
+
+#[track_caller]
+fn is_found(name: &str, list: &str) {
+    let (contexts, places, missed) = looked_for(list, 2, 20_261_128);
+    let sum = |shares: &Shares| shares.values().fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
+    let (found, all) = sum(&contexts);
+    println!("{name}: {found} of {all} found");
+    for (of, counted) in contexts.iter().chain(&places) {
+        println!("{of:<28} {:>5} of {:>5}  {:.1} %", counted.0, counted.1, share(*counted) * 100.0);
+    }
+    println!("{:#?}", missed.iter().take(20).collect::<Vec<_>>());
+    assert!(share((found, all)) >= LEAST, "{name}: {found} of {all}");
+    for (place, counted) in places {
+        assert!(share(counted) >= LEAST, "{name}, {place}: {counted:?}");
+    }
+}
+
+#[test]
+fn secrets_with_a_form_of_their_own_are_found_in_every_container() {
+    let kinds: std::collections::BTreeSet<&str> = SAMPLES
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(kinds.len() >= 130, "{} kinds", kinds.len());
+    is_found("of their own", SAMPLES);
+}
+
+#[test]
+fn secrets_that_a_label_tells_are_found_in_every_container() {
+    let count = LABELLED.lines().filter(|line| !line.starts_with('#')).count();
+    assert!(count >= 125, "{count} templates");
+    is_found("labelled", LABELLED);
+}
