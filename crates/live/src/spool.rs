@@ -16,6 +16,7 @@
 //! ```
 
 mod error;
+pub(crate) mod forget;
 mod place;
 mod room;
 
