@@ -19,14 +19,15 @@ pub(crate) struct WholeFile {
 }
 
 impl WholeFile {
-    /// Begins a file, which replaces the one that is there.
+    /// Begins a file, which replaces the one that is there. It is for this user alone.
     pub(crate) fn create(place: &Path) -> Result<WholeFile, CliError> {
         let mut name = OsString::from(".");
         name.push(place.file_name().unwrap_or_default());
         // The name cannot be guessed, and a file that is there already is not written to.
         name.push(format!(".{}.part", Uuid::new_v4().simple()));
         let part = place.with_file_name(name);
-        let file = File::create_new(&part).map_err(|source| CliError::file(place, source))?;
+        let file =
+            annals_files::create_own(&part).map_err(|source| CliError::file(place, source))?;
         Ok(WholeFile {
             place: place.to_owned(),
             part,

@@ -296,7 +296,7 @@ pub async fn export(
         recordings,
         unreadable,
     } = kept(annals, agent).await?;
-    std::fs::create_dir_all(folder).map_err(|source| unwritable(folder, source))?;
+    annals_files::make_own_folders(folder).map_err(|source| unwritable(folder, source))?;
     let mut export = Export {
         annals,
         root: Dir::open(folder).map_err(|source| unwritable(folder, source))?,

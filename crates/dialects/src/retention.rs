@@ -9,10 +9,12 @@ pub(crate) mod content;
 mod custom_gc;
 pub(crate) mod error;
 mod format;
+mod keep_file;
 mod keep_pack;
 mod large_pack;
 mod odd_files;
 mod orphan;
+mod owner;
 mod packed_refs;
 pub(crate) mod reading;
 mod refs;
@@ -37,6 +39,7 @@ pub use blobs::{NamedBlob, Place};
 pub use error::RetentionError;
 pub use report::{MissingBlob, RetentionReport, Strategy};
 
+use owner::Owner;
 use repository::{Held, Repository, Unread};
 
 /// What to do.
@@ -58,6 +61,10 @@ pub struct RetentionRequest {
     /// Whether to let them go. What others keep there, such as another log, stays.
     #[new(default)]
     pub release: bool,
+    /// With a release: whether entries without a log go, too. Older versions wrote such, and
+    /// other tools may.
+    #[new(default)]
+    pub unowned: bool,
     /// With [`Strategy::CustomGc`]: whether each is stored as an object of its own that is new, so
     /// that no gc removes it unasked.
     #[new(default)]
@@ -103,6 +110,7 @@ fn work(
     // A mark pass only reads, and may be a part of a gc that another process began.
     let writes = request.strategy != Strategy::CustomGc || request.protect;
     let _lock = writes.then(|| repository.lock()).transpose()?;
+    let owner = Owner::new(log.log_id(), request.unowned);
     let is_meant = |blob: &NamedBlob| scope.is_none_or(|scope| blob.is_of(scope));
     let mut meant: Vec<NamedBlob> = named.into_iter().filter(is_meant).collect();
     let mut report = RetentionReport {
@@ -114,6 +122,7 @@ fn work(
         written: 0,
         other_hash: 0,
         shared: Vec::new(),
+        held_by_others: 0,
         removed: Vec::new(),
         missing: Vec::new(),
         holder: None,
@@ -124,7 +133,7 @@ fn work(
             let shared = meant.extract_if(.., |blob| blob.is_of_others(scope));
             report.shared = shared.map(|blob| blob.blob).collect();
         }
-        return release(log, &repository, &meant, report);
+        return release(log, &repository, &meant, &owner, report);
     }
     let removed = meant.extract_if(.., |blob| blob.removed);
     report.removed = removed.map(|blob| blob.blob).collect();
@@ -133,9 +142,9 @@ fn work(
     }
     let mut held = repository.hold(log, meant, &mut report)?;
     let done = match request.strategy {
-        Strategy::Refs => refs::retain(&repository, &held)?,
-        Strategy::Orphan => orphan::retain(&repository, &held)?,
-        Strategy::KeepPack => keep_pack::retain(&repository, &held)?,
+        Strategy::Refs => refs::retain(&repository, &held, &owner)?,
+        Strategy::Orphan => orphan::retain(&repository, &held, &owner)?,
+        Strategy::KeepPack => keep_pack::retain(&repository, &held, &owner)?,
         Strategy::CustomGc => custom_gc::mark(&repository, &held, request.protect)?,
     };
     if request.strategy == Strategy::CustomGc {
@@ -165,17 +174,19 @@ fn release(
     log: &dyn Store,
     repository: &Repository,
     meant: &[NamedBlob],
+    owner: &Owner,
     mut report: RetentionReport,
 ) -> Result<RetentionReport, RetentionError> {
     let going = repository.ids(log, meant)?;
     let done = match report.strategy {
-        Strategy::Refs => refs::release(repository, &going)?,
-        Strategy::Orphan => orphan::release(repository, &going)?,
-        Strategy::KeepPack => keep_pack::release(repository, &going)?,
+        Strategy::Refs => refs::release(repository, &going, owner)?,
+        Strategy::Orphan => orphan::release(repository, &going, owner)?,
+        Strategy::KeepPack => keep_pack::release(repository, &going, owner)?,
         Strategy::CustomGc => return Err(RetentionError::HoldsNothing),
     };
     report.changed = done.changed;
     report.unchanged = meant.len().saturating_sub(done.changed);
+    report.held_by_others = done.held_by_others;
     report.holder = done.holder;
     Ok(report)
 }

@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawMode, Stat};
 
 use crate::other;
+use crate::own::{OWN_FILE, OWN_FOLDER};
 
 /// An open folder. Its path is for messages; every operation uses the open folder itself.
 #[derive(Debug)]
@@ -107,13 +108,13 @@ impl Dir {
         Ok(Dir { path, handle })
     }
 
-    /// Opens a folder in this one, and makes it first where nothing is.
+    /// Opens a folder in this one, and makes it first where nothing is: for this user alone.
     ///
     /// # Errors
     /// Those of [`Dir::dir`].
     pub fn make_dir(&self, name: &OsStr) -> io::Result<Dir> {
         check(name)?;
-        let mode = Mode::from_raw_mode(0o777);
+        let mode = Mode::from_raw_mode(OWN_FOLDER);
         match rustix::fs::mkdirat(&self.handle, name, mode) {
             Err(error) if error != rustix::io::Errno::EXIST => Err(error.into()),
             _ => self.dir(name),
@@ -137,14 +138,14 @@ impl Dir {
         }
     }
 
-    /// Makes a file for writing where nothing is, not even a link.
+    /// Makes a file for writing where nothing is, not even a link: for this user alone.
     ///
     /// # Errors
     /// Those of the operating system; [`io::ErrorKind::AlreadyExists`] where something is.
     pub fn create_file(&self, name: &OsStr) -> io::Result<File> {
         check(name)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let mode = Mode::from_raw_mode(0o666);
+        let mode = Mode::from_raw_mode(OWN_FILE);
         Ok(File::from(rustix::fs::openat(
             &self.handle,
             name,

@@ -159,7 +159,7 @@ impl Change {
         match &self.after {
             Some(after) => {
                 if let Some(folder) = self.path.parent() {
-                    fs::create_dir_all(folder)?;
+                    annals_files::make_own_folders(folder)?;
                 }
                 // A link stays one, and what it leads to is written.
                 let real = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());

@@ -27,5 +27,6 @@ pub use gate::{PolicyFile, Ruling};
 pub use input::Input;
 pub use run::{Became, HookRun, deliver};
 pub use settings::{Inferred, Settings};
+pub use spool::forget::{Forgotten, Unwanted, forget};
 pub use spool::{Spool, SpoolError, SpoolState, Spooled};
 pub use take::{TakeError, Taken, take_in};

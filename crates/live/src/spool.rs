@@ -20,6 +20,7 @@
 //! a log that was given another name in its folder does, by the mark `of-ID`.
 
 mod error;
+pub(crate) mod forget;
 mod former;
 mod place;
 mod room;

@@ -38,7 +38,8 @@ fn name_of(path: &Path) -> io::Result<&OsStr> {
 
 /// Puts `bytes` at `path`, for good: a reader sees what was there, or all of
 /// this, whenever the machine stops. Several may do so at once: the last one's is there
-/// then.
+/// then. The file is for this user alone (mode 0600), regardless of the umask and of the file that it
+/// replaces.
 ///
 /// The bytes are first in a file `.annals-<random>.new` next to it. Where the machine
 /// stops meanwhile such a file stays; it is never read, and it can be removed.
@@ -49,7 +50,7 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     name_of(path)?;
     let new = path.with_file_name(format!(".annals-{}.new", Uuid::new_v4().simple()));
     // It belongs to this call alone: creating it fails where it is there already.
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&new)?;
+    let mut file = annals_files::create_own(&new)?;
     let mut put = || {
         file.write_all(bytes)?;
         file.sync_all()?;
@@ -74,7 +75,7 @@ pub(super) fn lock_beside(path: &Path) -> io::Result<File> {
     // Open for writing, which network file systems demand for a lock.
     let mut options = OpenOptions::new();
     let options = options.write(true).create(true).truncate(false);
-    let file = annals_files::open_with(&path.with_file_name(name), options)?;
+    let file = annals_files::open_own(&path.with_file_name(name), options)?;
     file.lock()?;
     Ok(file)
 }

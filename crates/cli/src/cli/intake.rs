@@ -7,11 +7,12 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Classification is by rule: a word list decides, no model and no log. The type is the declared one,
-or that of the first label that names one, or that of the first keyword, English or Japanese: fixes
-are looked for first, then refactorings, tests and audits. What audits and reflections propose is an
-audit if nothing else says what it is; all the rest is a feature. Tests are a low risk. Other work
-is a high one if a high word (such as auth, migration or 削除) is in its text or its labels; else
-fixes and refactorings are low, features and audits med.
+or that of the first label that names one, or that of the words, English or Japanese, with their
+inflections. A title that begins with a word for something new (add, 追加) is a feature, or a test if
+it asks for tests; else fixes are looked for first, then refactorings, tests and audits. What audits
+and reflections propose is an audit if nothing else says what it is. The risk is high if a high word
+(such as authentication, migration or 削除) is in the text or the labels, whatever the type is; else
+tests, fixes and refactorings are low, features and audits med.
 
 The title is the text up to its first blank line. Nothing is written.
 

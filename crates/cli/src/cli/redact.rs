@@ -14,8 +14,8 @@ its salt out of the records, the blob store, the catalogue and the log's files; 
 when and why is recorded. Ids, kinds, numbers and times stay, and so does every proof that was made.
 
 A target is an event (its position, or its id) or a blob (its SHA-256), or give --pattern, a regular
-expression: every piece of content in which it is found goes, as a whole. Backups, exports and proofs
-that were made before keep what they have.
+expression: every piece of content in which it is found goes, as a whole; so does what waits or was put
+aside in the spool. Backups, exports and proofs that were made before keep what they have.
 
 Examples:
   annals redact 17 --reason \"a customer's name\" --dry-run

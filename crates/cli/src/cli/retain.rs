@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 /// How blobs are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RetainAs {
-    /// A ref for each blob, refs/ai/blobs/<id>
+    /// A ref for each blob, refs/ai/blobs/<log>/<id>
     Refs,
     /// One commit without a parent, refs/ai/uploads, with a tree to look at
     Orphan,
@@ -35,7 +35,8 @@ The log names git blobs: what the items of snapshots held, and artifacts of the 
 removes a blob that no commit, tree or ref reaches. Without an ID all that the log names are kept;
 with some, those of these intents, tasks, runs, snapshots, and what belongs to them. Content that
 only the log has is written into the repository first. What neither has is named, and the exit
-status is 1; the others are kept. A second run changes nothing. docs/retention.md says which to choose.
+status is 1; the others are kept. A second run changes nothing. Entries of other logs and tools are
+never changed. docs/retention.md says which to choose.
 
 custom-gc prints an id a line. git's own gc asks for them (git 2.41 and newer, any --prune but now):
 
@@ -45,6 +46,7 @@ Examples:
   annals retain --repo . --as orphan
   annals retain --repo . --as refs 1a2b3c4d
   annals retain --repo . --as refs --release 1a2b3c4d   let it go again
+  annals retain --repo . --as refs --release --unowned  also what older versions kept
   annals retain --repo . --as custom-gc --protect       also under git gc --prune=now, with the hook")]
 pub(crate) struct Retain {
     /// The repository: its top folder, or its own folder
@@ -56,6 +58,9 @@ pub(crate) struct Retain {
     /// Let them go: the next gc removes what nothing else reaches
     #[arg(long)]
     pub(crate) release: bool,
+    /// With --release: also release entries without a log, as older versions and other tools write
+    #[arg(long, requires = "release")]
+    pub(crate) unowned: bool,
     /// With custom-gc: store each blob as an object of its own that is new, which no gc drops unasked
     #[arg(long, conflicts_with = "release")]
     pub(crate) protect: bool,

@@ -1,5 +1,7 @@
 //! `annals redact`: content goes for good.
 
+mod outside;
+
 use annals::domain::ActorRef;
 use annals::event_log::{PiecesOf, Position};
 use annals::store_rocks::PurgeError;
@@ -11,6 +13,8 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{Output, counted, short};
 use crate::progress;
+
+use outside::Outside;
 
 /// Events and blobs that are named one by one.
 const SHOWN: usize = 20;
@@ -36,12 +40,15 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
         let annals = context.reader()?;
         let targets = targets(args, &annals).await?;
         let found = find(&annals, &targets).await?;
-        return show(&mut context.output, &found, &Done::Nothing);
+        let outside = outside::clean(&args.patterns, true, context);
+        return show(&mut context.output, &found, &Done::Nothing, &outside);
     }
+    // What waits is taken in now, and found in the log.
     let annals = context.writer()?;
     let actor = args.who.actor(&context.output);
     let redacted = redact(args, &annals, actor).await;
     let bytes = bytes_of(&redacted, &annals, args.fast).await;
+    let outside = outside::clean(&args.patterns, false, context);
     annals.close().await;
     if matches!(bytes, Ok(Bytes::Gone)) {
         settle(context).await;
@@ -60,7 +67,7 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
                     bytes_now
                 },
             };
-            show(&mut context.output, &report.found, &done)?;
+            show(&mut context.output, &report.found, &done, &outside)?;
             bytes.map(drop)
         }
         Err(error) => {
@@ -69,6 +76,7 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
             }
             // That it was not all matters more than that this is not read.
             let _ = show_bytes(&mut context.output, bytes_now);
+            outside.note(&context.output);
             Err(error)
         }
     }
@@ -205,10 +213,23 @@ enum Done {
     },
 }
 
-fn show(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError> {
+fn show(
+    output: &mut Output,
+    found: &Found,
+    done: &Done,
+    outside: &Outside,
+) -> Result<(), CliError> {
     if output.is_json() {
-        return output.json(&to_json(found, done));
+        let mut report = to_json(found, done);
+        outside.add_to(&mut report);
+        return output.json(&report);
     }
+    show_log(output, found, done)?;
+    outside.show(matches!(done, Done::Nothing), output)
+}
+
+/// What was done in the log, in words.
+fn show_log(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError> {
     if found.removed.is_empty() {
         let nothing = "nothing to remove: the content is gone already, or was never there. Content that no event \
                        refers to is a matter of `annals gc`";

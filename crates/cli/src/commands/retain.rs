@@ -24,6 +24,7 @@ pub(crate) async fn run(args: &Retain, context: &mut Context) -> Result<(), CliE
     let request = RetentionRequest::new(args.repo.clone(), args.how.into())
         .with_objects(objects)
         .with_release(args.release)
+        .with_unowned(args.unowned)
         .with_protect(args.protect);
     let report = retain(&annals, request).await;
     let report = report?;
@@ -71,6 +72,13 @@ fn lines(report: &RetentionReport) -> Vec<String> {
             lines.push(format!(
                 "{} kept, since other objects of the log name them",
                 blobs(report.shared.len())
+            ));
+        }
+        if report.held_by_others > 0 {
+            lines.push(format!(
+                "{} still held by entries of other logs or tools, or of older versions; --unowned \
+                 releases those without a log",
+                blobs(report.held_by_others)
             ));
         }
     } else {

@@ -20,6 +20,28 @@ fn a_text_is_classified_without_a_log_in_both_languages() {
 }
 
 #[test]
+fn a_high_word_counts_before_the_type_in_both_languages() {
+    let place = Place::with_log();
+    for text in [
+        "Delete all payment records in production without a test run",
+        "Add tests for authentication",
+        "アーキテクチャ変更",
+        "認証のテストを追加",
+        "データ移行のテスト",
+    ] {
+        let found = place.run(&["classify", "--json", text]).ok().json();
+        assert_eq!(found["risk"], "high", "{text}: {found}");
+        let found = place.run(&["classify", "--type", "test", "--json", text]);
+        assert_eq!(found.ok().json()["risk"], "high", "{text}");
+    }
+    place
+        .run(&["submit", "--alias", "it", "Deleting payments, tested"])
+        .ok();
+    let inbox = place.run(&["inbox", "--json"]).ok();
+    assert!(inbox.stdout.contains("\"approval\""), "{inbox:?}");
+}
+
+#[test]
 fn a_text_can_come_from_standard_input_with_what_its_author_said() {
     let place = Place::empty();
     let text = "The cache grows\n\nIt is never emptied.\n";

@@ -53,6 +53,64 @@ fn a_log_and_its_copies_are_for_their_owner_alone() {
     is_private(&place.path("again"));
 }
 
+/// The files below a folder.
+fn files(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => {
+                assert_eq!(others(&path), 0, "{}", path.display());
+                files(&path, found);
+            }
+            false => found.push(path),
+        }
+    }
+}
+
+#[test]
+fn what_commands_write_is_for_its_owner_alone() {
+    let (place, story) = grown();
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/session.jsonl");
+    place.run(&["import", "claude", session, "--keep-raw"]).ok();
+    place.run(&["submit", "Add a cache"]).ok();
+    // What is replaced was open to all.
+    for name in ["run.html", "cp"] {
+        fs::write(place.path(name), "").unwrap();
+        fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o666)).unwrap();
+    }
+    for args in [
+        &["export", "html", &story.run, "--out", "run.html"][..],
+        &["export", "annals", "whole.jsonl"],
+        &["export", "raw", "out/raw"],
+        &["export", "forge", "out/forge"],
+        &["checkpoint", "--out", "cp"],
+        &["prove", "3", "--out", "proof"],
+        &["cat", &story.pipeline, "--out", "content"],
+        &["key", "generate", "key"],
+        &["checkpoint", "--key", "key", "--out", "signed"],
+    ] {
+        generous(&place, args);
+    }
+    let names = [
+        "run.html",
+        "whole.jsonl",
+        "cp",
+        "proof",
+        "content",
+        "key",
+        "signed",
+    ];
+    let mut written: Vec<_> = names.iter().map(|name| place.path(name)).collect();
+    files(&place.path("out"), &mut written);
+    assert!(written.len() > names.len() + 1, "{written:?}");
+    for path in written {
+        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{}", path.display());
+    }
+    // A public key is for others to read, and for nobody else to replace.
+    assert_eq!(others(&place.path("key.pub")), 0o044);
+}
+
 /// The owner lets a group read: what is added stays readable for it, and the doctor says so.
 #[test]
 fn a_log_that_its_owner_opened_to_others_stays_open() {

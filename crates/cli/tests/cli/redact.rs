@@ -567,3 +567,106 @@ fn what_a_pattern_finds_in_a_header_or_in_a_kind_like_an_id_is_named() {
     assert_eq!(found("0123456789abcdef").len(), 1);
     assert_eq!(found(r"\<hunter2-key").len(), 1);
 }
+
+/// A hook's event with a text, as an agent tells it.
+fn tell(place: &Place, name: &str, fields: Value) {
+    let mut event = json!({
+        "session_id": "5e0c1a52-6c3e-4b53-9f0b-1c1f0a6b7d10", "cwd": "/srv", "hook_event_name": name,
+    });
+    let fields = fields.as_object().unwrap().clone();
+    event.as_object_mut().unwrap().extend(fields);
+    let args = ["hook", "claude", "--deadline", "60000"];
+    place.run_with(&args, event.to_string()).ok();
+}
+
+#[test]
+fn what_waits_or_was_put_aside_loses_it_too() {
+    let place = Place::with_log();
+    place.accept(&[intent(&format!("the password is {SECRET}"))]);
+    // It waits for its session, which begins with a prompt.
+    let input = json!({ "command": format!("echo \"{SECRET}\"\necho other") });
+    let call = json!({ "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": input });
+    tell(&place, "PreToolUse", call);
+    let spool = place.path("log.spool");
+    let bad = spool.join("00000000000001-x-00000000.bad");
+    std::fs::write(&bad, format!("{{\"text\": \"{SECRET}")).unwrap();
+    let escaped = spool.join("00000000000002-x-00000000.bad");
+    std::fs::write(&escaped, "{\"text\": \"\\u0068unter2-and-more").unwrap();
+    let other = spool.join("00000000000003-x-00000000.bad");
+    std::fs::write(&other, "nonsense").unwrap();
+    std::fs::create_dir(place.path("log.tail-1")).unwrap();
+    let waiting = files_with(&spool, SECRET).len();
+    assert_eq!(waiting, 2, "the control");
+
+    let args = [
+        "redact",
+        "--pattern",
+        "hunter2-[a-z-]+",
+        "--reason",
+        "leaked",
+    ];
+    let dry = place
+        .run(&[&args[..], &["--dry-run", "--json"]].concat())
+        .ok()
+        .json();
+    assert_eq!(
+        (&dry["spool"]["cleaned"], &dry["spool"]["removed"]),
+        (&json!(1), &json!(2))
+    );
+    assert_eq!(files_with(&spool, SECRET).len(), waiting);
+    let said = place.run(&args).ok().stdout;
+    assert!(
+        said.contains("cleaned 1 queued event in ") && said.contains("removed 2 files"),
+        "{said}"
+    );
+    let copy = place.path("log.tail-1");
+    assert!(
+        said.contains(&format!("not searched: {}", copy.display())),
+        "{said}"
+    );
+    assert_eq!(files_with(&spool, SECRET), [""; 0]);
+    assert_eq!(files_with(&place.log_dir(), SECRET), [""; 0]);
+    assert!(!bad.exists() && !escaped.exists() && other.exists());
+
+    // What is left of the event is recorded with its session.
+    tell(
+        &place,
+        "UserPromptSubmit",
+        json!({ "prompt_id": "p1", "prompt": "go on" }),
+    );
+    place.run_with(&["apply"], "").ok();
+    let log = place.run(&["log", "--json"]).ok().stdout;
+    assert!(log.contains("run.tool_invoked"), "{log}");
+    let state = place.run(&["hook", "status", "--json"]).ok().json()["spool"]["state"].clone();
+    assert_eq!((&state["waiting"], &state["bad"]), (&json!(0), &json!(1)));
+}
+
+#[test]
+fn a_spool_that_is_not_searched_is_named() {
+    let place = Place::with_log();
+    place.accept(&[intent(&format!("the password is {SECRET}"))]);
+    tell(&place, "Stop", json!({}));
+    let spool = place.path("log.spool");
+    let said = place
+        .run(&["redact", "1", "--reason", "leaked"])
+        .ok()
+        .stdout;
+    let named = format!("not searched: {}: 1 event", spool.display());
+    assert!(
+        said.contains(&named) && said.contains("--pattern"),
+        "{said}"
+    );
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&spool, mode).unwrap();
+    let args = [
+        "redact",
+        "--pattern",
+        "hunter2",
+        "--reason",
+        "leaked",
+        "--json",
+    ];
+    let report = place.run(&args).ok().json();
+    assert_eq!(report["not_reached"][0]["path"], json!(spool));
+    assert_eq!(report["spool"], Value::Null);
+}

@@ -125,6 +125,35 @@ impl Kept {
         self.place.run(&all).ok().json()
     }
 
+    /// The id of the log, which is the name of its namespace.
+    fn log_id(&self) -> String {
+        let stats = self.place.run(&["stats", "--json"]).ok().json();
+        stats["log_id"].as_str().unwrap().to_owned()
+    }
+
+    /// Runs the command for another log, which names the same blobs.
+    fn retain_other(&self, args: &[&str]) -> Value {
+        if !self.place.path("other").exists() {
+            self.place.run(&["--log", "other", "init"]).ok();
+            let item = |kind: &str, path: &str, blob: &str| json!({ "kind": kind, "path": path, "blob": blob });
+            let open = json!({ "command": "open_snapshot", "actor": { "kind": "agent", "id": "b" },
+                "selection_strategy": "explicit", "items": [
+                    item("file", "src/main.rs", &self.file),
+                    { "kind": "snippet", "path": "notes", "content": "note\n" },
+                    item("url", "https://docs.rs/a", &self.page),
+                    item("command", "cargo test", &self.both),
+                ] });
+            let args = ["--log", "other", "apply"];
+            self.place.run_with(&args, open.to_string()).ok();
+        }
+        let all = [
+            &["--log", "other", "retain", "--repo", "repo", "--json"],
+            args,
+        ]
+        .concat();
+        self.place.run(&all).ok().json()
+    }
+
     fn all(&self) -> [&str; 4] {
         [&self.file, &self.note, &self.page, &self.both]
     }
@@ -248,7 +277,9 @@ fn refs_stand_under_the_ids_of_their_blobs() {
             "--format=%(objectname) %(objecttype) %(refname)",
         ],
     );
-    let mut expected = [&kept.both, &kept.page].map(|id| format!("{id} blob refs/ai/blobs/{id}"));
+    let log = kept.log_id();
+    let name = |id| format!("{id} blob refs/ai/blobs/{log}/{id}");
+    let mut expected = [&kept.both, &kept.page].map(name);
     expected.sort();
     let found: Vec<&str> = listed
         .lines()
@@ -269,11 +300,11 @@ fn an_orphan_commits_tree_is_easy_to_read_and_grows() {
         )
     };
     kept.retain(&["--as", "orphan", &uuid(FIRST)]);
-    let first = uuid(FIRST);
+    let first = format!("{}/snapshots/{}", kept.log_id(), uuid(FIRST));
     let expected = [
-        format!("snapshots/{first}/0000-src_main.rs"),
-        format!("snapshots/{first}/0001-design_notes"),
-        format!("snapshots/{first}/0002-cargo_test"),
+        format!("{first}/0000-src_main.rs"),
+        format!("{first}/0001-design_notes"),
+        format!("{first}/0002-cargo_test"),
     ];
     assert_eq!(tree().lines().collect::<Vec<_>>(), expected);
     let report = kept.retain(&["--as", "orphan"]);
@@ -724,17 +755,131 @@ fn what_another_log_keeps_stays() {
     }
 }
 
+/// Both logs name all four blobs: a release by one of them leaves what the other one keeps, in
+/// either order, and what it keeps survives until that one releases it, too.
+#[test]
+fn blobs_that_two_logs_keep_stay_until_both_release_them() {
+    for how in ["refs", "orphan", "keep-pack"] {
+        for first_keeps_first in [true, false] {
+            let kept = Kept::new();
+            let own = |args: &[&str]| kept.retain(&[&["--as", how], args].concat());
+            let other = |args: &[&str]| kept.retain_other(&[&["--as", how], args].concat());
+            match first_keeps_first {
+                true => drop((own(&[]), other(&[]))),
+                false => drop((other(&[]), own(&[]))),
+            }
+            let released = own(&["--release"]);
+            let counts = (&released["changed"], &released["held_by_others"]);
+            assert_eq!(counts, (&json!(4), &json!(4)), "{how}: {released}");
+            kept.gc();
+            assert_eq!(kept.there(), [true; 4], "{how}");
+            kept.fsck();
+            let before = kept.state();
+            assert_eq!(other(&[])["changed"], 0, "{how}");
+            assert!(kept.state() == before, "{how}");
+            // One of several, while the first log keeps it again.
+            own(&[]);
+            assert_eq!(other(&["--release"])["changed"], 4, "{how}");
+            kept.gc();
+            assert_eq!(kept.there(), [true; 4], "{how}");
+            assert_eq!(own(&["--release"])["held_by_others"], 0, "{how}");
+            kept.gc();
+            assert_eq!(kept.there(), [false; 4], "{how}");
+            kept.fsck();
+        }
+    }
+}
+
+/// Puts what an older version kept, or another tool of the same form, into the repository.
+fn keep_without_a_log(kept: &Kept, how: &str) {
+    let repo = kept.repo();
+    match how {
+        "refs" => {
+            let name = format!("refs/ai/blobs/{}", kept.file);
+            git(&repo, &["update-ref", &name, &kept.file]);
+        }
+        "orphan" => {
+            let tree = |entry: String| git_with(&repo, &["mktree"], &entry);
+            let files = tree(format!("100644 blob {}\t0000-src_main.rs\n", kept.file));
+            let object = tree(format!("040000 tree {files}\t{}\n", uuid(FIRST)));
+            let top = tree(format!("040000 tree {object}\tsnapshots\n"));
+            let commit = git(&repo, &["commit-tree", "-m", "kept", &top]);
+            git(&repo, &["update-ref", "refs/ai/uploads", &commit]);
+        }
+        _ => {
+            let folder = repo.join(".git/objects/pack");
+            let base = folder.join("pack");
+            let args = ["pack-objects", "-q", base.to_str().unwrap()];
+            let name = git_with(&repo, &args, &format!("{}\n", kept.file));
+            let keep = folder.join(format!("pack-{name}.keep"));
+            fs::write(
+                keep,
+                "annals retain: blobs that a log names and no commit does.\n",
+            )
+            .unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_an_older_version_keeps_stays_until_it_is_asked_for() {
+    for how in ["refs", "orphan", "keep-pack"] {
+        let kept = Kept::new();
+        keep_without_a_log(&kept, how);
+        let report = kept.retain(&["--as", how]);
+        assert_eq!(
+            (&report["changed"], &report["named"]),
+            (&json!(4), &json!(4))
+        );
+        let released = kept.retain(&["--as", how, "--release"]);
+        let counts = (&released["changed"], &released["held_by_others"]);
+        assert_eq!(counts, (&json!(4), &json!(1)), "{how}: {released}");
+        kept.gc();
+        assert_eq!(kept.there(), [true, false, false, false], "{how}");
+        let released = kept.retain(&["--as", how, "--release", "--unowned"]);
+        let counts = (&released["changed"], &released["held_by_others"]);
+        assert_eq!(counts, (&json!(1), &json!(0)), "{how}: {released}");
+        kept.gc();
+        assert_eq!(kept.there(), [false; 4], "{how}");
+        kept.fsck();
+    }
+    let kept = Kept::new();
+    let args = ["retain", "--repo", "repo", "--as", "refs", "--unowned"];
+    kept.place.run(&args).fails(2, &["--release"]);
+}
+
+#[test]
+fn a_pack_that_another_tool_keeps_stays() {
+    let kept = Kept::new();
+    let name = kept.retain(&["--as", "keep-pack"])["holder"].clone();
+    let folder = kept.repo().join(".git/objects/pack");
+    let keep = folder.join(format!("{}.keep", name.as_str().unwrap()));
+    let text = fs::read_to_string(&keep).unwrap();
+    fs::write(&keep, format!("{text}for the backup\n")).unwrap();
+    let released = kept.retain(&["--as", "keep-pack", "--release"]);
+    assert_eq!(released["held_by_others"], 4, "{released}");
+    kept.gc();
+    assert_eq!(kept.there(), [true; 4]);
+    assert_eq!(fs::read_to_string(&keep).unwrap(), "for the backup\n");
+}
+
 /// A ref of the name of ours that is something else keeps nothing, and is not ours to change.
 #[test]
 fn what_others_made_of_our_refs_names_is_named() {
     let kept = Kept::new();
-    let ours = format!("refs/ai/blobs/{}", kept.file);
+    let namespace = format!("refs/ai/blobs/{}", kept.log_id());
+    let ours = format!("{namespace}/{}", kept.file);
     git(&kept.repo(), &["update-ref", &ours, "HEAD"]);
     let args = ["retain", "--repo", "repo", "--as", "refs"];
     kept.place
         .run(&args)
         .fails(1, &["does not name that blob", &kept.file]);
     git(&kept.repo(), &["update-ref", "-d", &ours]);
+    git(&kept.repo(), &["update-ref", &namespace, "HEAD"]);
+    kept.place
+        .run(&args)
+        .fails(1, &["refs/ai/blobs", "in the way"]);
+    git(&kept.repo(), &["update-ref", "-d", &namespace]);
     git(&kept.repo(), &["update-ref", "refs/ai/blobs", "HEAD"]);
     kept.place
         .run(&args)

@@ -211,7 +211,7 @@ impl Folder {
     /// Opens a part of it, and makes it first where it is not there.
     pub(super) fn make_part(&self, part: Part) -> Result<Arc<Dir>, ForgeFolderError> {
         let made = || {
-            fs::create_dir_all(&self.around)?;
+            annals_files::make_own_folders(&self.around)?;
             let around = Dir::open(&self.around)?;
             let root = match self.is_named() {
                 true => around.make_dir(NAME.as_ref())?.known_as(&self.root),

@@ -1,4 +1,5 @@
-//! Packs of their own, each with a `.keep` file, which git leaves as they are.
+//! Packs of their own, each with a `.keep` file, which git leaves as they are. The file has a line
+//! for each log that keeps the pack. A pack whose file names no log was kept by an older version.
 //!
 //! A pack is made in a folder of its own and then moved into place: the pack, the `.keep` file,
 //! and the index last, as git sees a pack by its index.
@@ -6,7 +7,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -16,78 +17,140 @@ use gix_pack::data::output;
 
 use super::content::AT_ONCE;
 use super::error::RetentionError;
+use super::keep_file::KeepFile;
 use super::large_pack;
+use super::owner::{Belongs, Owner};
 use super::repository::{Done, Held, Repository, Unread};
-
-/// How the `.keep` files of these packs begin.
-const MARK: &str = "annals retain:";
-const WHY: &str = "annals retain: blobs that a log names and no commit does. `annals retain --release --as keep-pack` lets them go.\n";
 
 /// How the names of the folders begin in which packs are made.
 const WORKSHOP: &str = "annals-retain-";
 
 /// A kept pack.
 struct Kept {
-    /// Its `.keep` file.
+    /// Where its `.keep` file is.
     keep: PathBuf,
+    /// What that says.
+    file: KeepFile,
     /// What is in it.
     ids: BTreeSet<ObjectId>,
 }
 
-pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, RetentionError> {
+pub(super) fn retain(
+    repository: &Repository,
+    held: &[Held],
+    owner: &Owner,
+) -> Result<Done, RetentionError> {
     let kept = there(repository)?;
-    let is_kept = |id: &ObjectId| kept.iter().any(|kept| kept.ids.contains(id));
+    let own = kept
+        .iter()
+        .filter(|kept| kept.file.whose(owner) == Belongs::Own);
+    let is_kept = |id: &ObjectId| own.clone().any(|kept| kept.ids.contains(id));
     let new = held.iter().map(|held| held.id).filter(|id| !is_kept(id));
     let new: BTreeSet<ObjectId> = new.collect();
     // Read before: of a pack that cannot be made, nothing says which of its objects is damaged.
     let (new, unread) = repository.readable(new);
     let changed = new.len();
-    let holder = write(repository, &new.into_iter().collect())?;
+    let holder = write(repository, &new.into_iter().collect(), Some(owner))?;
     Ok(Done {
         changed,
         holder,
         unread,
+        ..Done::default()
     })
 }
 
 pub(super) fn release(
     repository: &Repository,
     going: &HashSet<ObjectId>,
+    owner: &Owner,
 ) -> Result<Done, RetentionError> {
-    let goes = |id: &ObjectId| going.contains(id);
-    let (broken_up, staying): (Vec<Kept>, Vec<Kept>) = there(repository)?
-        .into_iter()
-        .partition(|kept| kept.ids.iter().any(goes));
-    let all: BTreeSet<ObjectId> = broken_up
-        .iter()
-        .flat_map(|kept| &kept.ids)
-        .copied()
-        .collect();
-    let is_kept = |id: &ObjectId| staying.iter().any(|kept| kept.ids.contains(id));
-    let changed = all.iter().filter(|id| goes(id)).count();
-    let rest = all.into_iter().filter(|id| !goes(id) && !is_kept(id));
-    let (rest, unread) = repository.readable(rest);
+    let all = there(repository)?;
+    let of = |belongs: Belongs| {
+        all.iter()
+            .filter(move |kept| kept.file.whose(owner) == belongs)
+    };
+    let own = Parting::of(of(Belongs::Own).collect(), going);
+    let unowned = match owner.unowned {
+        true => Parting::of(of(Belongs::Unowned).collect(), going),
+        false => Parting::default(),
+    };
+    let (own_rest, own_unread) = repository.readable(own.rest.iter().copied());
+    let (rest, unread) = repository.readable(unowned.rest.iter().copied());
     // Of a pack that cannot be made again without it, nothing is let go.
-    if let Some(Unread { id, reason }) = unread.first() {
+    if let Some(Unread { id, reason }) = own_unread.first().or(unread.first()) {
         return Err(reason.of(repository.path(), *id));
     }
-    let holder = write(repository, &rest.into_iter().collect())?;
-    for kept in broken_up {
-        let removed = fs::remove_file(&kept.keep);
-        removed.map_err(|error| repository.io_error(&kept.keep, &error))?;
+    let holder = write(repository, &own_rest.into_iter().collect(), Some(owner))?;
+    write(repository, &rest.into_iter().collect(), None)?;
+    let changed: HashSet<ObjectId> = own.gone.union(&unowned.gone).copied().collect();
+    for kept in own.broken_up.iter().chain(&unowned.broken_up) {
+        kept.leave(repository, owner)?;
     }
+    let stays = |kept: &&Kept| kept.file.stays_without(owner);
+    let stay: HashSet<ObjectId> = all
+        .iter()
+        .filter(stays)
+        .flat_map(|it| &it.ids)
+        .copied()
+        .collect();
     Ok(Done {
-        changed,
+        changed: changed.len(),
+        held_by_others: stay.intersection(going).count(),
         holder,
         ..Done::default()
     })
+}
+
+/// Packs of one owner, as a release leaves them.
+#[derive(Default)]
+struct Parting<'a> {
+    /// Those with a blob that goes.
+    broken_up: Vec<&'a Kept>,
+    /// The blobs that go.
+    gone: HashSet<ObjectId>,
+    /// The blobs that stay, and are in no other pack of the owner.
+    rest: BTreeSet<ObjectId>,
+}
+
+impl<'a> Parting<'a> {
+    fn of(packs: Vec<&'a Kept>, going: &HashSet<ObjectId>) -> Parting<'a> {
+        let goes = |id: &ObjectId| going.contains(id);
+        let (broken_up, staying): (Vec<&Kept>, Vec<&Kept>) = packs
+            .into_iter()
+            .partition(|kept| kept.ids.iter().any(goes));
+        let all = || broken_up.iter().flat_map(|kept| &kept.ids).copied();
+        let is_kept = |id: &ObjectId| staying.iter().any(|kept| kept.ids.contains(id));
+        let gone = all().filter(goes).collect();
+        let rest = all().filter(|id| !goes(id) && !is_kept(id)).collect();
+        Parting {
+            broken_up,
+            gone,
+            rest,
+        }
+    }
+}
+
+impl Kept {
+    /// Takes a log, or no log, out of the pack's `.keep` file; one that nobody is left in goes.
+    fn leave(&self, repository: &Repository, owner: &Owner) -> Result<(), RetentionError> {
+        let io_error = |error: io::Error| repository.io_error(&self.keep, &error);
+        match self.file.without(owner) {
+            None => fs::remove_file(&self.keep).map_err(io_error),
+            Some(text) => {
+                let workshop = Workshop::new(repository)?;
+                let new = workshop.0.join(self.keep.file_name().unwrap_or_default());
+                fs::write(&new, text).map_err(io_error)?;
+                move_into(&folder(repository), &new, 0o644).map_err(io_error)
+            }
+        }
+    }
 }
 
 fn folder(repository: &Repository) -> PathBuf {
     repository.objects_folder().join("pack")
 }
 
-/// The packs that this strategy keeps.
+/// The packs with a `.keep` file that this strategy wrote to.
 fn there(repository: &Repository) -> Result<Vec<Kept>, RetentionError> {
     let folder = folder(repository);
     let entries = match fs::read_dir(&folder) {
@@ -104,13 +167,13 @@ fn there(repository: &Repository) -> Result<Vec<Kept>, RetentionError> {
             continue;
         }
         let text = annals_files::open(&keep).and_then(io::read_to_string);
-        if !text.is_ok_and(|text| text.starts_with(MARK)) {
+        let Some(file) = text.ok().and_then(|text| KeepFile::read(&text)) else {
             continue;
-        }
+        };
         let index = gix_pack::index::File::at(&index, repository.git.object_hash());
         let index = index.map_err(|error| repository.error(error))?;
         let ids = index.iter().map(|entry| entry.oid).collect();
-        found.push(Kept { keep, ids });
+        found.push(Kept { keep, file, ids });
     }
     Ok(found)
 }
@@ -123,7 +186,9 @@ impl Workshop {
         remove_old(repository)?;
         let name = format!("{WORKSHOP}{}.tmp", uuid::Uuid::new_v4().simple());
         let path = repository.git.common_dir().join(name);
-        let made = fs::create_dir(&path);
+        let made = fs::DirBuilder::new()
+            .mode(annals_files::OWN_FOLDER)
+            .create(&path);
         made.map_err(|error| repository.io_error(&path, &error))?;
         Ok(Workshop(path))
     }
@@ -158,6 +223,7 @@ impl Drop for Workshop {
 fn write(
     repository: &Repository,
     ids: &BTreeSet<ObjectId>,
+    owner: Option<&Owner>,
 ) -> Result<Option<String>, RetentionError> {
     if ids.is_empty() {
         return Ok(None);
@@ -179,7 +245,7 @@ fn write(
     }
     let mut name = None;
     for (data, index) in packs {
-        keep(repository, &data, &index)?;
+        keep(repository, &data, &index, owner)?;
         name.get_or_insert_with(|| {
             let name = data.file_stem().unwrap_or_default();
             name.to_string_lossy().into_owned()
@@ -215,11 +281,24 @@ fn write_small(
     Ok(Some((data, index)))
 }
 
-/// Puts a pack where git finds it, with a `.keep` file.
-fn keep(repository: &Repository, data: &Path, index: &Path) -> Result<(), RetentionError> {
+/// Puts a pack where git finds it, with a `.keep` file. Others may keep the same pack, since its
+/// name is that of its content: their lines stay.
+fn keep(
+    repository: &Repository,
+    data: &Path,
+    index: &Path,
+    owner: Option<&Owner>,
+) -> Result<(), RetentionError> {
     let keep = data.with_extension("keep");
-    fs::write(&keep, WHY).map_err(|error| repository.io_error(&keep, &error))?;
     let folder = folder(repository);
+    let there = folder.join(keep.file_name().unwrap_or_default());
+    let before = match annals_files::open(&there).and_then(io::read_to_string) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(repository.io_error(&there, &error)),
+    };
+    let text = KeepFile::with(before.as_deref(), owner);
+    fs::write(&keep, text).map_err(|error| repository.io_error(&keep, &error))?;
     fs::create_dir_all(&folder).map_err(|error| repository.io_error(&folder, &error))?;
     for (from, mode) in [(data, 0o444), (keep.as_path(), 0o644), (index, 0o444)] {
         move_into(&folder, from, mode).map_err(|error| repository.io_error(from, &error))?;

@@ -1,5 +1,6 @@
-//! One commit without a parent, `refs/ai/uploads`, whose tree has all blobs under names that people
-//! can read: `<kind of object>/<its id>/<number>-<label>`.
+//! One commit without a parent, `refs/ai/uploads`, whose tree has the blobs of all logs under names
+//! that people can read: `<id of the log>/<kind of object>/<its id>/<number>-<label>`. Paths without
+//! a log, as older versions write them, belong to none.
 //!
 //! Each change makes a new commit without a parent, so that what is let go is held by no older
 //! one.
@@ -17,12 +18,13 @@ use gix::refs::{FullName, Target};
 
 use super::blobs::Place;
 use super::error::RetentionError;
+use super::owner::{Belongs, Owner};
 use super::packed_refs::{self, Locked};
 use super::repository::{Done, Held, Repository};
 
 /// The ref.
 const NAME: &str = "refs/ai/uploads";
-/// Levels of its tree.
+/// Levels of its tree below the folder of a log.
 const LEVELS: usize = 3;
 /// Characters of a label that go into a name.
 const LONGEST_LABEL: usize = 80;
@@ -30,15 +32,22 @@ const LONGEST_LABEL: usize = 80;
 /// Paths, and the blobs there.
 type Files = BTreeMap<Vec<String>, ObjectId>;
 
-pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, RetentionError> {
+pub(super) fn retain(
+    repository: &Repository,
+    held: &[Held],
+    owner: &Owner,
+) -> Result<Done, RetentionError> {
     let (old, mut files) = there(repository)?;
-    let before: HashSet<ObjectId> = files.values().copied().collect();
+    let own = files
+        .iter()
+        .filter(|(path, _)| whose(path, owner) == Belongs::Own);
+    let before: HashSet<ObjectId> = own.map(|(_, id)| *id).collect();
     let ids = held.iter().map(|held| held.id);
     let (new, unread) = repository.readable(ids.filter(|id| !before.contains(id)));
     let bad: HashSet<ObjectId> = unread.iter().map(|unread| unread.id).collect();
     for held in held.iter().filter(|held| !bad.contains(&held.id)) {
         for place in &held.places {
-            insert(&mut files, path(place), held.id);
+            insert(&mut files, path(owner, place), held.id);
         }
     }
     let changed = new.len();
@@ -48,39 +57,53 @@ pub(super) fn retain(repository: &Repository, held: &[Held]) -> Result<Done, Ret
         changed,
         holder,
         unread,
+        ..Done::default()
     })
 }
 
 pub(super) fn release(
     repository: &Repository,
     going: &HashSet<ObjectId>,
+    owner: &Owner,
 ) -> Result<Done, RetentionError> {
     let (old, mut files) = there(repository)?;
-    let before: HashSet<ObjectId> = files.values().copied().collect();
-    files.retain(|_, id| !going.contains(id));
-    let after: HashSet<ObjectId> = files.values().copied().collect();
-    let changed = before.difference(&after).count();
+    let mut changed = HashSet::new();
+    files.retain(|path, id| {
+        let goes = going.contains(id) && owner.may_release(whose(path, owner));
+        if goes {
+            changed.insert(*id);
+        }
+        !goes
+    });
+    let others = files
+        .iter()
+        .filter(|(path, _)| whose(path, owner) != Belongs::Own);
+    let others: HashSet<ObjectId> = others.map(|(_, id)| *id).collect();
     let holder = write(repository, old, &files)?;
     Ok(Done {
-        changed,
+        changed: changed.len(),
+        held_by_others: others.intersection(going).count(),
         holder,
         ..Done::default()
     })
 }
 
+/// Whose a path is: below the folder of a log it is that log's.
+fn whose(path: &[String], owner: &Owner) -> Belongs {
+    let namespace = path.first().filter(|_| path.len() > LEVELS);
+    owner.whose(namespace.map(String::as_str))
+}
+
 /// Puts a blob at its path, in place of the one with the same number: a label may have been
 /// removed since.
 fn insert(files: &mut Files, path: Vec<String>, id: ObjectId) {
-    if let [kind, object, name] = path.as_slice() {
+    if let [above @ .., name] = path.as_slice() {
         let number = |name: &str| name.split('-').next().map(str::to_owned);
-        let first = vec![
-            kind.clone(),
-            object.clone(),
-            number(name).unwrap_or_default(),
-        ];
+        let mut first = above.to_vec();
+        first.push(number(name).unwrap_or_default());
         let same = |other: &[String]| match other {
-            [a, b, c] => a == kind && b == object && number(c) == number(name),
-            _ => false,
+            [others @ .., other] => others == above && number(other) == number(name),
+            [] => false,
         };
         let there = files.range(first..).map(|(path, _)| path);
         let there: Vec<Vec<String>> = there.take_while(|path| same(path)).cloned().collect();
@@ -127,7 +150,8 @@ fn there(repository: &Repository) -> Result<(Old, Files), RetentionError> {
     Ok((Some((id, tree)), files))
 }
 
-/// Reads a tree; the answer is a path that has something else than blobs three levels down.
+/// Reads a tree; the answer is a path that has something else than blobs three levels down, or
+/// four.
 fn read(
     repository: &Repository,
     tree: ObjectId,
@@ -141,12 +165,12 @@ fn read(
         above.push(entry.filename().to_string());
         let inner = entry.object_id();
         match entry.mode().kind() {
-            EntryKind::Tree if above.len() < LEVELS => {
+            EntryKind::Tree if above.len() <= LEVELS => {
                 if let Some(path) = read(repository, inner, above, files)? {
                     return Ok(Some(path));
                 }
             }
-            EntryKind::Blob if above.len() == LEVELS => {
+            EntryKind::Blob if above.len() >= LEVELS => {
                 files.insert(above.clone(), inner);
             }
             _ => return Ok(Some(above.join("/"))),
@@ -284,7 +308,7 @@ fn write_tree(
 }
 
 /// Where a blob is in the tree.
-fn path(place: &Place) -> Vec<String> {
+fn path(owner: &Owner, place: &Place) -> Vec<String> {
     let kind = match place.kind {
         Kind::ContextSnapshot => "snapshots",
         Kind::PatchSet => "patch_sets",
@@ -298,7 +322,8 @@ fn path(place: &Place) -> Vec<String> {
         "" => number,
         label => format!("{number}-{label}"),
     };
-    vec![kind.to_owned(), place.id.to_string(), name]
+    let log = owner.name.clone();
+    vec![log, kind.to_owned(), place.id.to_string(), name]
 }
 
 /// A label as a part of a file's name: letters, digits and a few signs, in any language, and `_` for

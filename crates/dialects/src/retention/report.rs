@@ -10,7 +10,7 @@ use super::blobs::Place;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
-    /// A ref for each blob, `refs/ai/blobs/<id>`.
+    /// A ref for each blob, `refs/ai/blobs/<id of the log>/<id>`.
     Refs,
     /// One commit without a parent, `refs/ai/uploads`, whose tree has all of them.
     Orphan,
@@ -51,6 +51,9 @@ pub struct RetentionReport {
     pub other_hash: usize,
     /// Of a release: blobs that stay since other objects of the log name them.
     pub shared: Vec<GitOid>,
+    /// Of a release: blobs that stay since entries of other logs, of other tools or of older
+    /// versions hold them.
+    pub held_by_others: usize,
     /// Blobs that are not kept, since their content was removed from the log. What keeps them from
     /// before is removed by a release.
     pub removed: Vec<GitOid>,

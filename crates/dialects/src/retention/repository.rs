@@ -551,6 +551,8 @@ fn content(log: &dyn Store, named: &NamedBlob) -> Result<Option<Bytes>, Retentio
 #[derive(Debug, Default)]
 pub(super) struct Done {
     pub(super) changed: usize,
+    /// Of a release: blobs that entries of others still hold.
+    pub(super) held_by_others: usize,
     pub(super) holder: Option<String>,
     /// What cannot be read, and is not kept.
     pub(super) unread: Vec<Unread>,

@@ -3,16 +3,23 @@
 //! model. The same text gives the same answer, and the answer names its rules.
 //!
 //! Forge asks for the rules and leaves the table open; docs/spec/forge.md has
-//! it. Words of Latin script count as whole words, in any case; Japanese words
-//! count anywhere in a text, because no spaces separate them.
+//! it. Words of Latin script count as whole words, in any case and with their
+//! inflections; Japanese words count anywhere in a text, because no spaces separate them.
+
+mod high_words;
+mod text;
+mod type_words;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use unicode_normalization::UnicodeNormalization;
 
 use crate::Refusal;
 use crate::codes::{UnknownWord, coded_enum, open_enum};
 use crate::refusal::not_blank;
+
+use high_words::SUBJECTS;
+use text::Text;
+use type_words::{Lead, WORDS_BY_TYPE, Work};
 
 open_enum! {
     /// What kind of work an intent is (docs/spec/forge.md, Intent fields): one that the
@@ -149,58 +156,23 @@ pub struct Classification {
     pub risk_rule: RiskRule,
 }
 
-/// The words that stand for a type, in the order in which they are looked for.
-const KEYWORDS: [(ListedType, &[&str]); 4] = [
-    (
-        ListedType::Fix,
-        &[
-            "fix",
-            "bug",
-            "crash",
-            "regression",
-            "error",
-            "broken",
-            "修正",
-            "バグ",
-            "不具合",
-        ],
-    ),
-    (
-        ListedType::Refactor,
-        &[
-            "refactor",
-            "cleanup",
-            "rename",
-            "simplify",
-            "extract",
-            "リファクタ",
-            "整理",
-        ],
-    ),
-    (ListedType::Test, &["test", "coverage", "flaky", "テスト"]),
-    (ListedType::Audit, &["audit", "review", "inspect", "監査"]),
-];
-
-/// The words that stand for a high risk.
-const HIGH_WORDS: [&str; 10] = [
-    "architecture",
-    "migration",
-    "security",
-    "auth",
-    "breaking",
-    "delete",
-    "payment",
-    "設計変更",
-    "認証",
-    "削除",
-];
-
 /// Characters of a type.
 const TYPE_CHARS: usize = 100;
 
 impl From<ListedType> for WorkType {
     fn from(listed: ListedType) -> WorkType {
         WorkType::from_word(listed.as_str())
+    }
+}
+
+impl From<Work> for ListedType {
+    fn from(work: Work) -> ListedType {
+        match work {
+            Work::Fix => ListedType::Fix,
+            Work::Refactor => ListedType::Refactor,
+            Work::Test => ListedType::Test,
+            Work::Audit => ListedType::Audit,
+        }
     }
 }
 
@@ -301,12 +273,15 @@ impl ListedType {
 
 /// Classifies a proposal (docs/spec/forge.md, Quick Classification, has the tables).
 ///
-/// The type is the declared one, or else that of the first label that names one,
-/// or else that of the first keyword: fixes are looked for first, then
-/// refactorings, tests and audits. What audits and reflections propose is an
-/// audit if nothing else says what it is, and all the rest a feature. Tests are a
-/// low risk. Other work is a high one if a high word is in its text or its labels;
-/// else fixes and refactorings are low, features and audits med. A declared type that
+/// The type is the declared one, or else that of the first label that names one, or else
+/// that of the words: a title that begins with a word for something new (`add`, in Japanese
+/// ends with one) is a feature, or a test if tests are its object; otherwise words for the
+/// work decide, then words for its subject, fixes first, then refactorings, tests and
+/// audits. What audits and reflections propose is an audit if nothing else says what it
+/// is, and all the rest a feature.
+///
+/// The risk is high if a high word is in the text or the labels, whatever the type is;
+/// else tests, fixes and refactorings are low, features and audits med. A declared type that
 /// is not listed stays what it is, and follows the rules of `unknown_type`.
 ///
 /// ```
@@ -322,7 +297,10 @@ impl ListedType {
 /// assert_eq!((found.work_type, found.risk), (WorkType::Fix, Risk::Low));
 /// ```
 pub fn classify(proposal: &Proposal<'_>) -> Classification {
-    let texts = [folded(proposal.title), folded(proposal.body)];
+    let texts = Texts {
+        title: Text::new(proposal.title),
+        body: Text::new(proposal.body),
+    };
     let (work_type, type_rule) = work_type(proposal, &texts);
     let by_rules_of = work_type.listed().unwrap_or(proposal.unknown_type);
     let (risk, risk_rule) = risk(by_rules_of, proposal, &texts);
@@ -367,25 +345,28 @@ fn cut_end(text: Option<&str>) -> &str {
     text.unwrap_or_default().trim_end()
 }
 
-/// A text in lower case, and in the form in which wide, narrow and composed letters
-/// are the same: a file system or a keyboard may give any of them.
-fn folded(text: &str) -> String {
-    text.nfkc().collect::<String>().to_lowercase()
+/// The texts of a proposal as the rules read them.
+struct Texts {
+    title: Text,
+    body: Text,
 }
 
-fn work_type(proposal: &Proposal<'_>, texts: &[String]) -> (WorkType, TypeRule) {
+fn work_type(proposal: &Proposal<'_>, texts: &Texts) -> (WorkType, TypeRule) {
     if let Some(declared) = proposal.declared {
         return (declared.clone(), TypeRule::Declared);
     }
     for label in proposal.labels {
-        if let Ok(named) = folded(label).trim().parse::<ListedType>() {
+        if let Ok(named) = text::folded(label).trim().parse::<ListedType>() {
             return (named.into(), TypeRule::Label(label.clone()));
         }
     }
-    for (work_type, words) in KEYWORDS {
-        if let Some(word) = first_of(words, texts) {
-            return (work_type.into(), TypeRule::Keyword(word.to_owned()));
-        }
+    let by_word = match type_words::lead(&texts.title) {
+        Lead::Type(work_type, word) => Some((work_type, word)),
+        Lead::Words => type_by_words(texts),
+        Lead::New => None,
+    };
+    if let Some((work_type, word)) = by_word {
+        return (ListedType::from(work_type).into(), TypeRule::Keyword(word));
     }
     match proposal.source {
         Source::Audit | Source::Reflection => (WorkType::Audit, TypeRule::Source),
@@ -393,44 +374,45 @@ fn work_type(proposal: &Proposal<'_>, texts: &[String]) -> (WorkType, TypeRule) 
     }
 }
 
-/// Tests are not risky, independent of their subject; of other work a high word says
-/// what it touches, in its text or as a label.
-fn risk(work_type: ListedType, proposal: &Proposal<'_>, texts: &[String]) -> (Risk, RiskRule) {
-    if work_type != ListedType::Test {
-        let labels: Vec<String> = proposal.labels.iter().map(|it| folded(it)).collect();
-        let word = first_of(&HIGH_WORDS, texts).or_else(|| first_of(&HIGH_WORDS, &labels));
-        if let Some(word) = word {
-            return (Risk::High, RiskRule::HighWord(word.to_owned()));
-        }
-    }
-    (work_type.risk(), RiskRule::Type)
-}
-
-/// The first of the words that one of the folded texts has.
-fn first_of(words: &[&'static str], texts: &[String]) -> Option<&'static str> {
-    let found = |word: &&&'static str| texts.iter().any(|text| has(text, word));
-    words.iter().find(found).copied()
-}
-
-fn has(text: &str, word: &str) -> bool {
-    if !word.is_ascii() {
-        return text.contains(word);
-    }
-    text.match_indices(word).any(|(start, found)| {
-        let before = text[..start].chars().next_back();
-        let after = text[start + found.len()..].chars().next();
-        !before.is_some_and(is_latin) && !after.is_some_and(is_latin)
+/// The type of the first word: those for work count before those for its subject. Only a
+/// title asks for tests, since much other work is asked for with them.
+fn type_by_words(texts: &Texts) -> Option<(Work, String)> {
+    let in_both = |words: &[&str]| {
+        let title = texts.title.first_of(words);
+        title
+            .or_else(|| texts.body.first_of(words))
+            .map(str::to_owned)
+    };
+    let mut acts = WORDS_BY_TYPE.iter().map(|it| match it.work_type {
+        Work::Test => (it.work_type, type_words::asked_test(&texts.title, it.acts)),
+        _ => (it.work_type, in_both(it.acts)),
+    });
+    let act = acts.find_map(|(work_type, word)| Some((work_type, word?)));
+    act.or_else(|| {
+        let mut subjects = WORDS_BY_TYPE.iter();
+        subjects.find_map(|it| Some((it.work_type, in_both(it.subjects)?)))
     })
 }
 
-/// Whether a Latin word goes on with this character. Japanese next to it does not
-/// belong to it, though it is made of letters, too.
-fn is_latin(character: char) -> bool {
-    character == '_' || (character.is_alphanumeric() && character < LATIN_END)
+/// A high word counts first, whatever the type is: it says what the work touches, in the
+/// text or as a label.
+fn risk(work_type: ListedType, proposal: &Proposal<'_>, texts: &Texts) -> (Risk, RiskRule) {
+    let labels = proposal.labels.iter().map(String::as_str);
+    let parts = [proposal.title, proposal.body]
+        .into_iter()
+        .chain(labels.clone());
+    let parts: Vec<Text> = parts.filter_map(Text::of_parts).collect();
+    let labels: Vec<Text> = labels.map(Text::new).collect();
+    let whole = [&texts.title, &texts.body].into_iter().chain(&labels);
+    let all: Vec<&Text> = whole.chain(&parts).collect();
+    let mut words = SUBJECTS
+        .iter()
+        .filter_map(|subject| all.iter().find_map(|text| subject.word_of(text)));
+    match words.next() {
+        Some(word) => (Risk::High, RiskRule::HighWord(word)),
+        None => (work_type.risk(), RiskRule::Type),
+    }
 }
-
-/// Latin script and its accents are below.
-const LATIN_END: char = '\u{250}';
 
 #[cfg(test)]
 mod tests;

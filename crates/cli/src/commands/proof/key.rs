@@ -16,9 +16,10 @@ use crate::error::CliError;
 use crate::proof_error::ProofCommandError;
 
 /// Who may read a private key: its owner.
-const PRIVATE: u32 = 0o600;
-/// Who may read a public key, as far as the user's mask allows: every user.
-const PUBLIC: u32 = 0o666;
+const PRIVATE: u32 = annals_files::OWN_FILE;
+/// Who may read a public key, as far as the user's mask allows: every user. Its owner alone may
+/// change it.
+const PUBLIC: u32 = 0o644;
 
 /// Makes a key.
 pub(crate) fn generate(args: &KeyGenerate, context: &mut Context) -> Result<(), CliError> {

@@ -31,6 +31,9 @@ use self::judged::{Judged, demand, text};
 use self::state::Shared;
 use super::actor::actor;
 
+/// The only label of the generator with a word for a high risk.
+pub(super) const HIGH_LABEL: &str = "payments, tested";
+
 /// What becomes of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {

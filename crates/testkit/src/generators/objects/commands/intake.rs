@@ -7,6 +7,7 @@ use annals_domain::task::{CreateTask, FailTask, RecordReview, ReviewVerdict};
 use annals_domain::{Command, IntentId, Kind};
 use uuid::Uuid;
 
+use super::super::model::HIGH_LABEL;
 use super::Draw;
 
 impl Draw<'_> {
@@ -30,6 +31,14 @@ impl Draw<'_> {
         }
     }
 
+    /// A label, which sometimes has a word for a high risk.
+    fn label(&mut self) -> String {
+        match self.dice.once_in(6) {
+            true => HIGH_LABEL.to_owned(),
+            false => self.text(),
+        }
+    }
+
     /// A list that sometimes holds an object of a kind.
     fn some<T: From<Uuid>>(&mut self, kind: Kind) -> Vec<T> {
         match self.dice.once_in(4) {
@@ -47,7 +56,7 @@ impl Draw<'_> {
             .with_risk(self.risk())
             .with_labels(
                 (0..self.dice.roll(3))
-                    .map(|_| self.text())
+                    .map(|_| self.label())
                     .collect::<Vec<_>>(),
             )
             .with_refines(self.some(Kind::Intent).pop())
@@ -152,7 +161,7 @@ impl Draw<'_> {
             .with_risk(self.risk())
             .with_labels(
                 (0..self.dice.roll(2))
-                    .map(|_| self.text())
+                    .map(|_| self.label())
                     .collect::<Vec<_>>(),
             )
             .with_depends_on(depends_on)

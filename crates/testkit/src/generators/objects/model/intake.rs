@@ -11,7 +11,7 @@ use annals_domain::{Command, Kind};
 use uuid::Uuid;
 
 use super::judged::{Judged, demand, text};
-use super::{Intent, Model, Task};
+use super::{HIGH_LABEL, Intent, Model, Task};
 
 fn level(risk: Risk) -> usize {
     match risk {
@@ -183,7 +183,7 @@ impl Model {
             }
         }
         self.because(c)?;
-        let by_rule = self.risk_by_rule(c.work_type.as_ref())?;
+        let by_rule = self.risk_by_rule(c.work_type.as_ref(), &c.labels)?;
         let id = c.id?.0;
         self.new_intent(id, c.risk, by_rule);
         self.intents.get_mut(&id)?.child_of = c.child_of.map(Uuid::from);
@@ -194,14 +194,18 @@ impl Model {
         self.place(Some(id), Kind::Intent)
     }
 
-    /// No text of the generator has a word that says more than the type.
-    fn risk_by_rule(&self, work_type: Option<&WorkType>) -> Option<Risk> {
+    /// No text of the generator has a word that says more than the type, but for one label. A
+    /// high word counts before the type.
+    fn risk_by_rule(&self, work_type: Option<&WorkType>, labels: &[String]) -> Option<Risk> {
         let word = match work_type {
             None => "feature",
             Some(WorkType::Other(word)) if word == "Fix" => return None,
             Some(WorkType::Other(_)) => &self.settings.unknown,
             Some(listed) => listed.as_str(),
         };
+        if labels.iter().any(|label| label == HIGH_LABEL) {
+            return Some(Risk::High);
+        }
         match word {
             "fix" | "refactor" | "test" => Some(Risk::Low),
             _ => Some(Risk::Med),
@@ -227,7 +231,7 @@ impl Model {
 
     fn judge_intent(&mut self, c: &intent::JudgeIntent) -> Judged {
         demand(c.work_type.is_some() || c.risk.is_some())?;
-        self.risk_by_rule(c.work_type.as_ref())?;
+        self.risk_by_rule(c.work_type.as_ref(), &[])?;
         let lets_go = c.risk.is_some_and(|risk| self.lets_go(risk, true));
         let (by, own) = (self.by, self.settings.own);
         let intent = self.open_intent(c.intent.0)?;
@@ -350,7 +354,7 @@ impl Model {
         }
         demand(left.is_empty())?;
         for (child, id) in children.iter().zip(own) {
-            let by_rule = self.risk_by_rule(child.work_type.as_ref())?;
+            let by_rule = self.risk_by_rule(child.work_type.as_ref(), &child.labels)?;
             self.new_intent(id, child.risk, by_rule);
             let new = self.intents.get_mut(&id)?;
             new.child_of = Some(parent);
