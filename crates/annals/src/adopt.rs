@@ -7,9 +7,9 @@
 use std::collections::BTreeSet;
 
 use annals_domain::{
-    ActorKind, ActorRef, Adoption, Emitted, IntegrityHash, Kind, StreamRef, Timestamp, cut,
+    ActorKind, ActorRef, Adoption, Emitted, IntegrityHash, Kind, Refusal, StreamRef, Timestamp, cut,
 };
-use annals_event_log::{AppendError, Expectation, Position, limits};
+use annals_event_log::{AppendError, Expectation, Position, Record, limits};
 use annals_wire::{EncodeError, stream_name};
 use uuid::Uuid;
 
@@ -95,12 +95,35 @@ pub enum AdoptRefusal {
         /// The stream that would hold it.
         holder: StreamRef,
     },
+    /// A person imported it, and it has ended, or never changes.
+    #[error(
+        "{kind} {id} has ended, or never changes, by what a person imported, which only a person replaces; let a \
+         person run the import, with --actor human:NAME"
+    )]
+    EndedByPerson {
+        /// What it is.
+        kind: Kind,
+        /// Which one it is.
+        id: Uuid,
+    },
+    /// The importer may not bring it.
+    #[error(transparent)]
+    NotPermitted(#[from] Refusal),
     /// It does not fit into an event, or cannot be written as one.
     #[error("{}", unfit(.0))]
     Unfit(#[from] EncodeError),
     /// It is larger than a batch may be.
     #[error("it is too large: {0}")]
     TooLargeBatch(#[source] AppendError),
+}
+
+/// The event that began an object's last adoption.
+struct Begun {
+    /// The digest of the object's JSON.
+    digest: IntegrityHash,
+    /// Whether the object had ended, or never changes.
+    is_final: bool,
+    record: Record,
 }
 
 /// Why an object does not become an event, for a reader who did not make the event.
@@ -138,7 +161,7 @@ impl Imports<'_> {
             for adoptee in adoptees {
                 answers.push(self.judge(adoptee).await?);
             }
-            let prepared = prepare(adoptees, &mut answers);
+            let prepared = self.prepare(adoptees, &mut answers);
             if prepared.events.is_empty() {
                 return Ok(answers);
             }
@@ -182,11 +205,29 @@ impl Imports<'_> {
                     reason: error.to_string(),
                 }),
             })?;
-        Ok(match self.adopted_digest(row.last_position, id).await? {
-            None => Adopted::Refused(AdoptRefusal::ChangedHere { kind, id }),
-            Some(digest) if digest == adoptee.digest => Adopted::Unchanged,
-            Some(_) => self.held_here(adoptee).await?.unwrap_or(Adopted::Replaced),
+        let Some(begun) = self.adoption_of(row.last_position, id).await? else {
+            return Ok(Adopted::Refused(AdoptRefusal::ChangedHere { kind, id }));
+        };
+        if begun.digest == adoptee.digest {
+            return Ok(Adopted::Unchanged);
+        }
+        if let Some(held) = self.held_here(adoptee).await? {
+            return Ok(held);
+        }
+        Ok(match self.is_a_persons_end(&begun).await? {
+            true => Adopted::Refused(AdoptRefusal::EndedByPerson { kind, id }),
+            false => Adopted::Replaced,
         })
+    }
+
+    /// Whether an object has ended, or never changes, by what a person may have imported, and this importer is none.
+    async fn is_a_persons_end(self, begun: &Begun) -> Result<bool, LoadError> {
+        let is_another = |importer: &ActorRef| importer.kind != ActorKind::Human;
+        if !begun.is_final || !self.annals.importer().is_some_and(is_another) {
+            return Ok(false);
+        }
+        let entry = self.annals.contents().entry(&begun.record).await?;
+        Ok(entry.actor.may_be_imported_by_a_person())
     }
 
     /// Refuses an object whose stream is not one that came from where the object comes from, with
@@ -204,14 +245,10 @@ impl Imports<'_> {
         Ok((!is_open).then_some(Adopted::Refused(refusal)))
     }
 
-    /// The digest of an object whose last event is at `last`, if nothing but
+    /// The adoption of an object whose last event is at `last`, if nothing but
     /// its adoption happened to it. An adoption's events follow one another,
     /// so that it costs the same however much there is in the stream.
-    async fn adopted_digest(
-        self,
-        last: Position,
-        id: Uuid,
-    ) -> Result<Option<IntegrityHash>, LoadError> {
+    async fn adoption_of(self, last: Position, id: Uuid) -> Result<Option<Begun>, LoadError> {
         let mut at = last;
         loop {
             let Some(record) = self.annals.contents().record(at).await? else {
@@ -223,11 +260,42 @@ impl Imports<'_> {
                 return Ok(None);
             }
             match decoded.event.adoption() {
-                Some(Adoption::Begun(header)) => return Ok(Some(header.digest)),
+                Some(Adoption::Begun(header)) => {
+                    return Ok(Some(Begun {
+                        digest: header.digest,
+                        is_final: decoded.event.adopts_final(),
+                        record,
+                    }));
+                }
                 Some(Adoption::Continued) if at.0 > 1 => at = Position(at.0 - 1),
                 Some(Adoption::Continued) | None => return Ok(None),
             }
         }
+    }
+
+    /// Encodes what is to be appended. What is too large, or not the importer's to bring, is refused in its answer.
+    fn prepare(self, adoptees: &[ImportedObject], answers: &mut [Adopted]) -> Prepared {
+        let mut prepared = Prepared::default();
+        for (adoptee, answer) in adoptees.iter().zip(answers) {
+            if !matches!(answer, Adopted::New | Adopted::Replaced) {
+                continue;
+            }
+            match self.encode(adoptee) {
+                Ok(encoded) => prepared.extend(encoded),
+                Err(refusal) => *answer = Adopted::Refused(refusal),
+            }
+        }
+        prepared
+    }
+
+    fn encode(self, adoptee: &ImportedObject) -> Result<Prepared, AdoptRefusal> {
+        let mut prepared = Prepared::default();
+        let actor = self.annals.recorded_actor(&short(&adoptee.actor));
+        for emitted in &adoptee.events {
+            self.annals.check_importer(&emitted.event)?;
+            prepared.add(emitted, annals_event_log::new_id(), adoptee.at, &actor)?;
+        }
+        Ok(prepared)
     }
 
     /// The streams as they are now, as expectations.
@@ -245,21 +313,6 @@ fn stream_of(adoptee: &ImportedObject) -> Option<StreamRef> {
     adoptee.events.first().map(|emitted| emitted.stream)
 }
 
-/// Encodes what is to be appended. What is too large is refused in its answer.
-fn prepare(adoptees: &[ImportedObject], answers: &mut [Adopted]) -> Prepared {
-    let mut prepared = Prepared::default();
-    for (adoptee, answer) in adoptees.iter().zip(answers) {
-        if !matches!(answer, Adopted::New | Adopted::Replaced) {
-            continue;
-        }
-        match encode(adoptee) {
-            Ok(encoded) => prepared.extend(encoded),
-            Err(error) => *answer = Adopted::Refused(error.into()),
-        }
-    }
-    prepared
-}
-
 /// Who made an object, as far as a record's header has room. The object's own
 /// header has it all.
 fn short(actor: &ActorRef) -> ActorRef {
@@ -267,13 +320,4 @@ fn short(actor: &ActorRef) -> ActorRef {
         ActorKind::from_word(cut(actor.kind.as_str(), limits::ACTOR_KIND)),
         cut(&actor.id, limits::ACTOR_ID),
     )
-}
-
-fn encode(adoptee: &ImportedObject) -> Result<Prepared, EncodeError> {
-    let mut prepared = Prepared::default();
-    let actor = short(&adoptee.actor);
-    for emitted in &adoptee.events {
-        prepared.add(emitted, annals_event_log::new_id(), adoptee.at, &actor)?;
-    }
-    Ok(prepared)
 }

@@ -9,7 +9,7 @@ use annals_wire::{Envelope, random_salt, stream_name};
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::{DecidedOutcome, ExecuteError, Outcome, Request};
+use crate::{Annals, DecidedOutcome, ExecuteError, Outcome, Request};
 
 /// A batch that was decided: the events of each command, and the world after.
 pub(crate) struct DecidedBatch {
@@ -77,17 +77,26 @@ impl Batch {
 
     pub(crate) fn encode(
         &self,
+        annals: &Annals,
         world: &World,
         decided: &[Vec<Emitted>],
     ) -> Result<Append, ExecuteError> {
         let mut events = Vec::new();
         let mut blobs = Vec::new();
-        for ((request, meta), emitted) in self.requests.iter().zip(&self.metas).zip(decided) {
+        let asked = self.requests.iter().zip(&self.metas).zip(decided);
+        for (index, ((request, meta), emitted)) in asked.enumerate() {
+            let actor = annals.commanding_actor(&meta.actor);
             for event in emitted {
+                let checked = annals.check_importer(&event.event);
+                checked.map_err(|refusal| ExecuteError::Refused {
+                    index,
+                    command: request.command.name(),
+                    refusal,
+                })?;
                 let envelope = Envelope {
                     event_id: self.event_id(events.len()),
                     occurred_at: meta.at,
-                    actor: meta.actor.clone(),
+                    actor: actor.clone(),
                     correlation: request.correlation,
                     causation: request.causation,
                 };

@@ -256,7 +256,7 @@ impl BulkWriter<'_> {
         if events.iter().all(Vec::is_empty) || annals.locks.are_wanted(others) {
             return Err(NotAhead::Unusual(batch.requests));
         }
-        let Ok(append) = batch.encode(&world, &events) else {
+        let Ok(append) = batch.encode(annals, &world, &events) else {
             return Err(NotAhead::Unusual(batch.requests));
         };
         // Names that it was decided by may have been removed.

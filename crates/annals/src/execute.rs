@@ -249,7 +249,7 @@ impl Annals {
         if events.iter().all(Vec::is_empty) {
             return self.nothing_to_do(batch, world, epoch).await;
         }
-        let append = batch.encode(&world, &events)?;
+        let append = batch.encode(self, &world, &events)?;
         if self.states.epoch() != epoch {
             // Names that it was decided by were removed.
             return Err(AttemptError::Stale(None));

@@ -253,6 +253,7 @@ mod flow;
 mod follow;
 mod gate;
 mod history_pages;
+mod importer;
 mod imports;
 mod inbox;
 mod index;
@@ -360,6 +361,8 @@ pub struct Annals {
     sealing: Arc<Mutex<()>>,
     /// Whether the store could not be reached by the last append.
     is_away: Arc<AtomicBool>,
+    /// Who imports by this handle.
+    importer: Option<Arc<annals_domain::ActorRef>>,
 }
 
 /// The files of a log that is in a folder.
@@ -399,6 +402,7 @@ impl Annals {
             recent: Arc::new(states::Recent::new()),
             sealing: Arc::new(Mutex::new(())),
             is_away: Arc::default(),
+            importer: None,
         }
     }
 

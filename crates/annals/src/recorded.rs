@@ -26,7 +26,8 @@ impl Imports<'_> {
     /// has the version of each that the caller knows.
     ///
     /// # Errors
-    /// [`ExecuteError::Contended`] if something came between, and what the log
+    /// [`ExecuteError::Contended`] if something came between, [`ExecuteError::Refused`] if the importer
+    /// ([`Annals::imported_by`](crate::Annals::imported_by)) may not bring one of them, and what the log
     /// says. Nothing is recorded then.
     pub async fn record(
         self,
@@ -41,8 +42,11 @@ impl Imports<'_> {
             .turn(streams().map(|stream| stream.id).collect())
             .await;
         let mut prepared = Prepared::default();
+        let actor = self.annals.recorded_actor(actor);
         for one in recorded {
-            prepared.add(&one.emitted, one.id, one.at, actor)?;
+            let checked = self.annals.check_importer(&one.emitted.event);
+            checked.map_err(ExecuteError::import)?;
+            prepared.add(&one.emitted, one.id, one.at, &actor)?;
         }
         let expectations = after
             .iter()

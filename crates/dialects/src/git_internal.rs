@@ -4,7 +4,8 @@
 //! An object is read field by field and adopted as events; it is written from
 //! its folded state, never from a copy of its text. What git-internal 0.6.0
 //! wrote comes back byte for byte, so that [`object_hash`] agrees; what others
-//! wrote is written in the canonical form and is stable from then on.
+//! wrote is written in the canonical form and is stable from then on. Revisions and events of 0.8 and later are
+//! read as the objects of 0.6.0 that they are together.
 
 mod both;
 mod circle;
@@ -20,6 +21,7 @@ mod known;
 mod object;
 mod parts;
 mod read;
+mod revisions;
 mod run;
 mod source;
 mod violations;

@@ -4,6 +4,7 @@
 //! and byte by byte. So both have the same root. [`copy()`] does both at once, without text between them, from any
 //! store to any other.
 
+mod copied_by;
 mod copy;
 mod error;
 mod export;
@@ -15,6 +16,6 @@ mod read;
 pub use copy::{CopyStep, LogCopied, LogCopyError, VerifyCopy, copy};
 pub use error::{VerbatimExportError, VerbatimImportError};
 pub use export::{VerbatimExported, export};
-pub use import::{VerbatimImported, import};
+pub use import::{VerbatimImported, examine, import};
 pub use lines::VerbatimHeader;
 pub use read::VerbatimSource;

@@ -7,6 +7,7 @@
 
 use schemars::JsonSchema;
 mod adoption;
+mod importer;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,7 @@ use crate::pieces::Slot;
 use crate::{IntegrityHash, StoredActor, Timestamp};
 
 pub use adoption::Adoption;
+pub use importer::{check_copy, check_extension, check_import};
 
 coded_enum! {
     /// The format that an object came in.

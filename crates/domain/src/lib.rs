@@ -75,7 +75,7 @@ mod time;
 mod world;
 
 pub use actor::{ActorKind, ActorRef, StoredActor};
-pub use adopted::{AdoptedHeader, Adoption, Dialect};
+pub use adopted::{AdoptedHeader, Adoption, Dialect, check_copy, check_extension, check_import};
 pub use aggregate::{AnyEvent, AnyState, STATES_VERSION};
 pub use artifact::{ArtifactRef, Integrity, StoredArtifact};
 pub use codes::UnknownWord;

@@ -16,6 +16,7 @@ mod evolve;
 mod gate;
 mod names;
 mod own_key;
+mod own_work;
 mod plan;
 mod policy;
 mod refspec;
@@ -40,6 +41,7 @@ pub use gate::{
     lacks_names, needs_approval, violated,
 };
 pub(crate) use names::each_name;
+pub use own_work::{IMPORTER, Overruling, OwnWork};
 pub use plan::{InvalidPlan, TaskNode, TaskPlan};
 pub use policy::{PolicyProfile, RateLimits, SessionConfig, cap};
 pub use results::invocation_of;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Redaction;
+use super::{Redaction, Who};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -26,6 +26,8 @@ pub(crate) struct ImportContracts {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) redaction: Redaction,
+    #[command(flatten)]
+    pub(crate) who: Who,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::Who;
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Makes the same log in another place and another kind of store: from a folder into a PostgreSQL database, out of one, from
@@ -37,4 +39,6 @@ pub(crate) struct CopyLog {
     /// Compare the roots at the end, without reading everything at DEST again
     #[arg(long)]
     pub(crate) fast: bool,
+    #[command(flatten)]
+    pub(crate) who: Who,
 }

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::{
     ExportAnnals, ExportContracts, ExportForge, ExportHtml, ImportAgent, ImportAnnals,
-    ImportContracts, ImportForge, Redaction,
+    ImportContracts, ImportForge, Redaction, Who,
 };
 
 #[derive(Debug, Subcommand)]
@@ -42,6 +42,8 @@ pub(crate) struct ImportGitInternal {
     pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) redaction: Redaction,
+    #[command(flatten)]
+    pub(crate) who: Who,
 }
 
 #[derive(Debug, Args)]
@@ -65,6 +67,8 @@ pub(crate) struct ImportGit {
     pub(crate) limit: Option<usize>,
     #[command(flatten)]
     pub(crate) redaction: Redaction,
+    #[command(flatten)]
+    pub(crate) who: Who,
 }
 
 #[derive(Debug, Subcommand)]

@@ -88,6 +88,8 @@ pub(crate) struct WatchAgent {
     pub(crate) once: bool,
     #[command(flatten)]
     pub(crate) redaction: Redaction,
+    #[command(flatten)]
+    pub(crate) who: Who,
 }
 
 #[derive(Debug, Args)]

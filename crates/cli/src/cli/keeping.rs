@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::Who;
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The first line names the log, its end and its root. A line with \"blob\" holds large content; it
@@ -31,7 +33,8 @@ Copies every record as it is, into a log that is empty or that has the first rec
 Where there is no log it is created, with the id of the one that was exported. Records that are there
 already are compared and passed over, so an import that was interrupted goes on where it ended. A
 record that is another one than the log has at its position is refused. In the end the root must be
-the one that the export names; if not, the exit status is 3.
+the one that the export names; if not, the exit status is 3. An --actor that is not a person copies
+nothing that decides for a person or the log itself, such as an approval; nothing is copied then.
 
 Examples:
   annals --log other import annals log.jsonl
@@ -41,6 +44,8 @@ pub(crate) struct ImportAnnals {
     /// What `annals export annals` wrote; - is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) who: Who,
 }
 
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use annals_dialects::import::agents;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 
-use super::{Import, Redaction};
+use super::{Import, Redaction, Who};
 
 /// What is imported: something that is named, or a recording that says itself whose it is.
 #[derive(Debug, Args)]
@@ -47,6 +47,8 @@ pub(crate) struct HowToImport {
     pub(crate) keep_raw: bool,
     #[command(flatten)]
     pub(crate) redaction: Redaction,
+    #[command(flatten)]
+    pub(crate) who: Who,
 }
 
 /// Recordings of agents.

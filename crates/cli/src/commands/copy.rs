@@ -25,7 +25,9 @@ pub(crate) async fn run(args: &CopyLog, context: &mut Context) -> Result<(), Cli
     // From here on the log is the one that is written to.
     context.log.clone_from(&args.dest);
     context.own_files();
+    let importer = args.who.importer(&context.output)?;
     let to = context.open(OpenOptions::new().create(true).log_id(id))?;
+    let to = to.imported_by(&importer);
     let verify = match args.fast {
         true => VerifyCopy::Roots,
         false => VerifyCopy::Everything,

@@ -98,7 +98,8 @@ pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<()
     // Better now than with the first draft.
     context.reader()?.close().await;
     let mut watch = DraftWatch::start(&args.dir)?;
-    let options = DraftOptions::new(args.who.actor(&context.output))
+    let importer = args.who.importer(&context.output)?;
+    let options = DraftOptions::new(importer.clone())
         .with_keep(args.keep_drafts)
         .with_secrets(args.redaction.secrets()?);
     let mut signals = Signals::new()?;
@@ -115,6 +116,7 @@ pub(crate) async fn watch(args: &WatchForge, context: &mut Context) -> Result<()
             match context.writer() {
                 Ok(annals) => {
                     waits = false;
+                    let annals = annals.imported_by(&importer);
                     let output = &mut context.output;
                     let mut taking = Taking {
                         watch: &mut watch,

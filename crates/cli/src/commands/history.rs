@@ -1,5 +1,7 @@
 //! `annals history`: what happened to an object, oldest first.
 
+use std::collections::BTreeSet;
+
 use annals::domain::{ActorRef, Timestamp};
 use annals::projections::HistoryEntry;
 use serde::Serialize;
@@ -51,12 +53,15 @@ pub(crate) async fn run(args: &History, context: &mut Context) -> Result<(), Cli
         Column::left("WHO", 12).if_as_wide_as(70),
         Column::left("WHAT", 10),
     ]);
+    let mut importers = BTreeSet::new();
     while let Some(page) = pages.next().await? {
         if context.output.is_json() {
             let mut lines = page.iter().map(Line::of);
             lines.try_for_each(|line| context.output.json(&line))?;
             continue;
         }
+        let named = page.iter().filter_map(|entry| entry.actor.importer());
+        importers.extend(named.map(str::to_owned));
         let is_verbose = context.is_verbose;
         let row = |entry: &HistoryEntry| {
             let moment = days.moment(entry.occurred_at);
@@ -71,6 +76,9 @@ pub(crate) async fn run(args: &History, context: &mut Context) -> Result<(), Cli
         };
         let page: Vec<Row<4>> = page.iter().map(row).collect();
         rows.print(&mut context.output, page)?;
+    }
+    for importer in importers {
+        context.output.line(&format!("imported by {importer}"))?;
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use indicatif::ProgressBar;
 
 use crate::cli::{
     HowToImport, Import, ImportAnything, ImportContracts, ImportForge, ImportGit,
-    ImportGitInternal, ImportRecordings,
+    ImportGitInternal, ImportRecordings, Who,
 };
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
@@ -47,7 +47,7 @@ async fn git(args: &ImportGit, context: &mut Context) -> Result<(), CliError> {
         let imported = git::import(annals, &args.path, &options, shown).await;
         imported.map_err(CliError::from)
     };
-    imported(context, "importing commits", import).await
+    imported(context, &args.who, "importing commits", import).await
 }
 
 /// Imports recordings: of this agent, or of those whose they are.
@@ -61,7 +61,8 @@ async fn recordings(
         .with_ended(how.ended)
         .with_secrets(how.redaction.secrets()?)
         .with_keep_raw(how.keep_raw);
-    let annals = context.writer()?;
+    let importer = how.who.importer(&context.output)?;
+    let annals = context.writer()?.imported_by(&importer);
     let bar = progress::bar("importing bytes", None);
     let imported = import::recordings(&annals, path, agent, &options, &mut shown(&bar)).await;
     bar.finish_and_clear();
@@ -81,7 +82,7 @@ async fn git_internal(args: &ImportGitInternal, context: &mut Context) -> Result
         let imported = git_internal::import(annals, &args.path, &secrets, shown).await;
         imported.map_err(CliError::from)
     };
-    imported(context, "importing bytes", import).await
+    imported(context, &args.who, "importing bytes", import).await
 }
 
 /// Imports sessions of Contracts v1.1.
@@ -91,19 +92,19 @@ async fn contracts(args: &ImportContracts, context: &mut Context) -> Result<(), 
         let imported = contracts::import(annals, &args.file, &secrets, shown).await;
         imported.map_err(CliError::from)
     };
-    imported(context, "importing bytes", import).await
+    imported(context, &args.who, "importing bytes", import).await
 }
 
 /// Imports a `.forge/` folder.
 async fn forge(args: &ImportForge, context: &mut Context) -> Result<(), CliError> {
-    let options = ForgeOptions::new(args.who.actor(&context.output))
+    let options = ForgeOptions::new(args.who.importer(&context.output)?)
         .with_keep_drafts(args.keep_drafts)
         .with_secrets(args.redaction.secrets()?);
     let import = async |annals: &Annals, shown: &mut dyn FnMut(Progress)| {
         let imported = forge::import(annals, &args.dir, &options, shown).await;
         imported.map_err(CliError::from)
     };
-    imported(context, "importing files", import).await
+    imported(context, &args.who, "importing files", import).await
 }
 
 /// Ends an import, also one that failed: what was imported before stays, and is not imported again.
@@ -117,10 +118,12 @@ async fn end(context: &mut Context, annals: &Annals) -> Result<(), CliError> {
 
 async fn imported(
     context: &mut Context,
+    who: &Who,
     what: &'static str,
     import: impl AsyncFnOnce(&Annals, &mut dyn FnMut(Progress)) -> Result<ImportReport, CliError>,
 ) -> Result<(), CliError> {
-    let annals = context.writer()?;
+    let importer = who.importer(&context.output)?;
+    let annals = context.writer()?.imported_by(&importer);
     let bar = progress::bar(what, None);
     let imported = import(&annals, &mut shown(&bar)).await;
     bar.finish_and_clear();

@@ -6,7 +6,7 @@ use annals::domain::intent::{
     AnswerClarification, ApproveIntent, InstructIntent, JudgeIntent, RecordAnalysis, RejectIntent,
     RerunIntent, Source, SubmitIntent, WorkType,
 };
-use annals::domain::{ActorKind, ActorRef, Command, IntentId, Json, Kind, ObservationId};
+use annals::domain::{ActorKind, ActorRef, Command, IntentId, Json, Kind, ObservationId, Refusal};
 use annals::{Annals, At, Outcome, Request};
 use annals_dialects::forge::analysis::Analyzed;
 use annals_dialects::forge::record_analysis;
@@ -22,6 +22,17 @@ use crate::output::{Output, short};
 use crate::user::user;
 
 impl Who {
+    /// Who imports: an actor with a kind and an id.
+    pub(crate) fn importer(&self, output: &Output) -> Result<ActorRef, CliError> {
+        let importer = self.actor(output);
+        let invalid = |refusal: Refusal| {
+            let message = format!("invalid --actor: {refusal}");
+            CliError::new(ErrorClass::Usage, "usage", message)
+        };
+        importer.check().map_err(invalid)?;
+        Ok(importer)
+    }
+
     /// The actor that was given, or the person who runs the program.
     pub(crate) fn actor(&self, output: &Output) -> ActorRef {
         let Some(actor) = &self.actor else {

@@ -60,10 +60,16 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     let redactions = annals.contents().redactions(object.id).await?;
     let seal = check_seal(&view).map_err(LoadError::Render)?;
     let expired = expired(&annals, &view, at).await?;
+    let importers = importers(&annals, &view, at).await?;
     if context.output.is_json() {
-        return context
-            .output
-            .json_line(&with_more(json, &view, seal, &redactions, &expired)?);
+        return context.output.json_line(&with_more(
+            json,
+            &view,
+            seal,
+            &redactions,
+            &expired,
+            &importers,
+        )?);
     }
     let remark = remark(&view, at);
     match &report {
@@ -73,6 +79,10 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         None => render::object(&mut context.output, &json, &remark)?,
     }
     step_frames_gone(&annals, &view, at, context).await?;
+    if !importers.is_empty() {
+        let line = format!("  imported by {}", importers.join(", "));
+        context.output.line(&line)?;
+    }
     let notes = notes(&view, seal, &expired).into_iter();
     for line in notes.chain(redactions.iter().map(redacted)) {
         context.output.line(&line)?;
@@ -222,6 +232,7 @@ fn with_more(
     seal: SealCheck,
     notes: &[RedactionNote],
     expired: &[Expired],
+    importers: &[String],
 ) -> Result<String, CliError> {
     let Some(open) = json.strip_suffix('}') else {
         return Ok(json);
@@ -238,6 +249,10 @@ fn with_more(
         let notes = serde_json::to_string(notes).map_err(CliError::json)?;
         more.push_str(&format!(",\"redactions\":{notes}"));
     }
+    if !importers.is_empty() {
+        let importers = serde_json::to_string(importers).map_err(CliError::json)?;
+        more.push_str(&format!(",\"imported_by\":{importers}"));
+    }
     if !expired.is_empty() {
         let expired = serde_json::to_string(expired).map_err(CliError::json)?;
         more.push_str(&format!(",\"expired\":{expired}"));
@@ -250,6 +265,26 @@ fn with_more(
     }
     more.push('}');
     Ok(more)
+}
+
+/// Who imported an object: of one that was created by commands, the importer of the first; of one that was adopted,
+/// those of its first events.
+async fn importers(annals: &Annals, view: &ObjectView, at: At) -> Result<Vec<String>, CliError> {
+    let header = view.header();
+    if header.adopted.is_none() {
+        let importer = header.created_by.importer();
+        return Ok(importer.map(str::to_owned).into_iter().collect());
+    }
+    let mut pages = annals.history_pages(view.id(), at).await?;
+    let mut importers: Vec<String> = Vec::new();
+    for entry in pages.next().await?.iter().flatten() {
+        if let Some(importer) = entry.actor.importer()
+            && !importers.iter().any(|known| known == importer)
+        {
+            importers.push(importer.to_owned());
+        }
+    }
+    Ok(importers)
 }
 
 /// An artifact that its store may have forgotten by then.

@@ -1,8 +1,10 @@
 //! `annals export annals` and `annals import annals`: the log itself.
 
-use std::io::{BufRead, BufReader};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek};
 use std::path::Path;
 
+use annals::domain::ActorKind;
 use annals::event_log::Position;
 use annals::{Annals, OpenOptions};
 use annals_dialects::Progress;
@@ -17,6 +19,9 @@ use crate::error::CliError;
 use crate::output::counted;
 use crate::progress;
 use crate::whole_file::WholeFile;
+
+/// Bytes of an export that are read at once.
+const BUFFER: usize = 256 * 1024;
 
 /// Writes the log.
 pub(crate) async fn export(args: &ExportAnnals, context: &mut Context) -> Result<(), CliError> {
@@ -73,11 +78,18 @@ fn exported_to(
 
 /// Copies an export into the log.
 pub(crate) async fn import(args: &ImportAnnals, context: &mut Context) -> Result<(), CliError> {
-    let source = open(&args.file)?;
+    let importer = args.who.importer(&context.output)?;
+    let is_a_persons = importer.kind == ActorKind::Human;
+    let (mut source, again) = open(&args.file, !is_a_persons)?;
+    if let Some(again) = again {
+        let end = end(context).await;
+        verbatim::examine(source, &importer, end).await?;
+        source = again.open()?;
+    }
     let (from, id) = (source.header().from, source.header().log_id);
     // What goes on behind other records goes into a log that is there.
     let options = OpenOptions::new().create(from == 1).log_id(id);
-    let annals = context.open(options)?;
+    let annals = context.open(options)?.imported_by(&importer);
     let bar = progress::bar("importing", Some(source.header().records()));
     let mut shown = |progress: Progress| bar.set_position(progress.done);
     let imported = verbatim::import(&annals, source, &mut shown).await;
@@ -88,8 +100,38 @@ pub(crate) async fn import(args: &ImportAnnals, context: &mut Context) -> Result
     print(&annals, id, &imported, context)
 }
 
-fn open(file: &Path) -> Result<VerbatimSource, CliError> {
-    let (name, reader): (_, Box<dyn BufRead + Send>) = match is_dash(file) {
+/// Where the log ends; 0, where there is none yet.
+async fn end(context: &Context) -> Position {
+    match context.reader() {
+        Ok(annals) => {
+            let end = annals.position();
+            annals.close().await;
+            end
+        }
+        Err(_) => Position(0),
+    }
+}
+
+/// An export that is read twice: its bytes in a file without a name, so that both readings have the same.
+struct Kept {
+    name: String,
+    file: File,
+}
+
+impl Kept {
+    /// Opens the export from its beginning. The other reading has ended by then.
+    fn open(&self) -> Result<VerbatimSource, CliError> {
+        let unreadable = |source| CliError::file(Path::new(&self.name), source);
+        let mut file = self.file.try_clone().map_err(unreadable)?;
+        file.rewind().map_err(unreadable)?;
+        let reader = Box::new(BufReader::with_capacity(BUFFER, file));
+        VerbatimSource::open(self.name.clone(), reader).map_err(CliError::from)
+    }
+}
+
+/// Opens an export, and keeps it for a second reading if there is to be one.
+fn open(file: &Path, twice: bool) -> Result<(VerbatimSource, Option<Kept>), CliError> {
+    let (name, mut reader): (_, Box<dyn BufRead + Send>) = match is_dash(file) {
         true => (
             "standard input".to_owned(),
             Box::new(BufReader::new(std::io::stdin())),
@@ -99,11 +141,19 @@ fn open(file: &Path) -> Result<VerbatimSource, CliError> {
                 annals_files::open(file).map_err(|source| CliError::input(file, source))?;
             (
                 file.display().to_string(),
-                Box::new(BufReader::with_capacity(256 * 1024, opened)),
+                Box::new(BufReader::with_capacity(BUFFER, opened)),
             )
         }
     };
-    VerbatimSource::open(name, reader).map_err(CliError::from)
+    if !twice {
+        let source = VerbatimSource::open(name, reader)?;
+        return Ok((source, None));
+    }
+    let kept = |source| CliError::file(Path::new(&name), source);
+    let mut copy = tempfile::tempfile().map_err(kept)?;
+    std::io::copy(&mut reader, &mut copy).map_err(kept)?;
+    let kept = Kept { name, file: copy };
+    Ok((kept.open()?, Some(kept)))
 }
 
 fn print(

@@ -49,6 +49,7 @@ pub(crate) async fn run(
     args: &WatchAgent,
     context: &mut Context,
 ) -> Result<(), CliError> {
+    let importer = args.who.importer(&context.output)?;
     let options = ImportOptions::default().with_secrets(args.redaction.secrets()?);
     // Better now than with the first transcript.
     let reader = context.reader()?;
@@ -85,6 +86,7 @@ pub(crate) async fn run(
             }
             Ok(annals) => {
                 was_said = false;
+                let annals = annals.imported_by(&importer);
                 let over = followed.follow(&annals, context).await;
                 annals.close().await;
                 if let Over::Done = over? {

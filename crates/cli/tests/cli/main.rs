@@ -37,6 +37,7 @@ mod hook_settings;
 mod hostile;
 mod import;
 mod import_claude;
+mod importers;
 mod intake;
 mod keeping;
 mod kept;

@@ -10,12 +10,13 @@ use std::fs::File;
 use std::io::{self, BufReader, Seek};
 use std::path::Path;
 
-use annals::domain::session::{Adopted, CommandBody, Event, SessionConfig, StoredConfig};
+use annals::domain::session::{
+    Adopted, CommandBody, Event, IMPORTER, Overruling, SessionConfig, StoredConfig,
+};
 use annals::domain::{
     ActorKind, ActorRef, AnyEvent, CommandId, Dialect, Emitted, Pieces, SessionId, StreamRef,
     Timestamp,
 };
-use annals::projections::session_replay::IMPORTER;
 use annals::{Annals, ExecuteError, LoadError, RecordedEvent};
 use annals_event_log::{AppendError, IdSecret, Version};
 use futures::StreamExt;
@@ -49,7 +50,8 @@ const READY: usize = 16;
 /// not there are created as adopted, also those that a SpawnSession names;
 /// objects of unknown kinds are kept as they came. What cannot be read is named
 /// by its line, and the rest is read. A session that this log's own gate judges
-/// takes nothing from elsewhere.
+/// takes nothing from elsewhere, and one that was taken over takes nothing that overrules
+/// what this log recorded itself ([`OwnWork`](annals::domain::session::OwnWork)).
 ///
 /// The contracts' streams have no times: everything is recorded at the time of
 /// the import.
@@ -305,6 +307,11 @@ impl Import<'_> {
                 return Ok(());
             }
         };
+        if let Some(overruling) = self.overruling(session, &recorded).await? {
+            self.report
+                .add_broken(&self.file, line, overruling.to_string());
+            return Ok(());
+        }
         let id = known.id;
         if known.is_named
             && let Some(place) = self.ids.holder(self.annals, id).await?
@@ -314,27 +321,62 @@ impl Import<'_> {
             return Ok(());
         }
         self.begin_named(session, &object, line).await?;
-        let events = self.events(session, recorded, known);
-        let pieces = events.iter().flat_map(|event| event.emitted.pieces.list());
-        self.bytes += pieces.map(|piece| piece.bytes.len()).sum::<usize>();
         let foreign = match &object {
             Object::Foreign(foreign) => Some(foreign.kind.clone()),
             Object::Command(_) | Object::Event(_) => None,
         };
-        self.target(session).await?.add(known);
-        self.ids.take(known, line);
-        self.waiting.push(Waiting {
+        self.wait(Waiting {
             session,
             line,
             known,
-            events,
+            events: self.events(session, recorded, known),
             fields,
             foreign,
-        });
+        })
+        .await
+    }
+
+    /// Puts an object behind those that wait, which are recorded where they are many.
+    async fn wait(&mut self, one: Waiting) -> Result<(), ContractsImportError> {
+        let pieces = one.events.iter();
+        let pieces = pieces.flat_map(|event| event.emitted.pieces.list());
+        self.bytes += pieces.map(|piece| piece.bytes.len()).sum::<usize>();
+        let named = self.importer_named();
+        let target = self.target(one.session).await?;
+        target.add(one.known);
+        for event in &one.events {
+            if let AnyEvent::Session(event) = &event.emitted.event {
+                target.own_work.note(event, &named);
+            }
+        }
+        self.ids.take(one.known, one.line);
+        self.waiting.push(one);
         if self.waiting.len() >= BATCH_OBJECTS || self.bytes > BATCH_BYTES {
             self.flush().await?;
         }
         Ok(())
+    }
+
+    /// What this log recorded of a session, if an object would overrule it.
+    async fn overruling(
+        &mut self,
+        session: SessionId,
+        recorded: &[(AnyEvent, Pieces)],
+    ) -> Result<Option<Overruling>, ContractsImportError> {
+        let importer = self.annals.importer();
+        let own_work = &self.target(session).await?.own_work;
+        Ok(recorded.iter().find_map(|(event, _)| match event {
+            AnyEvent::Session(event) => own_work.refusal(event, importer),
+            _ => None,
+        }))
+    }
+
+    /// In whose name this import records.
+    fn importer_named(&self) -> ActorRef {
+        match self.annals.importer() {
+            Some(importer) => self.actor.clone().imported_by(importer),
+            None => self.actor.clone(),
+        }
     }
 
     /// Commands whose verdicts alone are here cannot be judged again.
@@ -377,6 +419,23 @@ impl Import<'_> {
             && !spawn.config.session_id.0.is_nil()
         {
             let spawned = spawn.config.session_id;
+            let target = self.target(spawned).await?;
+            let configures = Adopted {
+                dialect: Dialect::Contracts,
+                config: Some(StoredConfig::store(&spawn.config, &mut Pieces::new())),
+            };
+            let overruling = match target.is_configured() {
+                true => None,
+                false => target.own_work.refusal(&configures.into(), None),
+            };
+            if let Some(overruling) = overruling {
+                let reason = format!(
+                    "it configures session {spawned}: the command is recorded, and configures nothing, for \
+                     {overruling}"
+                );
+                self.report.add_broken(&self.file, line, reason);
+                return Ok(());
+            }
             if let Some(kind) = self.target(spawned).await?.taken {
                 let reason = format!(
                     "it spawns a session with the id of a {kind} in the log ({spawned}): the command \

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use annals::Annals;
-use annals::domain::session::Event;
+use annals::domain::session::{Event, OwnWork};
 use annals::domain::{AnyEvent, Kind, SessionId};
 use annals_event_log::{Digest, Version};
 use futures::{StreamExt, pin_mut};
@@ -118,6 +118,8 @@ pub(super) struct Target {
     /// Whether it is there, or will be with the next append.
     begun: bool,
     configured: bool,
+    /// What this log recorded itself, which no import overrules.
+    pub(super) own_work: OwnWork,
     objects: HashMap<(bool, Uuid), Said>,
     /// How often an object without an id was there or read, by its text.
     nameless: HashMap<u64, u64>,
@@ -146,6 +148,9 @@ impl Target {
             let entry = entry?;
             target.version = entry.version;
             target.begun = true;
+            if let AnyEvent::Session(event) = &entry.event {
+                target.own_work.note(event, &entry.actor);
+            }
             match &entry.event {
                 AnyEvent::Session(Event::Created(_)) => target.own = true,
                 AnyEvent::Session(Event::Adopted(event)) => {
@@ -196,6 +201,11 @@ impl Target {
             ),
             None => Ok(Found::New),
         }
+    }
+
+    /// Whether it has a configuration, or is this log's own.
+    pub(super) fn is_configured(&self) -> bool {
+        self.configured || self.own
     }
 
     pub(super) fn add(&mut self, known: Known) {

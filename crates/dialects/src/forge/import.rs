@@ -107,14 +107,15 @@ pub async fn import(
         done: 0,
         total,
     };
-    let mut import = Import::new(annals, &actor, &settings, report, shown).await?;
-    let held = match options.author.kind {
+    let trusted = match options.author.kind {
+        ActorKind::Human => Trusted::Persons,
+        _ => Trusted::Nobody,
+    };
+    let mut import = Import::new(annals, &actor, &settings, report, shown, trusted).await?;
+    let held = match trusted {
         // Who lets an import read what they or others approved has looked at it.
-        ActorKind::Human => HashMap::new(),
-        _ => {
-            let trusted = Trusted::Nobody;
-            import.hold_back(&mut source, &settings, trusted).await?
-        }
+        Trusted::Persons => HashMap::new(),
+        Trusted::Nobody => import.hold_back(&mut source, &settings, trusted).await?,
     };
     source.let_go(&settings);
     import.intents(&source).await?;
@@ -241,6 +242,8 @@ struct Import<'a> {
     /// What was recorded of intents, by their names.
     became: HashMap<String, Recorded>,
     shown: Shown<'a>,
+    /// Whose word counts for what is settled in the log.
+    trusted: Trusted,
 }
 
 /// That something was recorded of an intent.
@@ -258,6 +261,7 @@ impl<'a> Import<'a> {
         settings: &settings::State,
         report: ImportReport,
         shown: Shown<'a>,
+        trusted: Trusted,
     ) -> Result<Import<'a>, ForgeFolderError> {
         Ok(Import {
             annals,
@@ -274,6 +278,7 @@ impl<'a> Import<'a> {
             claimed: HashSet::new(),
             became: HashMap::new(),
             shown,
+            trusted,
         })
     }
 

@@ -59,6 +59,7 @@ pub async fn import(
         ids: HashSet::new(),
         bytes: 0,
         replaced: 0,
+        folded: 0,
         known: Known::default(),
     };
     let (mut total, mut done) = (0, 0);
@@ -82,6 +83,12 @@ pub async fn import(
             ReadEvent::Object(found) => {
                 done = found.done;
                 import.object(*found).await?;
+            }
+            ReadEvent::Event { fields, done: read } => {
+                done = read;
+                import.report.records_read += 1;
+                import.folded += 1;
+                import.fields.add(&fields);
             }
             ReadEvent::Broken {
                 file,
@@ -140,6 +147,8 @@ struct Import<'a> {
     bytes: usize,
     /// Objects that were there in another state.
     replaced: u64,
+    /// Events that were folded into the objects that they are about.
+    folded: u64,
     known: Known,
 }
 
@@ -234,6 +243,13 @@ impl Import<'_> {
 
     fn finish(mut self) -> ImportReport {
         self.fields.report(&mut self.report);
+        if self.folded > 0 {
+            let note = format!(
+                "{} of git-internal 0.8 taken into the objects that they are about",
+                counted(self.folded, "event is", "events are")
+            );
+            self.report.notes.push(note);
+        }
         if self.replaced > 0 {
             let note = format!(
                 "{} in the log in another state: the imported state counts now; `annals history` \

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use annals_files::Root;
 
 use super::error::GitInternalImportError;
+use super::fields::FieldError;
 use super::known::{Known, Place};
 use super::object::Object;
+use super::revisions::{Format, Revisions, about, format};
 use super::source::{Files, Text, files, texts, unreadable};
 use crate::others::Others;
 use crate::secrets::{Hit, Secrets};
@@ -34,6 +36,8 @@ pub(super) enum ReadEvent {
     },
     /// An object.
     Object(Box<Found>),
+    /// An event, which is folded into the object that it is about.
+    Event { fields: report::Fields, done: u64 },
     /// A record that is not an object.
     Broken {
         file: String,
@@ -78,7 +82,13 @@ fn read(path: &Path, secrets: &Secrets, outlet: &mut Outlet) -> Result<(), Stop>
         others,
     } = files(path)?;
     outlet.send(ReadEvent::Found { bytes, others })?;
-    outlet.send(ReadEvent::Known(Box::new(known(&root, &files))))?;
+    let (mut known, mut revisions) = (Known::of(&files), Revisions::default());
+    if let HasRevisions::Yes = note_known(&root, &files, &revisions, &mut known) {
+        revisions = self::revisions(&root, &files, secrets);
+        known = Known::of(&files);
+        note_known(&root, &files, &revisions, &mut known);
+    }
+    outlet.send(ReadEvent::Known(Box::new(known)))?;
     let mut before = 0;
     for file in &files {
         let mut read = 0;
@@ -87,7 +97,7 @@ fn read(path: &Path, secrets: &Secrets, outlet: &mut Outlet) -> Result<(), Stop>
             read = text.bytes_read;
             let done = before + read;
             sent = without_secrets(text, file, secrets, outlet)
-                .and_then(|text| outlet.send(message(text, file, done)));
+                .and_then(|text| outlet.send(message(text, file, done, &revisions)));
             sent.is_ok()
         });
         sent?;
@@ -127,17 +137,34 @@ fn without_secrets(
     Ok(text)
 }
 
+/// Whether a source has objects of git-internal 0.8.
+enum HasRevisions {
+    Yes,
+    No,
+}
+
 /// The first reading, which keeps ids alone. What is broken is said in the second one.
-fn known(root: &Root, files: &[PathBuf]) -> Known {
-    let mut known = Known::of(files);
+fn note_known(
+    root: &Root,
+    files: &[PathBuf],
+    revisions: &Revisions,
+    known: &mut Known,
+) -> HasRevisions {
+    let mut has_revisions = HasRevisions::No;
     for (number, file) in files.iter().enumerate() {
         let read = texts(root, file, &mut |text| {
-            let tally = RefCell::default();
-            if let Some(Ok(object)) = text.text.ok().map(|text| Object::read(&text, &tally)) {
-                let place = Place {
-                    file: number,
-                    line: text.line,
-                };
+            let place = Place {
+                file: number,
+                line: text.line,
+            };
+            let Ok(text) = text.text else {
+                return true;
+            };
+            let format = format(&text);
+            if format != Format::Whole {
+                has_revisions = HasRevisions::Yes;
+            }
+            if let Some(Ok(object)) = object(&text, format, revisions, &RefCell::default()) {
                 known.add(&object, place);
             }
             true
@@ -145,15 +172,56 @@ fn known(root: &Root, files: &[PathBuf]) -> Known {
         // Whether it can be read is said the second time.
         drop(read);
     }
-    known
+    has_revisions
+}
+
+/// What revisions and events say of each other, without secrets.
+fn revisions(root: &Root, files: &[PathBuf], secrets: &Secrets) -> Revisions {
+    let mut revisions = Revisions::default();
+    for file in files {
+        let read = texts(root, file, &mut |text| {
+            if let Some(text) = text.text.ok().filter(|text| format(text) != Format::Whole) {
+                revisions.note(&secrets.redact_json(&text).content);
+            }
+            true
+        });
+        // Whether it can be read is said when it is imported.
+        drop(read);
+    }
+    revisions.close();
+    revisions
+}
+
+/// The object that a text is; none, if it is an event.
+fn object(
+    text: &str,
+    format: Format,
+    revisions: &Revisions,
+    tally: &RefCell<report::Fields>,
+) -> Option<Result<Object, FieldError>> {
+    match format {
+        Format::Whole => Some(Object::read(text, tally)),
+        Format::Revision => Some(
+            revisions
+                .fold(text)
+                .and_then(|text| Object::read(&text, tally)),
+        ),
+        Format::Event => None,
+    }
 }
 
 /// What the second reading says of a text.
-fn message(text: Text, file: &Path, done: u64) -> ReadEvent {
+fn message(text: Text, file: &Path, done: u64, revisions: &Revisions) -> ReadEvent {
     let (line, file) = (text.line, file.display().to_string());
     let tally = RefCell::default();
-    let read = text.text.map_err(|error| error.to_string());
-    let read = read.and_then(|text| Object::read(&text, &tally).map_err(|error| error.to_string()));
+    let read = match text.text {
+        Err(error) => Err(error.to_string()),
+        Ok(text) => match object(&text, format(&text), revisions, &tally) {
+            Some(object) => object.map(Some).map_err(|error| error.to_string()),
+            None => folded(&text, revisions, &tally).map(|()| None),
+        },
+    };
+    let fields = tally.into_inner();
     match read {
         Err(reason) => ReadEvent::Broken {
             file,
@@ -161,12 +229,30 @@ fn message(text: Text, file: &Path, done: u64) -> ReadEvent {
             reason,
             done,
         },
-        Ok(object) => ReadEvent::Object(Box::new(Found {
+        Ok(Some(object)) => ReadEvent::Object(Box::new(Found {
             object,
             file,
             line,
-            fields: tally.into_inner(),
+            fields,
             done,
         })),
+        Ok(None) => ReadEvent::Event { fields, done },
+    }
+}
+
+/// Checks that an event is folded into an object of the source.
+fn folded(
+    text: &str,
+    revisions: &Revisions,
+    tally: &RefCell<report::Fields>,
+) -> Result<(), String> {
+    let about = about(text, tally).map_err(|error| error.to_string())?;
+    match revisions.has(about.id) {
+        true => Ok(()),
+        false => Err(format!(
+            "{}: the source has no object {}, so that what the event says is not taken; import the object together \
+             with its events",
+            about.field, about.id
+        )),
     }
 }

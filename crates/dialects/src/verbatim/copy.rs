@@ -21,6 +21,7 @@ use annals_event_log::{
 pub use error::LogCopyError;
 
 use self::source::Source;
+use super::copied_by::CopiedBy;
 use crate::Progress;
 
 /// What a copy is doing.
@@ -78,6 +79,9 @@ pub async fn copy(
     let (source, destination) = (from.log().as_ref(), to.log().as_ref());
     let (end, there) = (source.watermark(), destination.watermark());
     demand_beginning(source, destination, (end, there)).await?;
+    if let Some(copied_by) = to.importer().and_then(CopiedBy::of) {
+        examine(copied_by, source, there).await?;
+    }
     compare(source, destination, there, progress).await?;
     let (copied, blobs) = append(source, destination, (there, end), progress).await?;
     let root = root(source, end).await?;
@@ -110,6 +114,26 @@ pub async fn copy(
         }),
         false => Err(LogCopyError::RedactedMeanwhile),
     }
+}
+
+/// Checks that an importer that is not a person may copy what the destination does not have.
+async fn examine(
+    mut copied_by: CopiedBy<'_>,
+    source: &dyn Store,
+    there: Position,
+) -> Result<(), LogCopyError> {
+    let mut next = Some(there.next());
+    while let Some(from) = next {
+        let page = source.read(Query::all(from)).await;
+        let page = page.map_err(LogCopyError::ReadSource)?;
+        for record in &page.records {
+            let position = record.position();
+            let checked = copied_by.check(record);
+            checked.map_err(|refusal| LogCopyError::NotPermitted { position, refusal })?;
+        }
+        next = page.next.map(Position);
+    }
+    Ok(())
 }
 
 /// Which content the source has, and that no redaction of it is under way.

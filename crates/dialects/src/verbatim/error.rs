@@ -2,6 +2,7 @@
 
 use std::io;
 
+use annals::domain::Refusal;
 use annals_event_log::{
     AppendError, Classification, Classified, Digest, ErrorClass, Position, ReadError,
 };
@@ -102,6 +103,14 @@ pub enum VerbatimImportError {
         /// What the system says.
         source: io::Error,
     },
+    /// The importer is not a person, and this is not theirs to copy.
+    #[error("the record at position {position} is refused: {refusal}")]
+    NotPermitted {
+        /// The record.
+        position: Position,
+        /// Why it is not copied.
+        refusal: Refusal,
+    },
     /// The thread that reads the source ended before its end.
     #[error("reading {file} was interrupted; import it again")]
     Interrupted {
@@ -174,6 +183,7 @@ impl Classified for VerbatimImportError {
             VerbatimImportError::Damaged { .. } => Classification::CORRUPT,
             VerbatimImportError::Root { .. } => Corrupt.code("verification_failed"),
             VerbatimImportError::CutOff { .. } => Failed.code("cut_off"),
+            VerbatimImportError::NotPermitted { refusal, .. } => Refused.code(refusal.code()),
             VerbatimImportError::Unreadable { .. } => Failed.code("import_failed"),
             VerbatimImportError::Interrupted { .. } => Unavailable.code("import_failed"),
             VerbatimImportError::OtherBeginning { .. }

@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 
 use annals::Annals;
+use annals::domain::ActorRef;
 use annals_event_log::store_support::referenced_blobs;
 use annals_event_log::{Digest, Position, Query, Record, Store, tree};
 use futures::StreamExt;
 
+use super::copied_by::CopiedBy;
 use super::error::VerbatimImportError;
 use super::lines::VerbatimHeader;
 use super::parts::Part;
@@ -36,6 +38,9 @@ pub struct VerbatimImported {
 ///
 /// It reads on a thread of its own and needs no particular async runtime.
 ///
+/// An importer ([`Annals::imported_by`]) that is not a person copies nothing that decides for a person or for the log
+/// itself: [`examine`] finds that before anything is copied.
+///
 /// # Errors
 /// [`VerbatimImportError`]. What was copied before it stays, and the next import goes
 /// on behind it.
@@ -46,7 +51,7 @@ pub async fn import(
 ) -> Result<VerbatimImported, VerbatimImportError> {
     let log = annals.log().as_ref();
     let (file, header, mut messages) = source.start()?;
-    let mut import = Import::begin(log, &header).await?;
+    let mut import = Import::begin(log, &header, annals.importer()).await?;
     let total = header.records();
     loop {
         let part = match messages.next().await {
@@ -77,8 +82,47 @@ pub async fn import(
     })
 }
 
+/// Checks that an importer that is not a person may copy an export into a log that ends at `end`, and copies nothing.
+///
+/// # Errors
+/// [`VerbatimImportError::NotPermitted`], and what is wrong with the export itself.
+pub async fn examine(
+    source: VerbatimSource,
+    importer: &ActorRef,
+    end: Position,
+) -> Result<(), VerbatimImportError> {
+    let Some(mut copied_by) = CopiedBy::of(importer) else {
+        return Ok(());
+    };
+    let (file, _, mut messages) = source.start()?;
+    loop {
+        match messages.next().await {
+            None => return Err(VerbatimImportError::Interrupted { file }),
+            Some(Err(error)) => return Err(error),
+            Some(Ok(ReadEvent::End)) => return Ok(()),
+            Some(Ok(ReadEvent::Part(part))) => {
+                let records = part.records.iter();
+                check(&mut copied_by, records.filter(|it| it.position() > end))?;
+            }
+        }
+    }
+}
+
+fn check<'r>(
+    copied_by: &mut CopiedBy<'_>,
+    records: impl IntoIterator<Item = &'r Record>,
+) -> Result<(), VerbatimImportError> {
+    records.into_iter().try_for_each(|record| {
+        let position = record.position();
+        let checked = copied_by.check(record);
+        checked.map_err(|refusal| VerbatimImportError::NotPermitted { position, refusal })
+    })
+}
+
 struct Import<'a> {
     log: &'a dyn Store,
+    /// Who imports, if that is not a person.
+    copied_by: Option<CopiedBy<'a>>,
     /// Where the log ended at first.
     end: Position,
     /// What was read of it ahead, to be compared.
@@ -94,6 +138,7 @@ impl<'a> Import<'a> {
     async fn begin(
         log: &'a dyn Store,
         header: &VerbatimHeader,
+        importer: Option<&'a ActorRef>,
     ) -> Result<Import<'a>, VerbatimImportError> {
         let end = log.watermark();
         let before = Position(header.from - 1);
@@ -106,6 +151,7 @@ impl<'a> Import<'a> {
         }
         Ok(Import {
             log,
+            copied_by: importer.and_then(CopiedBy::of),
             end,
             there: VecDeque::new(),
             copied: 0,
@@ -129,6 +175,9 @@ impl<'a> Import<'a> {
         let Some(first) = new.first().map(Record::position) else {
             return Ok(());
         };
+        if let Some(copied_by) = &mut self.copied_by {
+            check(copied_by, &new)?;
+        }
         let mut missing = Vec::new();
         for digest in referenced_blobs(&new) {
             if let Some(blob) = blobs.remove(&digest)

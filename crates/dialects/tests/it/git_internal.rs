@@ -5,6 +5,7 @@ mod folder;
 mod long;
 mod pieces;
 mod repeat;
+mod revisions;
 mod round_trip;
 mod state;
 mod violations;

@@ -1,7 +1,7 @@
 //! What an event says of an adoption.
 
 use super::AdoptedHeader;
-use crate::run::Event as RunEvent;
+use crate::run::{ApplyStatus, Event as RunEvent, RunStatus};
 use crate::{AnyEvent, intent, pipeline, plan, snapshot, task};
 
 /// What an event says of an adoption.
@@ -50,6 +50,43 @@ impl AnyEvent {
             | AnyEvent::Bucket(_)
             | AnyEvent::Settings(_)
             | AnyEvent::Observation(_) => None,
+        }
+    }
+}
+
+impl AnyEvent {
+    /// Returns `true` if the event adopts an object that has ended, or one of a kind that never changes.
+    pub fn adopts_final(&self) -> bool {
+        match self {
+            AnyEvent::Intent(intent::Event::Adopted(event)) => matches!(
+                event.status(),
+                intent::IntentStatus::Completed | intent::IntentStatus::Cancelled
+            ),
+            AnyEvent::Task(task::Event::Adopted(event)) => {
+                let object = event.object.as_ref();
+                object.is_some_and(|it| {
+                    !matches!(
+                        it.status,
+                        task::TaskStatus::Draft | task::TaskStatus::Running
+                    )
+                })
+            }
+            AnyEvent::Run(RunEvent::Adopted(event)) => {
+                let object = event.object.as_ref();
+                object
+                    .is_some_and(|it| matches!(it.status, RunStatus::Completed | RunStatus::Failed))
+            }
+            AnyEvent::Run(RunEvent::PatchSetAdopted(event)) => {
+                let object = event.object.as_ref();
+                object.is_some_and(|it| it.apply_status != ApplyStatus::Proposed)
+            }
+            AnyEvent::Run(
+                RunEvent::EvidenceAdopted(_)
+                | RunEvent::DecisionAdopted(_)
+                | RunEvent::ProvenanceAdopted(_)
+                | RunEvent::ToolInvocationAdopted(_),
+            ) => true,
+            _ => false,
         }
     }
 }

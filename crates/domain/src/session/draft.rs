@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::own_work::{IMPORTER, is_importer};
 use super::{
     ApprovalExpired, ApprovalRequired, CommandAccepted, CommandKind, CommandQueued,
     CommandRejected, Correlation, Event, Judgement, LAST_ENDED, PUSH, Pending, PendingCommand,
@@ -41,6 +42,13 @@ impl<'a> Draft<'a> {
         id: SessionId,
         meta: &'a Meta,
     ) -> Result<Draft<'a>, DecideError> {
+        if is_importer(&meta.actor) {
+            let reason = format!(
+                "events of other systems are recorded in the name of system {IMPORTER:?}, and no command is given in \
+                 it; name another actor"
+            );
+            return Err(Refusal::NotPermitted { reason }.into());
+        }
         let before = match &*world.session(id)? {
             State::Known(session) => Arc::clone(session),
             State::Absent => {

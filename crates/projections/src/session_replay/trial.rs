@@ -15,9 +15,7 @@ use super::{
     Aftermath, Approvals, Class, Flip, FlipCount, Said, SessionsReplay, Unknown, Verdicts,
 };
 
-/// Who records what other systems say of their sessions, whose streams have no
-/// times: an actor of the kind system.
-pub const IMPORTER: &str = "contracts";
+pub use annals_domain::session::IMPORTER;
 
 /// Sessions under a candidate profile.
 pub(super) struct Trial {

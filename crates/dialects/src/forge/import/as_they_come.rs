@@ -261,8 +261,11 @@ async fn take(
         done: 0,
         total: source.len(),
     };
-    let mut import = Import::new(annals, &actor, &settings, report, shown).await?;
-    let trusted = Trusted::Persons;
+    let trusted = match annals.importer() {
+        Some(importer) if importer.kind != ActorKind::Human => Trusted::Nobody,
+        _ => Trusted::Persons,
+    };
+    let mut import = Import::new(annals, &actor, &settings, report, shown, trusted).await?;
     let held = import.hold_back(&mut source, &settings, trusted).await?;
     source.let_go(&settings);
     import.intents(&source).await?;

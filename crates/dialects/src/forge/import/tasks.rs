@@ -8,7 +8,7 @@ use annals::domain::{IntentId, Kind, TaskId};
 use annals::event_log::Version;
 use annals::wire::stream_name;
 
-use super::{CHANGED_HERE, Import, Known, in_log};
+use super::{CHANGED_HERE, Import, Known, Trusted, in_log};
 use crate::forge::facts;
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::logged;
@@ -17,7 +17,16 @@ use crate::forge::order::sound;
 use crate::forge::queue::{Became, Queue, Unit};
 use crate::forge::source::{Source, TasksFile};
 use crate::forge::task::{ForgeTask, Placed};
+use crate::forge::words::TaskStatus;
 use crate::forge::{catch_up, difference, ids};
+
+/// Whether nothing more is done for a task.
+fn is_settled(status: TaskStatus) -> bool {
+    match status {
+        TaskStatus::Done | TaskStatus::Failed | TaskStatus::Cancelled => true,
+        TaskStatus::Pending | TaskStatus::Implementing => false,
+    }
+}
 
 /// A task of a file.
 struct OfTask<'f> {
@@ -246,6 +255,17 @@ impl Import<'_> {
         {
             let why = in_log(&differs, CHANGED_HERE);
             self.passed_over(path, format!("its task {:?}: {why}", of.task.id));
+            return Ok(None);
+        }
+        if self.trusted == Trusted::Nobody
+            && is_settled(logged.task.status)
+            && logged.task.status != of.task.status
+        {
+            let (id, status) = (&of.task.id, logged.task.status.as_str());
+            let reason = format!(
+                "its task {id:?} is {status} in the log, which only a person changes: let a person import it"
+            );
+            self.passed_over(path, reason);
             return Ok(None);
         }
         if tie.is_some() {

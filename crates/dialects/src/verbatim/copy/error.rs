@@ -1,5 +1,6 @@
 //! Why a copy of a log came to nothing, or was not finished.
 
+use annals::domain::Refusal;
 use annals::proof::ProofError;
 use annals_event_log::{
     AppendError, Classification, Classified, Digest, ErrorClass, Position, ReadError,
@@ -50,6 +51,14 @@ pub enum LogCopyError {
     OtherContent {
         /// The record.
         position: Position,
+    },
+    /// The importer is not a person, and this is not theirs to copy.
+    #[error("the record at position {position} is refused: {refusal}. Nothing was copied")]
+    NotPermitted {
+        /// The record.
+        position: Position,
+        /// Why it is not copied.
+        refusal: Refusal,
     },
     /// A record of one of the two does not fit its own digests, or its place.
     #[error(
@@ -139,6 +148,7 @@ impl Classified for LogCopyError {
             | LogCopyError::Ahead { .. }
             | LogCopyError::OtherHistory { .. } => Refused.code("another_log"),
             LogCopyError::OtherContent { .. } => Refused.code("other_content"),
+            LogCopyError::NotPermitted { refusal, .. } => Refused.code(refusal.code()),
             LogCopyError::Damaged { .. } => Classification::CORRUPT,
             LogCopyError::Unfinished { .. } => Refused.code("redaction_unfinished"),
             LogCopyError::WrittenMeanwhile { .. } => Refused.code("another_log"),

@@ -222,3 +222,14 @@ fn a_terminal_status_that_is_said_ends_the_queue_and_all_that_is_asked_for() {
     let paused = then(waiting, status(SessionStatus::Paused));
     assert_eq!(left(&paused), (1, 2), "no other status does");
 }
+
+/// What is recorded in that name another system said; no import may overrule what was decided here.
+#[test]
+fn no_command_is_given_in_the_importers_name() {
+    let mut stage = taken_over(Some(anything()));
+    stage.given = stage.given.by(ActorRef::system(IMPORTER));
+    let refused = stage.refusal(submit(1, get_diff()));
+    assert!(matches!(refused, Refusal::NotPermitted { .. }), "{refused}");
+    let refused = stage.refusal(complete());
+    assert!(matches!(refused, Refusal::NotPermitted { .. }), "{refused}");
+}

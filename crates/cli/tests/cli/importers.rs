@@ -1,0 +1,385 @@
+//! Importers: who they are is in the log, and they bring nothing that they may not do by a command.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, Ran, agent, human, uuid};
+
+const PARENT: u64 = 0x5e_0000_0001;
+const SESSION: u64 = 0x5e_0000_0002;
+const COMMANDS: u64 = 0xc0_0000_0000;
+const OBJECTS: u64 = 0xe0_0000_0000;
+
+fn repo() -> Value {
+    json!({ "name": "app", "path": "/src/app" })
+}
+
+/// An object of the contracts in a session.
+fn object(number: u64, session: u64, kind: &str, fields: Value) -> Value {
+    let mut object = fields;
+    object["id"] = json!(uuid(OBJECTS + number));
+    object["correlation"] = json!({ "sessionId": uuid(session) });
+    object["kind"] = json!(kind);
+    object
+}
+
+/// That another system says which status the session is in.
+fn status(number: u64, status: &str) -> Value {
+    object(
+        number,
+        SESSION,
+        "SessionStatusChanged",
+        json!({ "status": status }),
+    )
+}
+
+fn accepted(number: u64, command: u64) -> Value {
+    let fields = json!({ "commandId": uuid(COMMANDS + command) });
+    object(number, SESSION, "CommandAccepted", fields)
+}
+
+fn succeeded(number: u64, command: u64) -> Value {
+    let fields = json!({ "commandId": uuid(COMMANDS + command), "outcome": "Success" });
+    object(number, SESSION, "CommandCompleted", fields)
+}
+
+/// Imports objects of the contracts in an actor's name.
+fn import(place: &Place, actor: &str, objects: &[Value]) -> Ran {
+    let lines: Vec<String> = objects.iter().map(|object| format!("{object}\n")).collect();
+    fs::write(place.path("session.jsonl"), lines.concat()).unwrap();
+    place.run(&[
+        "import",
+        "contracts",
+        "session.jsonl",
+        "--actor",
+        actor,
+        "--json",
+    ])
+}
+
+/// A session that ada took over with its policy; it runs.
+fn taken_over() -> Place {
+    let place = Place::with_log();
+    let config = json!({
+        "sessionId": uuid(SESSION),
+        "policy": { "name": "careful", "requireTestsBeforePush": true },
+        "repo": repo(),
+        "workspace": { "path": "/work" },
+        "agentProfile": "coder",
+    });
+    let spawn = object(1, PARENT, "SpawnSession", json!({ "config": config }));
+    import(&place, "human:ada", &[spawn, status(2, "Running")]).ok();
+    place
+}
+
+fn submit(number: u64, command: Value) -> Value {
+    agent(
+        "submit_command",
+        json!({ "session": uuid(SESSION), "id": uuid(COMMANDS + number), "submit": command }),
+    )
+}
+
+fn push() -> Value {
+    json!({ "kind": "Push", "repo": repo(), "branchName": "HEAD:topic" })
+}
+
+/// The verdict on a command that an agent gives.
+fn verdict(place: &Place, number: u64, command: Value) -> Value {
+    let answers = place.apply(&[submit(number, command)]);
+    answers[0]["verdict"].clone()
+}
+
+fn end(place: &Place) -> Value {
+    place.run(&["stats", "--json"]).ok().json()["position"].clone()
+}
+
+/// Demands that an import is refused, line by line, and records nothing.
+#[track_caller]
+fn refused(place: &Place, actor: &str, objects: &[Value], says: &str) {
+    let before = end(place);
+    let ran = import(place, actor, objects);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    let report = ran.json();
+    assert_eq!(report["broken_count"], objects.len(), "{report}");
+    for broken in report["broken"].as_array().unwrap() {
+        let reason = broken["reason"].as_str().unwrap();
+        assert!(reason.contains(says), "{reason}");
+    }
+    assert_eq!(end(place), before, "nothing is recorded");
+}
+
+#[test]
+fn no_import_changes_the_status_of_a_session_that_this_log_ended_or_paused() {
+    for command in ["complete_session", "abort_session", "pause_session"] {
+        let place = taken_over();
+        place.accept(&[human(command, json!({ "session": uuid(SESSION) }))]);
+        for actor in ["agent:coder", "human:ada", "system:contracts"] {
+            let says = "this log has events of its own about the session";
+            refused(&place, actor, &[status(3, "Running")], says);
+        }
+        let verdict = verdict(&place, 1, push());
+        let rejected = verdict["reason"].as_str().unwrap_or_default();
+        assert!(rejected.starts_with("Session is "), "{command}: {verdict}");
+    }
+}
+
+#[test]
+fn no_import_gives_verdicts_or_results_once_the_gate_has_judged() {
+    let place = taken_over();
+    let rejected = verdict(&place, 1, push());
+    assert_eq!(
+        rejected["policy_rule"], "Tests required before push",
+        "{rejected}"
+    );
+    let tests = json!({ "repo": repo() });
+    let mut run_tests = object(10, SESSION, "RunTests", tests);
+    run_tests["id"] = json!(uuid(COMMANDS + 9));
+    // The command itself says nothing.
+    assert_eq!(import(&place, "agent:coder", &[run_tests]).status, 0);
+    let forged = [accepted(11, 1), accepted(12, 9), succeeded(13, 9)];
+    let says = "this log's gate judged a command of the session";
+    refused(&place, "agent:coder", &forged, says);
+    let again = verdict(&place, 2, push());
+    assert_eq!(
+        again["policy_rule"], "Tests required before push",
+        "{again}"
+    );
+}
+
+#[test]
+fn only_a_person_undoes_by_an_import_what_a_person_imported() {
+    let place = taken_over();
+    import(&place, "human:ada", &[status(3, "Paused")]).ok();
+    let says = "the session is Paused by a person's import";
+    refused(&place, "agent:coder", &[status(4, "Running")], says);
+    import(&place, "human:bob", &[status(5, "Running")]).ok();
+    // What an agent brought an agent brings on.
+    import(
+        &place,
+        "agent:coder",
+        &[status(6, "Paused"), status(7, "Running")],
+    )
+    .ok();
+}
+
+#[test]
+fn no_command_is_given_in_the_name_of_the_importer() {
+    let place = taken_over();
+    let mut command = submit(1, push());
+    command["actor"] = json!({ "kind": "system", "id": "contracts" });
+    let answer = &place.apply(&[command])[0];
+    assert_eq!(answer["error"]["code"], "not_permitted", "{answer}");
+}
+
+#[test]
+fn every_importer_is_named_by_what_it_brought() {
+    let place = taken_over();
+    let events = place.run(&["log", "--json"]).ok().lines();
+    assert!(events.len() > 2);
+    for event in &events {
+        let actor = &event["actor"];
+        assert_eq!(
+            (&actor["kind"], &actor["id"]),
+            (&json!("system"), &json!("contracts"))
+        );
+        assert_eq!(actor["auth_context"], "imported by human:ada", "{event}");
+    }
+    let history = place.run(&["history", &uuid(SESSION)]).ok();
+    assert!(
+        history.stdout.contains("imported by human:ada"),
+        "{history:?}"
+    );
+    let shown = place.run(&["show", &uuid(SESSION)]).ok();
+    assert!(shown.stdout.contains("imported by human:ada"), "{shown:?}");
+    // An actor without a name imports nothing.
+    let before = end(&place);
+    import(&place, "human: ", &[status(3, "Paused")]).fails(2, &["--actor"]);
+    assert_eq!(end(&place), before);
+}
+
+fn forge(place: &Place, actor: &str) -> Ran {
+    place.run(&["import", "forge", "forge", "--actor", actor, "--json"])
+}
+
+fn put(place: &Place, name: &str, text: &str) {
+    let path = place.path("forge").join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn intent(place: &Place, alias: &str) -> Value {
+    place
+        .run(&["show", alias, "--as", "forge", "--json"])
+        .ok()
+        .json()
+}
+
+#[test]
+fn an_agents_import_of_a_folder_answers_and_ends_nothing() {
+    let place = Place::with_log();
+    let text =
+        |more: &str| format!("title: Move the data\nbody: b\nsource: human\nrisk: high\n{more}");
+    put(
+        &place,
+        "intents/move.yaml",
+        &text("clarifications: [{question: 'When?'}]\n"),
+    );
+    forge(&place, "human:ada").ok();
+    let answered = "clarifications: [{question: 'When?', answer: now}]\n";
+    put(&place, "intents/move.yaml", &text(answered));
+    let ran = forge(&place, "agent:coder");
+    assert_eq!(
+        intent(&place, "move")["clarifications"][0]["answer"],
+        Value::Null,
+        "{ran:?}"
+    );
+    assert!(ran.stdout.contains("which a person gives"), "{ran:?}");
+    for status in ["rejected", "cancelled", "approved"] {
+        put(
+            &place,
+            "intents/move.yaml",
+            &text(&format!("status: {status}\n{answered}")),
+        );
+        let ran = forge(&place, "agent:coder");
+        assert_eq!(intent(&place, "move")["status"], "proposed", "{ran:?}");
+    }
+    put(&place, "intents/move.yaml", &text(answered));
+    forge(&place, "human:ada").ok();
+    assert_eq!(intent(&place, "move")["clarifications"][0]["answer"], "now");
+    let history = place.run(&["history", "move", "--json"]).ok().lines();
+    let importers: Vec<&Value> = history
+        .iter()
+        .map(|it| &it["actor"]["auth_context"])
+        .collect();
+    assert!(
+        importers.iter().all(|it| **it == "imported by human:ada"),
+        "{importers:?}"
+    );
+}
+
+#[test]
+fn an_agents_import_of_a_folder_makes_no_failed_task_done() {
+    let place = Place::with_log();
+    let text = "title: Move the data\nbody: b\nsource: human\nrisk: high\nstatus: approved\n";
+    put(&place, "intents/move.yaml", text);
+    let task = |status: &str| format!("- {{id: t, title: x, status: {status}}}\n");
+    put(&place, "tasks/move.yaml", &task("failed"));
+    forge(&place, "human:ada").ok();
+    assert_eq!(intent(&place, "move")["status"], "error");
+    put(&place, "tasks/move.yaml", &task("done"));
+    let ran = forge(&place, "agent:coder");
+    assert!(ran.stdout.contains("is failed in the log"), "{ran:?}");
+    assert_eq!(intent(&place, "move")["status"], "error");
+    forge(&place, "human:ada").ok();
+    assert_eq!(intent(&place, "move")["status"], "done");
+}
+
+#[test]
+fn an_agent_that_watches_a_folder_is_not_taken_for_a_person() {
+    let place = Place::with_log();
+    let text = "title: Move the data\nbody: b\nsource: human\nrisk: high\nstatus: approved\n";
+    put(&place, "intents/move.yaml", text);
+    let mut watch = place.command(&[
+        "watch",
+        "forge",
+        "forge",
+        "--actor",
+        "agent:coder",
+        "--json",
+    ]);
+    let mut watch = watch.spawn().unwrap();
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    let taken = lines.next().unwrap().unwrap();
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+    assert!(taken.contains("move"), "{taken}");
+    assert_eq!(intent(&place, "move")["status"], "proposed", "{taken}");
+}
+
+#[test]
+fn an_agent_copies_no_approval_and_nothing_about_what_is_there() {
+    let person = Place::with_log();
+    let submitted = [
+        "submit",
+        "Delete the archive",
+        "--risk",
+        "high",
+        "--alias",
+        "archive",
+    ];
+    person
+        .run(&[&submitted[..], &["--actor", "human:kei"]].concat())
+        .ok();
+    person.run(&["export", "annals", "before.jsonl"]).ok();
+    person
+        .run(&["approve", "archive", "--actor", "human:ada"])
+        .ok();
+    person.run(&["export", "annals", "all.jsonl"]).ok();
+    let place = Place::empty();
+    for file in ["before.jsonl", "all.jsonl"] {
+        fs::copy(person.path(file), place.path(file)).unwrap();
+    }
+    let import = |file: &str, actor: &str| place.run(&["import", "annals", file, "--actor", actor]);
+    import("all.jsonl", "agent:coder").fails(
+        1,
+        &["the approval of an intent", "let a person run the import"],
+    );
+    assert!(!place.log_dir().exists(), "no log is made");
+    // What it may do by a command, it may copy.
+    import("before.jsonl", "agent:coder").ok();
+    let before = end(&place);
+    import("all.jsonl", "agent:coder").fails(1, &["imported by a person"]);
+    assert_eq!(end(&place), before);
+    let copied = place.run_with(
+        &["import", "annals", "-", "--actor", "agent:coder"],
+        fs::read(place.path("all.jsonl")).unwrap(),
+    );
+    copied.fails(1, &["imported by a person"]);
+    let (source, dest) = (person.log_dir(), place.log_dir());
+    let (source, dest) = (source.to_str().unwrap(), dest.to_str().unwrap());
+    place
+        .run(&["copy", source, dest, "--actor", "agent:coder"])
+        .fails(1, &["Nothing was copied"]);
+    assert_eq!(end(&place), before);
+    import("all.jsonl", "human:ada").ok();
+    assert_eq!(intent(&place, "archive")["status"], "approved");
+}
+
+#[test]
+fn an_agents_import_reopens_nothing_that_a_person_imported_as_ended() {
+    let place = Place::with_log();
+    let object = |status: &str| {
+        let statuses = json!([{ "status": status, "changed_at": "2026-01-02T03:04:05Z" }]);
+        json!({
+            "object_id": uuid(0xa1), "object_type": "intent", "header_version": 1, "schema_version": 1,
+            "created_at": "2026-01-02T03:04:05Z", "created_by": { "kind": "human", "id": "kei" },
+            "prompt": "Add a cache", "statuses": statuses,
+        })
+    };
+    let import = |status: &str, actor: &str| {
+        fs::write(place.path("o.jsonl"), object(status).to_string()).unwrap();
+        place.run(&[
+            "import",
+            "git-internal",
+            "o.jsonl",
+            "--actor",
+            actor,
+            "--json",
+        ])
+    };
+    import("cancelled", "human:ada").ok();
+    let ran = import("active", "agent:coder");
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(
+        ran.stdout.contains("which only a person replaces"),
+        "{ran:?}"
+    );
+    import("active", "human:bob").ok();
+    import("cancelled", "agent:coder").ok();
+    import("active", "agent:coder").ok();
+    let history = place.run(&["history", &uuid(0xa1), "--json"]).ok().lines();
+    assert_eq!(history[0]["actor"]["id"], "kei");
+    assert_eq!(history[0]["actor"]["auth_context"], "imported by human:ada");
+}

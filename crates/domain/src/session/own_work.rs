@@ -1,0 +1,143 @@
+//! What an import must not overrule in a session: what this log itself recorded of it.
+
+use std::collections::BTreeSet;
+
+use super::{Event, SessionStatus};
+use crate::{ActorKind, ActorRef, CommandId};
+
+/// The id of the actor, of the kind system, in whose name events of other systems' sessions are recorded. No command is
+/// given in its name.
+pub const IMPORTER: &str = "contracts";
+
+/// Returns `true` if this actor is the one in whose name events of other systems are recorded.
+pub(crate) fn is_importer(actor: &ActorRef) -> bool {
+    actor.kind == ActorKind::System && actor.id == IMPORTER
+}
+
+/// What this log itself recorded of a session, as far as an import must not overrule it (docs/contracts.md, Import).
+///
+/// Fold all events of the session by [`OwnWork::note`], with their actors, before [`OwnWork::refusal`] is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnWork {
+    /// Whether commands of this log were about the session.
+    has_events: bool,
+    /// Whether this log's gate judged one of its commands.
+    has_judged: bool,
+    /// Whether its plan is this log's own.
+    has_plan: bool,
+    /// Commands whose ends this log recorded.
+    ended: BTreeSet<CommandId>,
+    /// Its status, if a person may have imported it.
+    status: Option<SessionStatus>,
+}
+
+/// Why an import must not record something of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Overruling {
+    /// The status of a session that this log works in.
+    #[error(
+        "this log has events of its own about the session, so that no import changes its status; change it by a \
+         command (pause_session, resume_session, complete_session, abort_session), or import into another log"
+    )]
+    Status,
+    /// A status that undoes what a person imported.
+    #[error(
+        "the session is {0} by a person's import, which only a person undoes; let a person run the import, with \
+         --actor human:NAME"
+    )]
+    PersonsStatus(SessionStatus),
+    /// A verdict or a result, where this log's gate judges.
+    #[error(
+        "this log's gate judged a command of the session, so that no import brings verdicts or results for it; give \
+         commands by submit_command and results by complete_command, or import into another log"
+    )]
+    Verdict,
+    /// A result of a command whose end this log recorded.
+    #[error("this log recorded the end of the command {0} itself; import into another log")]
+    Ended(CommandId),
+    /// A plan, where this log has its own.
+    #[error(
+        "the session's plan is this log's own; change it by update_plan, or import into another log"
+    )]
+    Plan,
+    /// A configuration of a session that this log works in.
+    #[error(
+        "this log has events of its own about the session, so that no import configures it; create a session, or \
+         import into another log"
+    )]
+    Configuration,
+}
+
+impl OwnWork {
+    /// Takes in an event of the session, which this actor caused.
+    pub fn note(&mut self, event: &Event, actor: &ActorRef) {
+        if is_importer(actor) {
+            if let Event::StatusRecorded(event) = event {
+                let is_persons = actor.may_be_imported_by_a_person();
+                self.status = Some(event.status).filter(|_| is_persons);
+            }
+            return;
+        }
+        match event {
+            // Removed content says nothing of the session's life.
+            Event::Redacted(_) => return,
+            Event::CommandReceived(_)
+            | Event::CommandQueued(_)
+            | Event::CommandAccepted(_)
+            | Event::CommandRejected(_)
+            | Event::Throttled(_) => self.has_judged = true,
+            Event::CommandCompleted(event) => {
+                self.ended.insert(event.command);
+            }
+            Event::PlanUpdated(_) => self.has_plan = true,
+            _ => {}
+        }
+        self.has_events = true;
+    }
+
+    /// Why an import by this importer must not record an event; `None` if it may. Without an importer it is a person's.
+    pub fn refusal(&self, event: &Event, importer: Option<&ActorRef>) -> Option<Overruling> {
+        match event {
+            Event::StatusRecorded(event) => self.of_status(event.status, importer),
+            Event::PlanUpdated(_) => self.has_plan.then_some(Overruling::Plan),
+            Event::CommandAccepted(_) | Event::CommandRejected(_) | Event::Throttled(_) => {
+                self.has_judged.then_some(Overruling::Verdict)
+            }
+            Event::CommandCompleted(event) => self.of_result(Some(event.command)),
+            Event::ConflictDetected(event) => self.of_result(event.correlation.command),
+            Event::ArtifactAvailable(event) => self.of_result(event.correlation.command),
+            Event::BacklogQueried(event) => self.of_result(event.correlation.command),
+            Event::WorkItemQueried(event) => self.of_result(event.correlation.command),
+            Event::Adopted(event) if event.config.is_some() => {
+                self.has_events.then_some(Overruling::Configuration)
+            }
+            _ => None,
+        }
+    }
+
+    fn of_status(&self, to: SessionStatus, importer: Option<&ActorRef>) -> Option<Overruling> {
+        if self.has_events {
+            return Some(Overruling::Status);
+        }
+        let is_a_persons = importer.is_none_or(|importer| importer.kind == ActorKind::Human);
+        let from = self.status.filter(|_| !is_a_persons)?;
+        let holds = match from {
+            SessionStatus::Unknown | SessionStatus::Running => false,
+            SessionStatus::Paused | SessionStatus::NeedsApproval => !to.is_terminal(),
+            SessionStatus::Error | SessionStatus::Completed => true,
+        };
+        (holds && to != from).then_some(Overruling::PersonsStatus(from))
+    }
+
+    fn of_result(&self, command: Option<CommandId>) -> Option<Overruling> {
+        if self.has_judged {
+            return Some(Overruling::Verdict);
+        }
+        let ended = command.filter(|command| self.ended.contains(command));
+        ended.map(Overruling::Ended)
+    }
+}
+
+#[cfg(test)]
+mod tests;

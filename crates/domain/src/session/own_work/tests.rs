@@ -1,0 +1,164 @@
+//! Imports against what this log recorded itself.
+
+use uuid::Uuid;
+
+use super::*;
+use crate::Pieces;
+use crate::redaction::Redacted;
+use crate::session::{
+    Aborted, CommandAccepted, CommandCompleted, CommandQueued, CommandResult, Completed,
+    Correlation, Paused, PlanUpdated, StatusRecorded, TokenSource,
+};
+
+fn id(number: u128) -> CommandId {
+    CommandId(Uuid::from_u128(number))
+}
+
+fn status(status: SessionStatus) -> Event {
+    let (reason, correlation) = (None, Correlation::default());
+    StatusRecorded {
+        status,
+        reason,
+        correlation,
+    }
+    .into()
+}
+
+fn accepted(number: u128) -> Event {
+    CommandAccepted {
+        command: id(number),
+        token: TokenSource::None,
+        correlation: Correlation::default(),
+    }
+    .into()
+}
+
+fn succeeded(number: u128) -> Event {
+    CommandCompleted {
+        command: id(number),
+        outcome: CommandResult::Success,
+        message: None,
+        error_code: None,
+        correlation: Correlation::default(),
+    }
+    .into()
+}
+
+fn importer() -> ActorRef {
+    ActorRef::system(IMPORTER)
+}
+
+fn after(events: &[(Event, ActorRef)]) -> OwnWork {
+    let mut own = OwnWork::default();
+    for (event, actor) in events {
+        own.note(event, actor);
+    }
+    own
+}
+
+#[test]
+fn no_import_changes_the_status_of_a_session_that_this_log_works_in() {
+    let (ada, coder) = (ActorRef::human("ada"), ActorRef::agent("coder"));
+    let ends: [Event; 3] = [
+        Completed { reason: None }.into(),
+        Aborted { reason: None }.into(),
+        Paused {
+            reason: None,
+            failures: None,
+        }
+        .into(),
+    ];
+    for own in ends {
+        let own = after(&[
+            (status(SessionStatus::Running), importer()),
+            (own, ada.clone()),
+        ]);
+        for to in SessionStatus::ALL {
+            for by in [None, Some(&ada), Some(&coder)] {
+                assert_eq!(own.refusal(&status(*to), by), Some(Overruling::Status));
+            }
+        }
+        assert_eq!(own.refusal(&accepted(1), None), None, "nothing was judged");
+    }
+    let imported = after(&[(status(SessionStatus::Running), importer())]);
+    assert_eq!(imported.refusal(&status(SessionStatus::Error), None), None);
+}
+
+#[test]
+fn no_import_brings_verdicts_and_results_once_the_gate_has_judged() {
+    let coder = ActorRef::agent("coder");
+    let queued: Event = CommandQueued {
+        command: id(1),
+        correlation: Correlation::default(),
+    }
+    .into();
+    for judged in [queued, accepted(1)] {
+        let own = after(&[(accepted(9), importer()), (judged, coder.clone())]);
+        for number in [1, 9] {
+            for event in [accepted(number), succeeded(number)] {
+                assert_eq!(own.refusal(&event, None), Some(Overruling::Verdict));
+            }
+        }
+    }
+    let ended = after(&[(accepted(9), importer()), (succeeded(9), coder)]);
+    assert_eq!(
+        ended.refusal(&succeeded(9), None),
+        Some(Overruling::Ended(id(9)))
+    );
+    assert_eq!(ended.refusal(&succeeded(8), None), None);
+}
+
+#[test]
+fn what_a_person_imported_no_agents_import_undoes() {
+    let (ada, coder) = (ActorRef::human("ada"), ActorRef::agent("coder"));
+    let by_ada = importer().imported_by(&ada);
+    let by_coder = importer().imported_by(&coder);
+    for from in [
+        SessionStatus::Paused,
+        SessionStatus::Error,
+        SessionStatus::Completed,
+    ] {
+        for (imported, expected) in [
+            (importer(), Some(Overruling::PersonsStatus(from))),
+            (by_ada.clone(), Some(Overruling::PersonsStatus(from))),
+            (by_coder.clone(), None),
+        ] {
+            let own = after(&[(status(from), imported)]);
+            let running = status(SessionStatus::Running);
+            assert_eq!(own.refusal(&running, Some(&coder)), expected);
+            assert_eq!(own.refusal(&running, Some(&ada)), None);
+        }
+    }
+    let paused = after(&[(status(SessionStatus::Paused), by_ada)]);
+    assert_eq!(
+        paused.refusal(&status(SessionStatus::Error), Some(&coder)),
+        None,
+        "it may end"
+    );
+}
+
+#[test]
+fn removed_content_is_no_event_of_the_sessions_life() {
+    let redacted = Event::Redacted(Redacted {
+        removed: Vec::new(),
+        objects: Vec::new(),
+        reason: Pieces::new().text("a secret"),
+    });
+    let own = after(&[(redacted, ActorRef::human("ada"))]);
+    assert_eq!(own.refusal(&status(SessionStatus::Running), None), None);
+}
+
+#[test]
+fn no_import_replaces_a_plan_of_this_log() {
+    let plan = || {
+        Event::from(PlanUpdated {
+            nodes: vec!["a".to_owned()],
+            plan: Pieces::new().text("{}"),
+            correlation: Correlation::default(),
+        })
+    };
+    let imported = after(&[(plan(), importer())]);
+    assert_eq!(imported.refusal(&plan(), None), None);
+    let own = after(&[(plan(), ActorRef::agent("planner"))]);
+    assert_eq!(own.refusal(&plan(), None), Some(Overruling::Plan));
+}
