@@ -7,7 +7,6 @@ use annals_domain::{
 use annals_event_log::{Append, Appended, Expectation, Expected, Position, Version};
 use annals_wire::{Envelope, random_salt, stream_name};
 use bytes::Bytes;
-use chrono::Utc;
 use uuid::Uuid;
 
 use crate::{DecidedOutcome, ExecuteError, Outcome, Request};
@@ -53,12 +52,13 @@ impl Batch {
         canonical: Bytes,
         requests: Vec<Request>,
         guards: Vec<Expectation>,
+        now: Timestamp,
     ) -> Batch {
         Batch {
             id: key.unwrap_or_else(Uuid::now_v7),
             is_keyed: key.is_some(),
             canonical,
-            metas: new_metas(&requests),
+            metas: new_metas(&requests, now),
             locks: locks_of(key, &requests),
             requests,
             guards,
@@ -87,7 +87,7 @@ impl Batch {
             for event in emitted {
                 let envelope = Envelope {
                     event_id: self.event_id(events.len()),
-                    occurred_at: meta.at,
+                    occurred_at: meta.time_of(&event.event),
                     actor: meta.actor.clone(),
                     correlation: request.correlation,
                     causation: request.causation,
@@ -175,11 +175,11 @@ pub(crate) fn locks_of(key: Option<Uuid>, requests: &[Request]) -> Vec<Uuid> {
     locks.chain(key).collect()
 }
 
-fn new_metas(requests: &[Request]) -> Vec<Meta> {
-    let now = Timestamp::from(Utc::now());
+fn new_metas(requests: &[Request], now: Timestamp) -> Vec<Meta> {
     let meta = |request: &Request| Meta {
         actor: request.actor.clone(),
         at: request.at.unwrap_or(now),
+        now,
         new_id: Uuid::now_v7(),
     };
     requests.iter().map(meta).collect()

@@ -244,6 +244,7 @@ pub mod blocking;
 mod bulk;
 mod came_from;
 mod catalogue;
+mod clock;
 mod contents;
 mod costs;
 mod deadline;
@@ -314,7 +315,7 @@ pub use flow::As;
 pub use gate::Gated;
 pub use history_pages::HistoryPages;
 pub use imports::Imports;
-pub use inbox::{Inbox, InboxDetails};
+pub use inbox::{Inbox, InboxDetails, SessionInbox};
 pub use index::Index;
 pub use observations::{ObservationEntry, Observations, ObservationsQuery};
 pub use open::{LogUrl, OpenError, OpenOptions};
@@ -360,6 +361,7 @@ pub struct Annals {
     sealing: Arc<Mutex<()>>,
     /// Whether the store could not be reached by the last append.
     is_away: Arc<AtomicBool>,
+    clock: clock::Clock,
 }
 
 /// The files of a log that is in a folder.
@@ -399,6 +401,7 @@ impl Annals {
             recent: Arc::new(states::Recent::new()),
             sealing: Arc::new(Mutex::new(())),
             is_away: Arc::default(),
+            clock: clock::Clock::default(),
         }
     }
 
