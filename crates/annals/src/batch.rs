@@ -52,12 +52,13 @@ impl Batch {
         canonical: Bytes,
         requests: Vec<Request>,
         guards: Vec<Expectation>,
+        now: Timestamp,
     ) -> Batch {
         Batch {
             id: key.unwrap_or_else(annals_event_log::new_id),
             is_keyed: key.is_some(),
             canonical,
-            metas: new_metas(&requests),
+            metas: new_metas(&requests, now),
             locks: locks_of(key, &requests),
             requests,
             guards,
@@ -95,7 +96,7 @@ impl Batch {
                 })?;
                 let envelope = Envelope {
                     event_id: self.event_id(events.len()),
-                    occurred_at: meta.at,
+                    occurred_at: meta.time_of(&event.event),
                     actor: actor.clone(),
                     correlation: request.correlation,
                     causation: request.causation,
@@ -183,11 +184,11 @@ pub(crate) fn locks_of(key: Option<Uuid>, requests: &[Request]) -> Vec<Uuid> {
     locks.chain(key).collect()
 }
 
-fn new_metas(requests: &[Request]) -> Vec<Meta> {
-    let now = Timestamp::from(annals_event_log::now());
+fn new_metas(requests: &[Request], now: Timestamp) -> Vec<Meta> {
     let meta = |request: &Request| Meta {
         actor: request.actor.clone(),
         at: request.at.unwrap_or(now),
+        now,
         new_id: annals_event_log::new_id(),
     };
     requests.iter().map(meta).collect()

@@ -153,7 +153,7 @@ impl BulkWriter<'_> {
             return self.ordinarily(key, requests).await;
         }
         let canonical = canonical_request(&requests)?;
-        let batch = Batch::new(key, canonical, requests, Vec::new());
+        let batch = Batch::new(key, canonical, requests, Vec::new(), self.annals.now());
         if self.must_wait(&batch) {
             self.drain().await?;
             pause().await;

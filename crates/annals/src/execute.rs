@@ -2,7 +2,7 @@
 
 use annals_domain::run::ToolCall;
 use annals_domain::{
-    AnyEvent, DecideError, Dependence, Loaded, Need, Origin, SecondFold, StreamKind, StreamRef,
+    AnyEvent, DecideError, Dependence, Loaded, Need, SecondFold, StreamKind, StreamRef,
     ToolInvocationId, World,
 };
 use annals_event_log::{AppendError, Appended, BatchStatus, Expectation};
@@ -99,7 +99,7 @@ impl Annals {
         {
             return Ok(outcome);
         }
-        let mut batch = Batch::new(key, canonical, requests, guards);
+        let mut batch = Batch::new(key, canonical, requests, guards, self.now());
         let outcome = self.attempts(&mut batch, turn).await;
         self.keep_up().await;
         outcome
@@ -380,7 +380,7 @@ impl Annals {
             loop {
                 match request.command.decide(&mut world, meta) {
                     Ok(decided) => {
-                        world.apply(&decided, &Origin::new(meta.at, &meta.actor));
+                        world.apply(&decided, meta);
                         events.push(decided);
                         break;
                     }
@@ -514,6 +514,9 @@ impl Annals {
             }
             Some(SecondFold::TaskText(_)) => {
                 Some(SecondFold::TaskText(self.task_text(stream, version).await?))
+            }
+            Some(SecondFold::Commits(_)) => {
+                Some(SecondFold::Commits(self.commits(stream, version).await?))
             }
         })
     }

@@ -3,8 +3,13 @@
 mod forge;
 
 use annals_domain::intent::{self, ApprovalStatus, status_in};
-use annals_domain::{AnyState, IntentId, TaskId, settings, task};
-use annals_projections::{ForgeTaskView, InboxEntry, InboxPage, InboxQuery, InboxReason, Text};
+use annals_domain::session::SessionStatus;
+use annals_domain::{AnyState, IntentId, Kind, TaskId, settings, task};
+use annals_event_log::Position;
+use annals_projections::{
+    CatalogueRow, ForgeTaskView, InboxEntry, InboxPage, InboxQuery, InboxReason, ListQuery, Status,
+    Text,
+};
 
 use crate::{Annals, At, LoadError, ViewError};
 
@@ -65,6 +70,21 @@ pub struct InboxDetails {
     pub called_off: Vec<(IntentId, ApprovalStatus)>,
 }
 
+/// Sessions that wait for an approval.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SessionInbox {
+    /// The sessions, the oldest first.
+    pub rows: Vec<CatalogueRow>,
+    /// How many there are in all.
+    pub total: u64,
+    /// Where the list goes on, if there is more of it.
+    pub next: Option<Position>,
+}
+
+/// Sessions that are counted at once.
+const SESSIONS: usize = 1_000;
+
 impl Inbox<'_> {
     /// The intents that wait for a person, the oldest first (docs/spec/forge.md, Inbox).
     ///
@@ -77,6 +97,39 @@ impl Inbox<'_> {
             .catalogue
             .inbox(self.annals.log.as_ref(), query)
             .await?)
+    }
+
+    /// The sessions that wait for an approval, the oldest first, and how many there are in all.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn sessions(self, query: &InboxQuery) -> Result<SessionInbox, LoadError> {
+        let asking = || {
+            ListQuery::new(Kind::Session)
+                .with_status(Status::from(SessionStatus::NeedsApproval))
+                .with_oldest_first(true)
+        };
+        let wanted = asking().with_after(query.after);
+        let listed = self
+            .annals
+            .index()
+            .list(&wanted.with_limit(query.limit))
+            .await?;
+        let (mut total, mut after) = (0, None);
+        loop {
+            let page = asking().with_after(after).with_limit(SESSIONS);
+            let page = self.annals.index().list(&page).await?;
+            total += page.rows.len() as u64;
+            match page.next {
+                Some(next) => after = Some(next),
+                None => break,
+            }
+        }
+        Ok(SessionInbox {
+            rows: listed.rows,
+            total,
+            next: listed.next,
+        })
     }
 
     /// What a person needs to know of an intent in the inbox: why it waits, the open

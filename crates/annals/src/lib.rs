@@ -244,6 +244,7 @@ pub mod blocking;
 mod bulk;
 mod came_from;
 mod catalogue;
+mod clock;
 mod contents;
 mod costs;
 mod deadline;
@@ -315,7 +316,7 @@ pub use flow::As;
 pub use gate::Gated;
 pub use history_pages::HistoryPages;
 pub use imports::Imports;
-pub use inbox::{Inbox, InboxDetails};
+pub use inbox::{Inbox, InboxDetails, SessionInbox};
 pub use index::Index;
 pub use observations::{ObservationEntry, Observations, ObservationsQuery};
 pub use open::{LogUrl, OpenError, OpenOptions};
@@ -363,6 +364,7 @@ pub struct Annals {
     is_away: Arc<AtomicBool>,
     /// Who imports by this handle.
     importer: Option<Arc<annals_domain::ActorRef>>,
+    clock: clock::Clock,
 }
 
 /// The files of a log that is in a folder.
@@ -403,6 +405,7 @@ impl Annals {
             sealing: Arc::new(Mutex::new(())),
             is_away: Arc::default(),
             importer: None,
+            clock: clock::Clock::default(),
         }
     }
 

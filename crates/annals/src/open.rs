@@ -189,7 +189,7 @@ impl OpenOptions {
     pub fn open(self, url: &str) -> Result<Annals, OpenError> {
         match url.parse()? {
             LogUrl::Memory => {
-                let log_id = self.log_id.unwrap_or_else(Uuid::now_v7);
+                let log_id = self.log_id.unwrap_or_else(annals_event_log::new_id);
                 Ok(Annals::over(Arc::new(MemoryLog::new(log_id))))
             }
             LogUrl::Rocks(path) => {

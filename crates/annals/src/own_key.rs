@@ -29,7 +29,7 @@ pub(crate) fn demand_alone(requests: &[Request]) -> Result<(), ExecuteError> {
 
 /// The request as it is executed: with the command's own key in the place of the caller's, if it has one.
 pub(crate) fn with_own_key(request: Request) -> Request {
-    let command = request.command.named(request.key, Uuid::now_v7);
+    let command = request.command.named(request.key, annals_event_log::new_id);
     let own = command.own_key().map(|own| own.key);
     Request {
         key: own.or(request.key),

@@ -3,8 +3,11 @@
 
 use std::collections::HashSet;
 
+use annals_domain::session::Commits;
 use annals_domain::task::{self, TaskText};
-use annals_domain::{AnyState, DecideError, Loaded, Need, SecondFold, StreamRef, TaskId, World};
+use annals_domain::{
+    AnyEvent, AnyState, DecideError, Loaded, Need, SecondFold, StreamRef, TaskId, World,
+};
 use annals_projections::Text;
 
 use crate::{Annals, At, LoadError};
@@ -121,5 +124,31 @@ impl Annals {
         )
         .await?;
         Ok(text)
+    }
+
+    /// The files of a session's commits, as the events up to a version left them.
+    pub(crate) async fn commits(
+        &self,
+        stream: StreamRef,
+        version: u64,
+    ) -> Result<Commits, LoadError> {
+        let mut commits = Commits::default();
+        self.each_entry(
+            stream,
+            At::Now,
+            |event| matches!(event, AnyEvent::Session(event) if Commits::is_about(event)),
+            |entry| {
+                if entry.version.0 <= version
+                    && let AnyEvent::Session(event) = &entry.event
+                {
+                    commits.apply(event, &|slot| match entry.text(slot) {
+                        Text::Present(text) => Some(text),
+                        Text::Removed => None,
+                    });
+                }
+            },
+        )
+        .await?;
+        Ok(commits)
     }
 }

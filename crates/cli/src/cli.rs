@@ -227,7 +227,7 @@ pub(crate) enum Command {
     Inbox(Inbox),
     /// Record the result of an analysis of an intent
     Analyze(Analyze),
-    /// Approve proposed intents
+    /// Approve proposed intents and requests of sessions
     Approve(Approve),
     /// Reject intents
     Reject(Reject),

@@ -5,9 +5,9 @@
 //! taken, so that a replay comes to the same verdicts. All arithmetic is in
 //! whole numbers. A clock that goes backwards refills nothing.
 //!
-//! A session's own bucket is part of its state. A cap on one kind of commands is
-//! shared by sessions, and that bucket is an aggregate: one stream, with an
-//! event for each token.
+//! A cap on one kind of commands, and the calls of an agent, are shared by sessions, and such a
+//! bucket is an aggregate: one stream, with an event for each token. A session of which the log
+//! does not know the agent has a bucket of its own, in its state.
 
 mod event;
 mod evolve;
@@ -18,7 +18,7 @@ mod names;
 pub use event::{Event, Taken};
 pub use evolve::{State, evolve};
 pub use level::{Level, Limit, latest};
-pub use names::{name_of, names_of};
+pub use names::{calls_name, name_of, names_of};
 
 use uuid::Uuid;
 

@@ -50,6 +50,7 @@ mod event;
 mod git_oid;
 mod hash;
 mod ids;
+mod input;
 pub mod intent;
 mod kind;
 pub mod metadata;

@@ -27,6 +27,11 @@ impl<'a> Origin<'a> {
         }
     }
 
+    /// Whether a person caused it.
+    pub fn is_person(&self) -> bool {
+        self.kind == ActorKind::Human.as_str()
+    }
+
     /// Who caused it, to be remembered.
     pub fn by(&self) -> By {
         By(Arc::new((self.kind.to_owned(), self.id.to_owned())))

@@ -2,6 +2,7 @@
 //! has to load otherwise.
 
 use crate::pipeline::{self, Window};
+use crate::session::Commits;
 use crate::task::TaskText;
 use crate::world::Emitted;
 use crate::{AnyEvent, Pieces, StreamKind};
@@ -13,6 +14,8 @@ pub enum SecondFold {
     Window(Option<Window<()>>),
     /// Of a task: what it says.
     TaskText(TaskText),
+    /// Of a session: the files of its commits.
+    Commits(Commits),
 }
 
 impl SecondFold {
@@ -21,6 +24,7 @@ impl SecondFold {
         match kind {
             StreamKind::Pipeline => Some(SecondFold::Window(None)),
             StreamKind::Task => Some(SecondFold::TaskText(TaskText::default())),
+            StreamKind::Session => Some(SecondFold::Commits(Commits::default())),
             _ => None,
         }
     }
@@ -30,6 +34,7 @@ impl SecondFold {
         let pieces = match &emitted.event {
             AnyEvent::Pipeline(_) => Pieces::default(),
             AnyEvent::Task(_) => emitted.pieces.clone(),
+            // A command to a gate is the only one of its batch: nothing is decided on it there.
             _ => return None,
         };
         Some(Emitted {
@@ -48,7 +53,10 @@ impl SecondFold {
             (SecondFold::TaskText(text), AnyEvent::Task(event)) => {
                 text.apply_decided(event, &emitted.pieces);
             }
-            (SecondFold::Window(_) | SecondFold::TaskText(_), _) => {}
+            (SecondFold::Commits(commits), AnyEvent::Session(event)) => {
+                commits.apply_decided(event, &emitted.pieces);
+            }
+            (SecondFold::Window(_) | SecondFold::TaskText(_) | SecondFold::Commits(_), _) => {}
         }
     }
 }

@@ -5,10 +5,13 @@
 //! it by. A command and its verdict are two events of one append; a command
 //! that waits for an approval gets its verdict later.
 
+mod actions;
 mod agent_command;
 mod base64_bytes;
+mod check;
 mod command;
 mod command_kind;
+mod commits;
 pub(crate) mod decide;
 mod draft;
 mod event;
@@ -23,6 +26,7 @@ mod refspec;
 mod results;
 mod stored;
 mod stored_results;
+mod strictness;
 #[cfg(test)]
 mod tests;
 mod time_span;
@@ -33,6 +37,7 @@ pub use agent_command::*;
 pub use base64_bytes::{Base64Bytes, InvalidBase64};
 pub use command::*;
 pub use command_kind::CommandKind;
+pub use commits::{Commits, CommittedFiles};
 pub use decide::PAUSE_AFTER_FAILURES;
 pub use event::*;
 pub use evolve::{LAST_ENDED, OpenCommand, Pending, PendingCommand, Session, State, evolve};

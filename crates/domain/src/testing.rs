@@ -21,10 +21,11 @@ use uuid::Uuid;
 use crate::naming::{Naming, named_by};
 use crate::pipeline::{Window, evolve_window};
 use crate::run::ToolCall;
+use crate::session::Commits;
 use crate::task::TaskText;
 use crate::{
     ActorRef, AnyEvent, Command, DecideError, Dependence, Emitted, Kind, Loaded, Meta, Need,
-    Origin, Refusal, SecondFold, StreamKind, StreamRef, Timestamp, ToolInvocationId, World,
+    Refusal, SecondFold, StreamKind, StreamRef, Timestamp, ToolInvocationId, World,
 };
 
 /// The stream of the aggregate with this number for an id.
@@ -54,9 +55,12 @@ pub struct Given {
     naming: HashMap<(Naming, Uuid), Vec<Uuid>>,
     windows: HashMap<StreamRef, Window<()>>,
     texts: HashMap<StreamRef, TaskText>,
+    commits: HashMap<StreamRef, Commits>,
     calls: HashMap<ToolInvocationId, ToolCall>,
     commands: u128,
     at: Timestamp,
+    /// The log's clock, where it is not the author's.
+    now: Option<Timestamp>,
     actor: Option<ActorRef>,
 }
 
@@ -75,9 +79,11 @@ impl Given {
             naming: HashMap::new(),
             windows: HashMap::new(),
             texts: HashMap::new(),
+            commits: HashMap::new(),
             calls: HashMap::new(),
             commands: 0,
             at: Timestamp::EPOCH,
+            now: None,
             actor: None,
         }
     }
@@ -108,6 +114,13 @@ impl Given {
     /// What comes now comes at this time.
     pub fn at(mut self, at: Timestamp) -> Given {
         self.at = at;
+        self
+    }
+
+    /// What comes now is decided at this time by the log's clock, regardless of when it was given. Without it, both are
+    /// the same.
+    pub fn decided_at(mut self, now: Timestamp) -> Given {
+        self.now = Some(now);
         self
     }
 
@@ -144,6 +157,10 @@ impl Given {
             if let AnyEvent::Task(event) = &one.event {
                 let text = self.texts.entry(one.stream).or_default();
                 text.apply_decided(event, &one.pieces);
+            }
+            if let AnyEvent::Session(event) = &one.event {
+                let commits = self.commits.entry(one.stream).or_default();
+                commits.apply_decided(event, &one.pieces);
             }
             self.record_by(one.stream, &one.event, &actor);
         }
@@ -232,6 +249,10 @@ impl Given {
                 assert_eq!(version, self.loaded(stream).version);
                 let fold = match stream.kind {
                     StreamKind::Pipeline => SecondFold::Window(self.windows.get(&stream).cloned()),
+                    StreamKind::Session => {
+                        let commits = self.commits.get(&stream).cloned();
+                        SecondFold::Commits(commits.unwrap_or_default())
+                    }
                     _ => {
                         let text = self.texts.get(&stream).cloned();
                         SecondFold::TaskText(text.unwrap_or_default())
@@ -248,6 +269,7 @@ impl Given {
         Meta {
             actor: self.actor(None),
             at: self.at,
+            now: self.now.unwrap_or(self.at),
             new_id: Uuid::from_u128((1 << 64) + self.commands),
         }
     }
@@ -264,7 +286,11 @@ impl Given {
     }
 
     fn record_by(&mut self, stream: StreamRef, event: &AnyEvent, actor: &ActorRef) {
-        let origin = Origin::new(self.at, actor);
+        let meta = Meta {
+            actor: actor.clone(),
+            ..self.meta()
+        };
+        let origin = meta.origin_of(event);
         let absent = || Loaded::absent(stream.kind);
         let loaded = self.states.entry(stream).or_insert_with(absent);
         loaded.state.evolve(event, &origin);

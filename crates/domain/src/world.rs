@@ -19,17 +19,54 @@ use crate::{
     PlanId, Refusal, RunId, SessionId, SnapshotId, StreamKind, StreamRef, TaskId, Timestamp,
     ToolInvocationId,
 };
-use crate::{intent, observation, pipeline, plan, run, session, snapshot, task};
+use crate::{bucket, intent, observation, pipeline, plan, run, session, snapshot, task};
 
 /// What comes with every command and is not part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Meta {
     /// Who gave the command.
     pub actor: ActorRef,
-    /// When it was given.
+    /// When it was given, by its author's clock.
     pub at: Timestamp,
+    /// When it is decided, by the log's clock: limits of time go by it.
+    pub now: Timestamp,
     /// The id for the object that the command creates, unless it names one.
     pub new_id: Uuid,
+}
+
+impl Meta {
+    /// When an event of this command occurs: what the gate decides occurs when it is decided, regardless of the
+    /// time that the caller gave; everything else when the caller says.
+    pub fn time_of(&self, event: &AnyEvent) -> Timestamp {
+        match event {
+            AnyEvent::Session(event) => self.time_of_session(event),
+            AnyEvent::Bucket(bucket::Event::Taken(_)) => self.now,
+            _ => self.at,
+        }
+    }
+
+    /// The same for an event of a session.
+    pub(crate) fn time_of_session(&self, event: &session::Event) -> Timestamp {
+        use session::Event;
+        match event {
+            Event::ApprovalRequired(_)
+            | Event::Approved(_)
+            | Event::ApprovalDenied(_)
+            | Event::ApprovalExpired(_)
+            | Event::Resumed(_)
+            | Event::CommandReceived(_)
+            | Event::CommandQueued(_)
+            | Event::CommandAccepted(_)
+            | Event::CommandRejected(_)
+            | Event::Throttled(_) => self.now,
+            _ => self.at,
+        }
+    }
+
+    /// Where and when an event of this command occurs, as folds take it.
+    pub fn origin_of(&self, event: &AnyEvent) -> Origin<'_> {
+        Origin::new(self.time_of(event), &self.actor)
+    }
 }
 
 /// One event with the stream that it goes to and its content.
@@ -220,11 +257,12 @@ impl World {
     }
 
     /// Takes decided events in, so that the next command of the same batch is
-    /// decided as if they had happened.
-    pub fn apply(&mut self, events: &[Emitted], origin: &Origin<'_>) {
+    /// decided as if they had happened. `meta` came with the command.
+    pub fn apply(&mut self, events: &[Emitted], meta: &Meta) {
         for emitted in events {
             if let Some(held) = self.states.get_mut(&emitted.stream) {
-                held.loaded.state.evolve(&emitted.event, origin);
+                let origin = meta.origin_of(&emitted.event);
+                held.loaded.state.evolve(&emitted.event, &origin);
                 held.decided = held.decided.saturating_add(1);
             }
             match self.second_folds.get_mut(&emitted.stream) {
@@ -414,7 +452,7 @@ impl World {
         /// The state of a pipeline that exists.
         pipeline(PipelineId) -> Pipeline, pipeline::State;
         /// The state of a session that exists.
-        session(SessionId) -> Session, session::State;
+        session(SessionId) or session_if_any -> Session, session::State;
         /// The state of an observation that exists.
         observation(ObservationId) -> Observation, observation::State;
     }

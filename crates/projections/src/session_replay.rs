@@ -17,9 +17,10 @@ mod report;
 mod simulated;
 mod trial;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use annals_domain::session::{self, CommandKind, PolicyProfile};
+use annals_domain::session::{self, PolicyProfile};
 use annals_domain::{AnyEvent, SessionId, StreamKind, StreamRef, bucket};
 use annals_event_log::{
     Classification, Classified, ErrorClass, Position, Query, ReadError, Record, Store, Version,
@@ -31,7 +32,7 @@ pub use aftermath::Aftermath;
 pub use report::{Approvals, Class, Flip, FlipCount, Said, SessionsReplay, Unknown, Verdicts};
 
 use crate::{Merged, bucket_stream};
-use simulated::Known;
+use simulated::{Known, SharedBucket};
 pub use trial::IMPORTER;
 use trial::Trial;
 
@@ -125,22 +126,23 @@ pub async fn replay_sessions(
     };
     let mut merged = Merged::new(log);
     let mut trial = Trial::new(Arc::new(profile.clone()));
+    let mut agents = BTreeSet::new();
     for session in &chosen {
         let known = known(log, *session, through).await?;
         let Some(known) = known else {
             return Err(SessionReplayError::NoSession { session: *session });
         };
+        agents.extend(known.agent().map(str::to_owned));
         trial.add(*session, known);
         merged.add(session.stream()).await?;
     }
-    for kind in CommandKind::ALL {
-        // Tokens that other sessions took from a bucket of this profile.
-        if session::cap(profile, *kind).is_some() {
-            let name = bucket::name_of(profile, *kind);
-            // Older versions had no secret for it.
-            merged.add(bucket_stream(None, &name)).await?;
-            let secret = log.id_secret().await?;
-            merged.add(bucket_stream(secret.as_ref(), &name)).await?;
+    let secret = log.id_secret().await?;
+    for (name, bucket) in shared_buckets(profile, agents) {
+        // Older versions had no secret for it.
+        for secret in [None, secret.as_ref()] {
+            let stream = bucket_stream(secret, &name);
+            trial.add_bucket(stream, bucket.clone());
+            merged.add(stream).await?;
         }
     }
     let mut read = 0;
@@ -159,6 +161,24 @@ pub async fn replay_sessions(
         }
     }
     Ok(trial.report(through))
+}
+
+/// The buckets of a profile that sessions share, and their names: of the kinds that it has caps on, and of the calls of
+/// these agents. Other sessions take tokens from them, too.
+fn shared_buckets(
+    profile: &PolicyProfile,
+    agents: BTreeSet<String>,
+) -> Vec<(String, SharedBucket)> {
+    let capped = bucket::names_of(profile).into_iter();
+    let caps = capped.map(|(kind, name)| (name, SharedBucket::Cap(kind)));
+    let limits = profile.limits.as_ref();
+    let is_limited = limits.is_some_and(|limits| limits.calls_per_minute.is_some());
+    let agents = agents.into_iter().filter(|_| is_limited);
+    let calls = agents.map(|agent| {
+        let name = bucket::calls_name(profile, &agent);
+        (name, SharedBucket::Calls(agent))
+    });
+    caps.chain(calls).collect()
 }
 
 fn decode(record: &Record) -> Result<Decoded, SessionReplayError> {
@@ -196,7 +216,8 @@ async fn all(log: &dyn Store, through: Position) -> Result<Vec<SessionId>, Sessi
 }
 
 /// What must be known of a session before its first command is judged: of one
-/// that another system kept, which commands it judged, and the commands.
+/// that another system kept, which commands it judged, and the commands; of one that
+/// another session began, which were rejected for what became of that.
 async fn known(
     log: &dyn Store,
     session: SessionId,
@@ -220,7 +241,7 @@ async fn known(
                 known.get_or_insert_with(|| Known::new(event)).note(event);
             }
         }
-        if !known.as_ref().is_some_and(Known::is_adopted) {
+        if !known.as_ref().is_some_and(Known::looks_ahead) {
             return Ok(known);
         }
         next = page.next;

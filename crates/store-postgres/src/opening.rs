@@ -114,7 +114,7 @@ async fn reach(
     mode: Mode,
     metrics: &Metrics,
 ) -> Result<(i64, Uuid, u64), OpenError> {
-    let own = settings.log_id.unwrap_or_else(Uuid::now_v7);
+    let own = settings.log_id.unwrap_or_else(annals_event_log::new_id);
     let mut back_off = sessions.back_off();
     loop {
         let is_again = back_off.attempts() > 1;

@@ -15,8 +15,10 @@ mod run_tool_invoked_v1;
 mod run_usage_recorded_v1;
 mod sealed_v1;
 mod session_adopted_v1;
+mod session_adopted_v2;
 mod session_command_received_v1;
 mod session_created_v1;
+mod session_created_v2;
 mod snapshot_item_added_v1;
 mod snapshot_item_added_v2;
 mod step;
@@ -54,7 +56,9 @@ fn steps() -> Vec<Box<dyn Upcaster>> {
         Box::new(plan_step_frames_linked_v1::STEP),
         Box::new(pipeline_frame_pushed_v1::STEP),
         Box::new(session_created_v1::STEP),
+        Box::new(session_created_v2::STEP),
         Box::new(session_adopted_v1::STEP),
+        Box::new(session_adopted_v2::STEP),
         Box::new(session_command_received_v1::STEP),
         Box::new(intent_classified_v1::STEP),
         Box::new(sealed_v1::step("intent.sealed")),

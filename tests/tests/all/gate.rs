@@ -1,6 +1,6 @@
 //! The gate as services use it: one verdict a command, at any number of callers.
 
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 use annals::domain::session::{
@@ -88,6 +88,7 @@ fn sixteen_callers_get_one_verdict_each_and_no_limit_is_exceeded() {
     let (_home, annals) = on_disk();
     // All in one moment, so that nothing is refilled meanwhile.
     let at = Timestamp::from(Utc::now());
+    let annals = Arc::new(Annals::clone(&annals).with_clock(move || at));
     for shared in [false, true] {
         let policy = match shared {
             false => limited(Some(LIMIT), &[]),
@@ -376,15 +377,23 @@ fn subscribers_get_the_whole_stream_in_order_each_at_its_own_pace() {
 }
 
 #[test]
-fn verdicts_go_by_the_times_of_the_commands() {
-    let (_, annals) = in_memory();
-    let session = session(&annals, limited(Some(6), &[]));
+fn verdicts_go_by_the_clock_of_the_log_and_not_by_the_times_of_callers() {
     let start = DateTime::from_timestamp(1_800_000_000, 0).expect("a time");
-    let give = |seconds: i64| {
+    let clock = Arc::new(Mutex::new(start));
+    let now = Arc::clone(&clock);
+    let (_, annals) = in_memory();
+    let annals = annals.with_clock(move || Timestamp::from(*now.lock().expect("no panic")));
+    let session = session(&annals, limited(Some(6), &[]));
+    let give_at = |seconds: i64, at: DateTime<Utc>| {
+        *clock.lock().expect("no panic") = start + TimeDelta::seconds(seconds);
         let submit = SubmitCommand::new(session, diff().body);
-        let at = Timestamp::from(start + TimeDelta::seconds(seconds));
-        let outcome = block_on(annals.execute(request(submit).at(at))).expect("a verdict");
-        outcome.verdict.expect("a verdict").1
+        let outcome = block_on(annals.execute(request(submit).at(at.into())))?;
+        Ok::<Verdict, ExecuteError>(outcome.verdict.expect("a verdict").1)
+    };
+    // Whatever the caller's clock, as long as it is not far away.
+    let give = |seconds: i64| {
+        let away = TimeDelta::seconds([240, -240, 0][usize::from(seconds % 3 == 0)]);
+        give_at(seconds, start + TimeDelta::seconds(seconds) + away).expect("a verdict")
     };
     for _ in 0..6 {
         assert_eq!(give(0), Verdict::Accepted);
@@ -398,6 +407,13 @@ fn verdicts_go_by_the_times_of_the_commands() {
     // A clock that goes backwards refills nothing.
     assert_eq!(give(-3_600), expected(10));
     assert_eq!(give(10), Verdict::Accepted);
+    let before = annals.position();
+    for year in [1970, 2026, 2099] {
+        let at = DateTime::from_timestamp((year - 1970) * 31_556_952, 0).expect("a time");
+        let error = give_at(20, at).expect_err("far away");
+        assert!(error.to_string().contains("gate.clock_skew"), "{error}");
+    }
+    assert_eq!(annals.position(), before, "nothing was recorded");
 }
 
 /// What is compared stays in the structure of events, which have little room:

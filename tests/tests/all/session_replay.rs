@@ -3,7 +3,7 @@
 //! said to the same commands.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use annals::domain::session::{
     ApplyPatch, ApproveSession, CommandBody, CommandKind, CommandResult, Commit, CompleteCommand,
@@ -144,6 +144,7 @@ struct World {
     log: Arc<MemoryLog>,
     annals: Annals,
     at: DateTime<chrono::Utc>,
+    clock: Arc<Mutex<DateTime<chrono::Utc>>>,
     given: Vec<(SessionId, CommandId)>,
     /// The commands and how often each step was accepted.
     done: Vec<bool>,
@@ -153,10 +154,15 @@ impl World {
     fn new(profiles: [&PolicyProfile; 2]) -> World {
         let log = Arc::new(MemoryLog::new(Uuid::nil()));
         let port: Arc<dyn Store> = log.clone();
+        let at = DateTime::from_timestamp(1_800_000_000, 0).expect("a time");
+        let clock = Arc::new(Mutex::new(at));
+        let now = Arc::clone(&clock);
         let mut world = World {
             log,
-            annals: Annals::over(port),
-            at: DateTime::from_timestamp(1_800_000_000, 0).expect("a time"),
+            annals: Annals::over(port)
+                .with_clock(move || Timestamp::from(*now.lock().expect("no panic"))),
+            at,
+            clock,
             given: Vec::new(),
             done: Vec::new(),
         };
@@ -184,6 +190,7 @@ impl World {
         let (second, later, act) = step;
         let session = SESSIONS[usize::from(*second)];
         self.at += TimeDelta::milliseconds(*later);
+        *self.clock.lock().expect("no panic") = self.at;
         let command: Command = match act {
             Act::Submit(body) => {
                 let id = CommandId(Uuid::from_u128(1_000 + self.given.len() as u128));

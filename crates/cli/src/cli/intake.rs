@@ -3,6 +3,7 @@
 use annals::domain::intent::{ListedType, Risk, Source, WorkType};
 use annals::domain::settings::Setting;
 use clap::Args;
+use uuid::Uuid;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -101,15 +102,16 @@ pub(crate) struct Submit {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 In the inbox is what waits for a person: for an approval (what is proposed and the system did not
-approve), for an answer, or for a look at what failed. The oldest comes first, with why it is
-there, what is asked, what reviewers said of the tasks that failed, and the command that resolves it.
+approve, and what a session asks for), for an answer, or for a look at what failed. The oldest comes
+first, with why it is there, what is asked, what reviewers said of the tasks that failed, and the
+command that resolves it.
 
 Examples:
   annals inbox
   annals inbox --limit 5
   annals inbox --json | jq -r .id | xargs annals approve")]
 pub(crate) struct Inbox {
-    /// At most N intents
+    /// At most N intents and sessions
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: usize,
     /// Only what comes after this position: where an earlier list ended
@@ -121,13 +123,20 @@ pub(crate) struct Inbox {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+A session's oldest request is approved, or the one that --request names. Commands that waited for it are
+judged then.
+
 Examples:
   annals approve 1a2b3c4d
-  annals approve reset-link 1a2b3c4d --reason \"small enough\"")]
+  annals approve reset-link 1a2b3c4d --reason \"small enough\"
+  annals approve 5e6f7a8b --request 0198c0de-0000-7000-8000-000000000001")]
 pub(crate) struct Approve {
-    /// Proposed intents
+    /// Proposed intents, and sessions that ask for an approval
     #[arg(value_name = "ID", required = true)]
     pub(crate) ids: Vec<String>,
+    /// Of a session: the command that asks for the approval
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) request: Option<Uuid>,
     /// Why
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
@@ -137,16 +146,20 @@ pub(crate) struct Approve {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What was done stays. Only what is proposed, approved, blocked or in error can be rejected.
+What was done stays. Only what is proposed, approved, blocked or in error can be rejected. Of a session,
+the oldest request is denied, or the one that --request names, and every command that waits is rejected.
 
 Examples:
   annals reject 1a2b3c4d --reason \"not now\"
   annals reject 1a2b3c4d 5e6f7a8b")]
 pub(crate) struct Reject {
-    /// Intents
+    /// Intents, and sessions that ask for an approval
     #[arg(value_name = "ID", required = true)]
     pub(crate) ids: Vec<String>,
-    /// Why
+    /// Of a session: the command that asks for the approval
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) request: Option<Uuid>,
+    /// Why; a session must be told
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
     #[command(flatten)]
@@ -247,6 +260,8 @@ review.max_retries         how often a task is tried again after a review reject
 classification.unknown_type
                            the type whose flow and risk an unlisted type gets: feature,
                            refactor, fix, test or audit
+gate.clock_skew            how many seconds the time of a command to a session's gate may be away
+                           from the log's clock; 300, unless it was set
 
 They are recorded in the log and hold for what is decided from then on. Who else may write to the log is
 set by `annals share`, and not recorded.

@@ -1,10 +1,14 @@
 //! `annals inbox`: what waits for a person, why, and how to resolve it.
 
-use annals::InboxDetails;
+mod sessions;
+
+use annals::{InboxDetails, SessionInbox};
 use annals::domain::IntentId;
 use annals::domain::intent::ApprovalStatus;
 use annals::event_log::Position;
-use annals::projections::{ForgeTaskView, InboxEntry, InboxPage, InboxQuery, InboxReason};
+use annals::projections::{
+    CatalogueRow, ForgeTaskView, InboxEntry, InboxPage, InboxQuery, InboxReason,
+};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -18,28 +22,71 @@ pub(crate) async fn run(args: &cli::Inbox, context: &mut Context) -> Result<(), 
     let query = InboxQuery::default()
         .with_after(args.after.map(Position))
         .with_limit(args.limit);
-    let inbox = annals.inbox().entries(&query).await?;
-    for entry in &inbox.entries {
-        let details = annals.inbox().details(entry).await?;
-        if context.output.is_json() {
-            context.output.json(&as_json(entry, &details))?;
-        } else {
-            print(entry, &details, &mut context.output)?;
+    let intents = annals.inbox().entries(&query).await?;
+    let sessions = annals.inbox().sessions(&query).await?;
+    let shown = merged(&intents, &sessions, args.limit.max(1));
+    for waiting in &shown {
+        match waiting {
+            Waiting::Intent(entry) => {
+                let details = annals.inbox().details(entry).await?;
+                if context.output.is_json() {
+                    context.output.json(&as_json(entry, &details))?;
+                } else {
+                    print(entry, &details, &mut context.output)?;
+                }
+            }
+            Waiting::Session(row) => sessions::show(&annals, row, &mut context.output).await?,
         }
     }
-    summary(&inbox, context)
+    summary(&intents, &sessions, &shown, context)
+}
+
+/// What waits for a person.
+enum Waiting<'a> {
+    Intent(&'a InboxEntry),
+    Session(&'a CatalogueRow),
+}
+
+impl Waiting<'_> {
+    fn began(&self) -> Position {
+        match self {
+            Waiting::Intent(entry) => entry.row.first_position,
+            Waiting::Session(row) => row.first_position,
+        }
+    }
+}
+
+/// Intents and sessions, the oldest first, at most so many.
+fn merged<'a>(intents: &'a InboxPage, sessions: &'a SessionInbox, limit: usize) -> Vec<Waiting<'a>> {
+    let intents = intents.entries.iter().map(Waiting::Intent);
+    let sessions = sessions.rows.iter().map(Waiting::Session);
+    let mut all: Vec<Waiting<'a>> = intents.chain(sessions).collect();
+    all.sort_by_key(Waiting::began);
+    all.truncate(limit);
+    all
 }
 
 /// How much there is, and where it goes on.
-fn summary(inbox: &InboxPage, context: &Context) -> Result<(), CliError> {
+fn summary(
+    intents: &InboxPage,
+    sessions: &SessionInbox,
+    shown: &[Waiting<'_>],
+    context: &Context,
+) -> Result<(), CliError> {
     let output = &context.output;
-    if inbox.total == 0 {
+    if intents.total == 0 && sessions.total == 0 {
         output.note("nothing waits for a person");
     }
-    if let Some(next) = inbox.next {
-        let total = counted(inbox.total, "intent waits", "intents wait");
+    let listed = intents.entries.len() + sessions.rows.len();
+    let more = intents.next.is_some() || sessions.next.is_some() || listed > shown.len();
+    if let Some(next) = shown.last().filter(|_| more).map(Waiting::began) {
+        let total = counted(intents.total, "intent waits", "intents wait");
+        let asking = match sessions.total {
+            0 => String::new(),
+            many => format!(" and {}", counted(many, "session asks", "sessions ask")),
+        };
         output.note(&format!(
-            "{total} in all; there are more with --after {next}"
+            "{total}{asking} in all; there are more with --after {next}"
         ));
     }
     Ok(())
@@ -104,6 +151,7 @@ fn as_json(entry: &InboxEntry, details: &InboxDetails) -> Value {
     };
     json!({
         "id": entry.id(),
+        "kind": "intent",
         "alias": entry.row.aliases.first(),
         "reasons": entry.reasons,
         "why": details.why,

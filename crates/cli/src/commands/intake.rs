@@ -6,7 +6,10 @@ use annals::domain::intent::{
     AnswerClarification, ApproveIntent, InstructIntent, JudgeIntent, RecordAnalysis, RejectIntent,
     RerunIntent, Source, SubmitIntent, WorkType,
 };
-use annals::domain::{ActorKind, ActorRef, Command, IntentId, Json, Kind, ObservationId, Refusal};
+use annals::domain::session::{ApproveSession, DenySession};
+use annals::domain::{
+    ActorKind, ActorRef, Command, CommandId, IntentId, Json, Kind, ObservationId, Refusal,
+};
 use annals::{Annals, At, Outcome, Request};
 use annals_dialects::forge::analysis::Analyzed;
 use annals_dialects::forge::record_analysis;
@@ -201,19 +204,40 @@ async fn analysis_of(
 }
 
 pub(crate) async fn approve(args: &Approve, context: &mut Context) -> Result<(), CliError> {
-    let command = |intent| {
+    let request = args.request.map(CommandId);
+    let command = |kind, id: Uuid| {
         let reason = args.reason.clone();
-        ApproveIntent::new(intent).with_reason(reason).into()
+        match kind {
+            Kind::Session => ApproveSession::new(id.into())
+                .with_request(request)
+                .with_reason(reason)
+                .into(),
+            _ => ApproveIntent::new(IntentId(id)).with_reason(reason).into(),
+        }
     };
-    each(&args.ids, &args.who, command, context).await
+    each_of(answerable(args.request), &args.ids, &args.who, command, context).await
+}
+
+/// What is approved or rejected: a request is one of a session.
+fn answerable(request: Option<Uuid>) -> &'static [Kind] {
+    match request {
+        Some(_) => &[Kind::Session],
+        None => &[Kind::Intent, Kind::Session],
+    }
 }
 
 pub(crate) async fn reject(args: &Reject, context: &mut Context) -> Result<(), CliError> {
-    let command = |intent| {
+    let request = args.request.map(CommandId);
+    let command = |kind, id: Uuid| {
         let reason = args.reason.clone();
-        RejectIntent::new(intent).with_reason(reason).into()
+        match kind {
+            Kind::Session => DenySession::new(id.into(), reason.unwrap_or_default())
+                .with_request(request)
+                .into(),
+            _ => RejectIntent::new(IntentId(id)).with_reason(reason).into(),
+        }
     };
-    each(&args.ids, &args.who, command, context).await
+    each_of(answerable(args.request), &args.ids, &args.who, command, context).await
 }
 
 pub(crate) async fn answer(args: &Answer, context: &mut Context) -> Result<(), CliError> {
@@ -264,24 +288,36 @@ async fn each(
     command: impl Fn(IntentId) -> Command,
     context: &mut Context,
 ) -> Result<(), CliError> {
-    let command = |id: Uuid| command(IntentId(id));
-    each_of(Kind::Intent, ids, who, command, context).await
+    let command = |_, id: Uuid| command(IntentId(id));
+    each_of(&[Kind::Intent], ids, who, command, context).await
 }
 
-/// The same, of objects of any kind.
+/// An object of one of some kinds by its id.
+async fn of_any(annals: &Annals, kinds: &[Kind], id: &str) -> Result<(Kind, Uuid), CliError> {
+    let object = annals.resolve(id).await?;
+    let first = kinds.first().copied().unwrap_or(object.kind);
+    let expected = kinds.iter().find(|kind| **kind == object.kind);
+    let expected = expected.copied().unwrap_or(first);
+    Ok((expected, of_kind(object, expected)?))
+}
+
+/// The same, of objects of these kinds.
 pub(super) async fn each_of(
-    kind: Kind,
+    kinds: &[Kind],
     ids: &[String],
     who: &Who,
-    command: impl Fn(Uuid) -> Command,
+    command: impl Fn(Kind, Uuid) -> Command,
     context: &mut Context,
 ) -> Result<(), CliError> {
     let annals = context.writer()?;
     let actor = who.actor(&context.output);
     let (mut refused, mut ended) = (Vec::new(), Ok(()));
     for id in ids {
-        let done = match of(&annals, kind, id).await {
-            Ok(object) => one(&annals, object, &actor, &command, &mut context.output).await,
+        let done = match of_any(&annals, kinds, id).await {
+            Ok((kind, object)) => {
+                let command = command(kind, object);
+                one(&annals, object, &actor, command, &mut context.output).await
+            }
             Err(error) => Err(error),
         };
         match done {
@@ -322,10 +358,10 @@ async fn one(
     annals: &Annals,
     object: Uuid,
     actor: &ActorRef,
-    command: &impl Fn(Uuid) -> Command,
+    command: Command,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let request = Request::new(actor.clone(), command(object));
+    let request = Request::new(actor.clone(), command);
     let outcome = annals.execute(request).await?;
     show(annals, object, &outcome, output).await
 }

@@ -46,13 +46,13 @@ async fn observed(
 }
 
 pub(crate) async fn process(args: &Process, context: &mut Context) -> Result<(), CliError> {
-    let command = |id| {
+    let command = |_, id| {
         let (observation, reason) = (ObservationId(id), args.reason.clone());
         ProcessObservation::new(observation)
             .with_reason(reason)
             .into()
     };
-    intake::each_of(Kind::Observation, &args.ids, &args.who, command, context).await
+    intake::each_of(&[Kind::Observation], &args.ids, &args.who, command, context).await
 }
 
 pub(crate) async fn list(args: &cli::Observations, context: &mut Context) -> Result<(), CliError> {

@@ -397,10 +397,11 @@ fn named(place: &Place, secret: &str) {
         submit(2, 21, json!({ "kind": "TransitionTicket", "item": { "id": name("T") }, "state": name("Done") })),
         submit(2, 22, json!({ "kind": "RequestApproval", "reason": "r", "requiredActions": [name("deploy")] })),
         human("approve_session", json!({ "session": uuid(2) })),
-        submit(2, 23, json!({ "kind": "QueryWorkItem", "item": { "id": "T" } })),
+        submit(2, 23, json!({ "kind": "QueryWorkItem", "item": { "id": name("T") } })),
+        submit(2, 24, json!({ "kind": "QueryBacklog" })),
         agent("record_work_item", json!({ "session": uuid(2), "id": uuid(23), "details":
             { "id": name("T"), "title": "t", "description": "d", "status": name("Open"), "tags": [] } })),
-        agent("record_backlog", json!({ "session": uuid(2), "id": uuid(23), "items":
+        agent("record_backlog", json!({ "session": uuid(2), "id": uuid(24), "items":
             [{ "id": name("B"), "title": "t", "status": name("Open") }] })),
         agent("update_plan", json!({ "session": uuid(2), "plan":
             { "nodes": [{ "id": name("node"), "title": "t", "dependsOn": [], "tags": [] }] } })),

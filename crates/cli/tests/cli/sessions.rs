@@ -519,3 +519,93 @@ fn an_id_whose_command_is_not_known_any_more_lets_nothing_pass() {
         assert_eq!(stats()["position"], before, "{log}");
     }
 }
+
+/// A session that asks for a push and for something else.
+fn asking() -> Place {
+    let place = Place::with_log();
+    let ask = json!({ "kind": "RequestApproval", "reason": "it drops a table",
+        "requiredActions": ["migrate"] });
+    place.accept(&[
+        create(&json!({ "name": "careful", "requireApprovalForPush": true })),
+        submit(PUSH, push("topic")),
+        submit(COMMIT, ask),
+    ]);
+    place
+}
+
+#[test]
+fn the_inbox_lists_what_sessions_ask_for_with_the_commands_that_answer() {
+    let place = asking();
+    let said = place.run(&["inbox"]).ok();
+    let text = said.stdout;
+    for expected in [
+        "session",
+        "it asks for an approval of Push",
+        "it asks for an approval of migrate",
+        "reason: it drops a table",
+        "waits: Push of topic",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let listed = place.run(&["inbox", "--json"]).ok().json();
+    assert_eq!(listed["id"], json!(uuid(SESSION)));
+    assert_eq!(listed["kind"], json!("session"));
+    let resolve: Vec<String> = serde_json::from_value(listed["resolve"].clone()).unwrap();
+    assert_eq!(resolve.len(), 4, "{resolve:?}");
+    // Each is a command as it stands there.
+    for command in [&resolve[2], &resolve[0]] {
+        let words: Vec<&str> = command.split(' ').skip(1).collect();
+        place.run(&words).ok();
+    }
+    assert_eq!(place.run(&["inbox", "--json"]).ok().stdout, "");
+    let shown = place.run(&["show", &uuid(SESSION), "--json"]).ok().stdout;
+    assert!(shown.contains("\"Running\""), "{shown}");
+}
+
+#[test]
+fn a_session_is_denied_with_a_reason() {
+    let place = asking();
+    let refused = place.run(&["reject", &uuid(SESSION)]);
+    assert_ne!(refused.status, 0);
+    assert!(refused.stderr.contains("reason"), "{}", refused.stderr);
+    place
+        .run(&["reject", &uuid(SESSION), "--reason", "not today"])
+        .ok();
+    let wrong = place.run(&["approve", &uuid(SESSION), "--request", &uuid(9)]);
+    assert_ne!(wrong.status, 0);
+    // An agent answers nothing.
+    let agent = place.run(&["approve", &uuid(SESSION), "--actor", "agent:coder"]);
+    assert_ne!(agent.status, 0);
+    assert!(
+        agent.stderr.contains("approved by a person"),
+        "{}",
+        agent.stderr
+    );
+}
+
+/// Eight commands at once with one a minute: whatever times an agent gives them.
+#[test]
+fn the_times_of_callers_make_no_more_room() {
+    let place = Place::with_log();
+    place.accept(&[create(
+        &json!({ "name": "slow", "limits": { "callsPerMinute": 1 } }),
+    )]);
+    let diff = json!({ "kind": "GetDiff", "repo": repo() });
+    let mut accepted = 0;
+    for (number, minutes) in [0_i64, 1, 2, 3, 4, -1, -2, -3].into_iter().enumerate() {
+        let at = chrono::Utc::now() + chrono::TimeDelta::minutes(minutes);
+        let mut command = submit(100 + number as u64, diff.clone());
+        command["at"] = json!(at.to_rfc3339());
+        let answer = place.apply(&[command]).remove(0);
+        assert_eq!(answer["ok"], json!(true), "{answer}");
+        accepted += usize::from(answer["verdict"]["kind"] == "CommandAccepted");
+    }
+    assert_eq!(accepted, 1);
+    for at in ["2099-01-01T00:00:00Z", "1970-01-01T00:00:00Z"] {
+        let mut command = submit(200, diff.clone());
+        command["at"] = json!(at);
+        let answer = place.apply(&[command]).remove(0);
+        assert_eq!(answer["ok"], json!(false), "{answer}");
+        assert!(answer.to_string().contains("gate.clock_skew"), "{answer}");
+    }
+}

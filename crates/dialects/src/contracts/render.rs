@@ -198,18 +198,19 @@ impl Renderer {
     /// The status that an event of the session's own life brings, and why: what happened, and the
     /// words of who did it.
     fn status_of(&self, event: &log::Event, content: &Content<'_>) -> Option<SessionStatusChanged> {
+        // An answer does not resume a paused session.
+        let answered = match self.status {
+            SessionStatus::Paused => SessionStatus::Paused,
+            _ => SessionStatus::Running,
+        };
         let (status, what, words) = match event {
             log::Event::Created(_) => (SessionStatus::Running, "Session created", None),
             log::Event::Resumed(event) => (SessionStatus::Running, "Session resumed", event.reason),
-            log::Event::Approved(event) => {
-                (SessionStatus::Running, "Session approved", event.reason)
-            }
-            log::Event::ApprovalDenied(event) => (
-                SessionStatus::Running,
-                "Approval denied",
-                Some(event.reason),
-            ),
-            log::Event::ApprovalExpired(_) => (SessionStatus::Running, "Approval expired", None),
+            log::Event::Approved(event) => (answered, "Session approved", event.reason),
+            log::Event::ApprovalDenied(event) => (answered, "Approval denied", Some(event.reason)),
+            log::Event::ApprovalExpired(_) => (answered, "Approval expired", None),
+            // A person's pause of a paused session changes no status.
+            log::Event::Paused(_) if self.status == SessionStatus::Paused => return None,
             // One who is asked already is not asked again.
             log::Event::ApprovalRequired(_) if self.status == SessionStatus::NeedsApproval => {
                 return None;

@@ -189,6 +189,7 @@ fn propose(
         .with_diff(diff)
         .with_touched(touched)
         .with_rationale(facts.body.clone())
+        .with_observed(true)
 }
 
 /// Whether a batch can have this diff beside `others` bytes of other text: as

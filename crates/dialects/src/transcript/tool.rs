@@ -274,7 +274,8 @@ impl Call<'_> {
         let propose = ProposePatchSet::new(self.chain.run, DiffFormat::Unified)
             .with_id(self.ids.patch_set)
             .with_diff(diff.filter(|diff| !diff.is_empty()).map(Payload))
-            .with_touched(touched);
+            .with_touched(touched)
+            .with_observed(true);
         let mut requests = vec![self.by().request(propose)];
         if self.answer.is_some_and(|answer| answer.is_error) {
             requests.push(

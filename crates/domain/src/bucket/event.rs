@@ -25,7 +25,7 @@ pub struct Taken {
     pub session: SessionId,
     /// The command.
     pub command: CommandId,
-    /// What the command is.
+    /// What the command is. The bucket is that of a cap on its kind, or else that of an agent's calls.
     pub kind: CommandKind,
     /// The name of the policy profile.
     pub profile: Slot,

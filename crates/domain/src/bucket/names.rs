@@ -1,4 +1,4 @@
-//! What the buckets of caps are called.
+//! What the buckets that sessions share are called.
 
 use crate::session::{CommandKind, PolicyProfile, cap};
 
@@ -16,6 +16,12 @@ pub fn names_of(profile: &PolicyProfile) -> Vec<(CommandKind, String)> {
     capped
         .map(|kind| (*kind, name_of(profile, *kind)))
         .collect()
+}
+
+/// What the bucket of an agent's calls is known by: the agent, and the name and the limits of the profile. All sessions
+/// of the agent share it whose profiles have the same, so that parallel ones have no more calls together.
+pub fn calls_name(profile: &PolicyProfile, agent: &str) -> String {
+    format!("agent {agent:?}\n{}", description(profile))
 }
 
 /// What makes a profile's buckets its own: its name and its limits.

@@ -141,7 +141,7 @@ impl World {
         let stream = id.stream();
         match self.second_fold(stream)? {
             SecondFold::Window(window) => Ok(window.as_ref().map_or(0, |it| it.len() as u64)),
-            SecondFold::TaskText(_) => Err(not_found(stream)),
+            SecondFold::TaskText(_) | SecondFold::Commits(_) => Err(not_found(stream)),
         }
     }
 }

@@ -203,6 +203,12 @@ pub struct ProposePatchSet {
     #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rationale: Option<String>,
+    /// Whether an importer found it in a recording: what an agent did is recorded, outside of the repository, too. A
+    /// caller proposes changes of files in it.
+    #[new(default)]
+    #[setters(into = false)]
+    #[serde(skip)]
+    pub observed: bool,
 }
 
 /// Applies a Proposed patch set of a Validating run.

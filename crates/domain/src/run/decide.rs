@@ -17,6 +17,7 @@ use super::{
     StoredTouchedFile, TokenUsage, UsageRecorded, ValidationStarted,
 };
 use crate::content::check_parts;
+use crate::input::path_in_repository;
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, World};
@@ -202,7 +203,10 @@ pub(crate) fn propose_patch_set(
         }
     }
     for file in &command.touched {
-        not_blank("touched.path", &file.path)?;
+        match command.observed {
+            true => not_blank("touched.path", &file.path)?,
+            false => path_in_repository("touched.path", &file.path)?,
+        }
     }
     let state = world.run(command.run)?;
     match state.status {

@@ -5,6 +5,7 @@
 
 mod records;
 mod tool_calls;
+mod touched;
 mod verdicts;
 
 use uuid::Uuid;

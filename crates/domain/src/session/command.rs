@@ -69,8 +69,8 @@ commands! {
         #[new(default)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         branch: Option<String>,
-        /// Of a Commit: the files that it changes, as the caller sees them. Where the policy has
-        /// `maxFilesPerCommit`, it must be said.
+        /// Of a Commit: the files that it changes, as the caller sees them, each under one of its `includePaths`. Where the
+        /// policy has `maxFilesPerCommit`, it must be said.
         #[new(default)]
         #[serde(default, skip_serializing_if = "Option::is_none")]
         files: Option<Vec<String>>,
@@ -118,7 +118,7 @@ commands! {
         /// The session.
         session: SessionId,
     }
-    /// Pauses a running session: commands are rejected until it is resumed.
+    /// Pauses an open session: commands are rejected until it is resumed. What a person paused, a person resumes.
     #[derive(Setters)]
     #[setters(prefix = "with_", into)]
     PauseSession {
@@ -130,7 +130,7 @@ commands! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     }
-    /// Resumes a paused session.
+    /// Resumes a paused session: what was approved meanwhile is judged, and what was not is requested again.
     #[derive(Setters)]
     #[setters(prefix = "with_", into)]
     ResumeSession {

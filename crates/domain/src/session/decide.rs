@@ -1,22 +1,27 @@
 //! What is accepted of a session, and what happens then: its life, its commands
 //! and its approvals.
 
+use super::actions::granted;
 use super::draft::Draft;
 use super::plan::{LENGTH, STAND};
 pub(crate) use super::results::{
     attach_run, complete_command, link_plan_task, record_artifact, record_backlog, record_conflict,
     record_work_item, update_plan,
 };
+use super::strictness::at_least_as_strict;
 use super::{
-    AbortSession, Aborted, AgentCommand, ApprovalDenied, ApproveSession, Approved, CommandKind,
-    CommandReceived, CompleteSession, Completed, CreateSession, Created, DenySession, Event,
-    ExpireApprovals, PauseSession, Paused, Pending, PendingCommand, RejectionRule, ResumeSession,
-    Resumed, SessionStatus, StoredConfig, SubmitCommand, gate,
+    AbortSession, Aborted, AgentCommand, ApprovalDenied, ApproveSession, Approved, CommandBody,
+    CommandKind, CommandReceived, CompleteSession, Completed, CreateSession, Created, DenySession,
+    Event, ExpireApprovals, PauseSession, Paused, Pending, PendingCommand, RejectionRule,
+    ResumeSession, Resumed, SessionConfig, SessionStatus, StoredConfig, SubmitCommand, gate,
 };
+use crate::input::plain_path;
+use crate::origin::is_human;
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
+use crate::settings::Setting;
 use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, By, CommandId, DecideError, Meta, Refusal, SessionId, StreamKind, approval};
+use crate::{AnyEvent, By, CommandId, DecideError, Meta, Refusal, SessionId, approval};
 
 /// Bytes of all that the gate compares in one command, each text with its
 /// length, or what is stored instead of it: half of what an event's structure has room for.
@@ -24,14 +29,15 @@ const MAX_COMPARED: usize = 32 * 1024;
 /// After how many failures in a row a session pauses, unless it says otherwise.
 pub const PAUSE_AFTER_FAILURES: u32 = 3;
 
-pub(crate) fn create(world: &mut World, command: &CreateSession, _: &Meta) -> Decided {
+pub(crate) fn create(world: &mut World, command: &CreateSession, meta: &Meta) -> Decided {
     let config = &command.config;
     let id = config.session_id;
-    config.policy.check()?;
+    config.check()?;
     world.unused(id.0)?;
     world.absent(id.stream())?;
     if let Some(parent) = config.parent_session_id {
-        world.require(StreamKind::Session, parent)?;
+        let mut parent = Draft::of(world, SessionId(parent), meta)?;
+        may_begin_child(&mut parent, config)?;
     }
     let mut pieces = Pieces::new();
     let event = Created {
@@ -46,7 +52,59 @@ pub(crate) fn create(world: &mut World, command: &CreateSession, _: &Meta) -> De
     }])
 }
 
+/// Whether a session may be begun by another one: that is open, and at least as strict.
+fn may_begin_child(parent: &mut Draft<'_>, config: &SessionConfig) -> Result<(), DecideError> {
+    let closed = gate::closed(parent.session().status);
+    if let Some(reason) = closed.or(parent.parent_closed()?) {
+        let reason = format!("it begins no session now: {reason}");
+        return Err(Refusal::invalid("config.parentSessionId", reason).into());
+    }
+    let repo = plain_path(&config.repo.path);
+    let session = parent.session();
+    if session.repo.as_ref().is_some_and(|own| *own != repo) {
+        let reason =
+            "it is another repository than that of the parent session: expected the same path";
+        return Err(Refusal::invalid("config.repo.path", reason).into());
+    }
+    at_least_as_strict(&config.policy, gate::policy(session)?)?;
+    Ok(())
+}
+
+/// What an agent asks to be begun is a child of its own session.
+fn may_spawn(draft: &mut Draft<'_>, config: &SessionConfig) -> Result<(), DecideError> {
+    config.check()?;
+    let own = draft.id();
+    if config
+        .parent_session_id
+        .is_some_and(|parent| parent != own.0)
+    {
+        let reason = format!("a session begins sessions of its own: expected {own}, or none");
+        return Err(Refusal::invalid("config.parentSessionId", reason).into());
+    }
+    may_begin_child(draft, config)
+}
+
+/// Refuses a time of the caller's that is too far from the log's clock. The gate goes by the latter.
+fn near_the_clock(world: &mut World, meta: &Meta) -> Result<(), DecideError> {
+    if meta.at == meta.now {
+        return Ok(());
+    }
+    let skew = world.settings()?.clock_skew;
+    let away = (meta.at.to_utc() - meta.now.to_utc()).abs();
+    if away <= chrono::TimeDelta::seconds(i64::from(skew)) {
+        return Ok(());
+    }
+    let reason = format!(
+        "{} is too far from the log's clock, {}: expected a time at most {skew} s away from it; leave it out, or have a person set {}",
+        meta.at,
+        meta.now,
+        Setting::ClockSkew
+    );
+    Err(Refusal::invalid("at", reason).into())
+}
+
 pub(crate) fn submit(world: &mut World, command: &SubmitCommand, meta: &Meta) -> Decided {
+    near_the_clock(world, meta)?;
     let mut draft = Draft::of(world, command.session, meta)?;
     if gate::closed(draft.session().status).is_none() {
         gate::policy(draft.session())?;
@@ -70,15 +128,36 @@ pub(crate) fn submit(world: &mut World, command: &SubmitCommand, meta: &Meta) ->
         draft.has_room()?;
     }
     let mut pieces = Pieces::new();
-    let received = given.received(given.correlation(), &mut pieces)?;
+    let mut received = given.received(given.correlation(), &mut pieces)?;
     check_room(&received)?;
+    if let Some(files) = amended_files(&mut draft, &given)? {
+        received.facts.files = Some(files);
+    }
     let waiting = waiting(&received, By::from(&meta.actor));
     draft.push(received, pieces);
     let accepted = draft.judge(&waiting)?;
+    if accepted && let CommandBody::SpawnSession(spawn) = &given.body {
+        may_spawn(&mut draft, &spawn.config)?;
+    }
     if accepted && waiting.facts.kind == CommandKind::RequestApproval {
         draft.require(given.id, waiting.facts.actions, true);
     }
     Ok(draft.done())
+}
+
+/// How many files a commit changes that amends another one, where the policy limits them.
+fn amended_files(draft: &mut Draft<'_>, given: &AgentCommand) -> Result<Option<u32>, DecideError> {
+    let (CommandBody::Commit(commit), Some(files)) = (&given.body, &given.files) else {
+        return Ok(None);
+    };
+    let policy = draft.session().policy.as_ref();
+    let is_limited = policy.is_some_and(|policy| policy.max_files_per_commit.is_some());
+    let is_open = gate::closed(draft.session().status).is_none();
+    if !commit.amend || !is_limited || !is_open {
+        return Ok(None);
+    }
+    let session = draft.id();
+    draft.world().amended_files(session, commit, files)
 }
 
 /// What the gate compares is kept in the event itself, and has little room.
@@ -168,7 +247,7 @@ fn asked(
 /// An approval that has expired cannot be answered any more.
 fn in_time(pending: Option<&Pending>, meta: &Meta) -> Result<(), Refusal> {
     match pending.and_then(|pending| pending.expires_at) {
-        Some(time) if time <= meta.at => {
+        Some(time) if time <= meta.now => {
             let reason = format!("the approval expired at {time}; expire_approvals records that");
             Err(Refusal::invalid("request", reason))
         }
@@ -177,6 +256,7 @@ fn in_time(pending: Option<&Pending>, meta: &Meta) -> Result<(), Refusal> {
 }
 
 pub(crate) fn approve(world: &mut World, command: &ApproveSession, meta: &Meta) -> Decided {
+    near_the_clock(world, meta)?;
     let mut draft = Draft::of(world, command.session, meta)?;
     let pending = asked(&draft, command.request, "approve_session")?;
     in_time(pending.as_ref(), meta)?;
@@ -187,7 +267,7 @@ pub(crate) fn approve(world: &mut World, command: &ApproveSession, meta: &Meta) 
     let unknown = || vec![gate::PUSH.to_owned()];
     let event = Approved {
         request: pending.as_ref().map(|pending| pending.request),
-        actions: pending.map_or_else(unknown, |pending| pending.actions),
+        actions: pending.map_or_else(unknown, |pending| granted(&pending.actions)),
         reason: pieces.optional_text(command.reason.as_deref()),
     };
     draft.push(event, pieces);
@@ -218,6 +298,7 @@ fn may_approve(
 
 pub(crate) fn deny(world: &mut World, command: &DenySession, meta: &Meta) -> Decided {
     not_blank("reason", &command.reason)?;
+    near_the_clock(world, meta)?;
     let mut draft = Draft::of(world, command.session, meta)?;
     let pending = asked(&draft, command.request, "deny_session")?;
     in_time(pending.as_ref(), meta)?;
@@ -234,6 +315,7 @@ pub(crate) fn deny(world: &mut World, command: &DenySession, meta: &Meta) -> Dec
 }
 
 pub(crate) fn expire(world: &mut World, command: &ExpireApprovals, meta: &Meta) -> Decided {
+    near_the_clock(world, meta)?;
     let mut draft = Draft::of(world, command.session, meta)?;
     draft.expire();
     Ok(draft.done())
@@ -241,8 +323,15 @@ pub(crate) fn expire(world: &mut World, command: &ExpireApprovals, meta: &Meta) 
 
 pub(crate) fn pause(world: &mut World, command: &PauseSession, meta: &Meta) -> Decided {
     let mut draft = Draft::of(world, command.session, meta)?;
-    if draft.session().status != SessionStatus::Running {
-        return Err(draft.refuse("pause_session", "Running"));
+    let session = draft.session();
+    let is_open = match session.status {
+        SessionStatus::Unknown | SessionStatus::Running | SessionStatus::NeedsApproval => true,
+        // A person's pause takes the place of another one's, which others may undo.
+        SessionStatus::Paused => is_human(&meta.actor) && !session.paused_by_person,
+        SessionStatus::Error | SessionStatus::Completed => false,
+    };
+    if !is_open {
+        return Err(draft.refuse("pause_session", "Running or NeedsApproval"));
     }
     let mut pieces = Pieces::new();
     let event = Paused {
@@ -258,11 +347,24 @@ pub(crate) fn resume(world: &mut World, command: &ResumeSession, meta: &Meta) ->
     if draft.session().status != SessionStatus::Paused {
         return Err(draft.refuse("resume_session", "Paused"));
     }
+    if draft.session().paused_by_person && !is_human(&meta.actor) {
+        let reason = format!(
+            "a person paused session {}, and a person resumes it (an actor of the kind human), not {} {:?}",
+            command.session, meta.actor.kind, meta.actor.id
+        );
+        return Err(Refusal::NotPermitted { reason }.into());
+    }
+    draft.fork();
     let mut pieces = Pieces::new();
     let event = Resumed {
         reason: pieces.optional_text(command.reason.as_deref()),
     };
     draft.push(event, pieces);
+    // What was approved meanwhile is judged now, and what was not is requested again.
+    if draft.session().policy.is_some() {
+        draft.drain()?;
+    }
+    draft.ask_on();
     Ok(draft.done())
 }
 

@@ -18,6 +18,8 @@ use crate::{
     AnyEvent, CommandId, DecideError, Kind, Meta, Origin, Refusal, SessionId, StreamRef, Timestamp,
 };
 
+/// Sessions above a session that are looked at, at most.
+const MAX_PARENTS: usize = 64;
 /// The most commands of a session that wait for an approval.
 const MAX_WAITING: usize = 1_000;
 
@@ -80,6 +82,10 @@ impl<'a> Draft<'a> {
         }
     }
 
+    pub(super) fn id(&self) -> SessionId {
+        self.id
+    }
+
     pub(super) fn world(&mut self) -> &mut World {
         self.world
     }
@@ -88,7 +94,8 @@ impl<'a> Draft<'a> {
     pub(super) fn push(&mut self, event: impl Into<Event>, pieces: Pieces) {
         let event = event.into();
         if let Some(session) = &mut self.after {
-            session.evolve(&event, &Origin::new(self.meta.at, &self.meta.actor));
+            let at = self.meta.time_of_session(&event);
+            session.evolve(&event, &Origin::new(at, &self.meta.actor));
         }
         self.emitted.push(Emitted {
             stream: self.id.stream(),
@@ -106,14 +113,14 @@ impl<'a> Draft<'a> {
         self.emitted
     }
 
-    /// The bucket of a kind of commands, if the session shares one.
+    /// The bucket of a kind of commands, or of its agent's calls, if the session shares one.
     fn bucket(&mut self, kind: CommandKind) -> Result<Option<StreamRef>, DecideError> {
         let session = self.after.as_deref().unwrap_or(&self.before);
         let name = session.bucket(kind);
         name.map(|name| self.world.bucket_stream(name)).transpose()
     }
 
-    /// What is in the bucket of a kind of commands, if the profile has a cap on it.
+    /// What is in the bucket of a kind of commands, if the profile has a cap on it or limits the agent's calls.
     pub(super) fn shared(&mut self, kind: CommandKind) -> Result<Option<Level>, DecideError> {
         let Some(bucket) = self.bucket(kind)? else {
             return Ok(None);
@@ -126,13 +133,38 @@ impl<'a> Draft<'a> {
         Ok(level)
     }
 
+    /// Why the sessions that this one was begun by let it do nothing, if so: one of them is paused or over.
+    pub(super) fn parent_closed(&mut self) -> Result<Option<String>, DecideError> {
+        let mut next = self.session().parent;
+        // Other systems' sessions may name each other.
+        for _ in 0..MAX_PARENTS {
+            let Some(parent) = next else {
+                return Ok(None);
+            };
+            let state = self.world.session_if_any(parent)?;
+            let Some(State::Known(parent)) = state.as_deref() else {
+                return Ok(None);
+            };
+            if let Some(reason) = gate::closed(parent.status) {
+                return Ok(Some(format!("Parent: {reason}")));
+            }
+            next = parent.parent;
+        }
+        Ok(None)
+    }
+
     /// Judges a command that was just received; whether it was accepted.
     pub(super) fn judge(&mut self, waiting: &PendingCommand) -> Result<bool, DecideError> {
         let shared = match gate::closed(self.session().status) {
             Some(_) => None,
             None => self.shared(waiting.facts.kind)?,
         };
-        let judgement = gate::judge(self.session(), &waiting.facts, self.meta.at, shared)?;
+        let mut judgement = gate::judge(self.session(), &waiting.facts, self.meta.now, shared)?;
+        let is_open = gate::closed(self.session().status).is_none();
+        if is_open && let Some(reason) = self.parent_closed()? {
+            let rule = Some(RejectionRule::ParentClosed);
+            judgement = Judgement::Rejected { reason, rule };
+        }
         let accepted = matches!(judgement, Judgement::Accepted { .. });
         self.verdict(waiting, judgement)?;
         Ok(accepted)
@@ -204,7 +236,7 @@ impl<'a> Draft<'a> {
     fn expiry(&self) -> Option<Timestamp> {
         let seconds = i64::try_from(self.session().approval_expiry_seconds?).ok();
         let delta = seconds.and_then(chrono::TimeDelta::try_seconds);
-        let time = delta.and_then(|delta| self.meta.at.to_utc().checked_add_signed(delta));
+        let time = delta.and_then(|delta| self.meta.now.to_utc().checked_add_signed(delta));
         Some(
             time.map_or_else(bucket::latest, Timestamp::from)
                 .min(bucket::latest()),
@@ -228,7 +260,8 @@ impl<'a> Draft<'a> {
         let kind = waiting.facts.kind;
         let stream = self.bucket(kind)?;
         let policy = gate::policy(self.session())?;
-        let (Some(limit), Some(stream)) = (cap(policy, kind), stream) else {
+        let limit = cap(policy, kind).or(self.session().limit());
+        let (Some(limit), Some(stream)) = (limit, stream) else {
             return Ok(());
         };
         let mut pieces = Pieces::new();
@@ -241,7 +274,7 @@ impl<'a> Draft<'a> {
             per_minute: limit.per_minute,
         };
         let level = self.buckets.entry(stream).or_default();
-        *level = Some(limit.take(*level, self.meta.at));
+        *level = Some(limit.take(*level, self.meta.now));
         self.push_other(Emitted {
             stream,
             event: AnyEvent::Bucket(event.into()),
@@ -253,22 +286,35 @@ impl<'a> Draft<'a> {
     /// Judges the commands that wait, in their order, until one must wait on: a
     /// push is not judged by an approval of something else.
     pub(super) fn drain(&mut self) -> Result<(), DecideError> {
+        if self.session().status == SessionStatus::Paused {
+            return Ok(());
+        }
+        let closed = self.parent_closed()?;
         while let Some(waiting) = self.session().queue.front().cloned() {
             let policy = gate::policy(self.session())?;
             if gate::needs_approval(self.session(), policy, waiting.facts.kind) {
                 break;
             }
+            if let Some(reason) = &closed {
+                self.reject(&waiting, reason, Some(RejectionRule::ParentClosed));
+                continue;
+            }
             let shared = self.shared(waiting.facts.kind)?;
             let policy = gate::policy(self.session())?;
-            let judged =
-                match gate::admit(self.session(), policy, &waiting.facts, self.meta.at, shared) {
-                    // Nothing more will be known of it, and what waits behind it must not wait for that.
-                    Judgement::Unsaid(unsaid) => Judgement::Rejected {
-                        reason: gate::POLICY_VIOLATION.to_owned(),
-                        rule: Some(unsaid.rule()),
-                    },
-                    judged => judged,
-                };
+            let judged = match gate::admit(
+                self.session(),
+                policy,
+                &waiting.facts,
+                self.meta.now,
+                shared,
+            ) {
+                // Nothing more will be known of it, and what waits behind it must not wait for that.
+                Judgement::Unsaid(unsaid) => Judgement::Rejected {
+                    reason: gate::POLICY_VIOLATION.to_owned(),
+                    rule: Some(unsaid.rule()),
+                },
+                judged => judged,
+            };
             self.verdict(&waiting, judged)?;
         }
         Ok(())
@@ -281,8 +327,11 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Goes on asking for what is still pending.
+    /// Goes on asking for what is still pending, unless the session is paused.
     pub(super) fn ask_on(&mut self) {
+        if self.session().status == SessionStatus::Paused {
+            return;
+        }
         let Some(pending) = self.session().pending.first().cloned() else {
             if let Some(waiting) = self.session().queue.front().cloned() {
                 self.require(waiting.command, vec![PUSH.to_owned()], false);
@@ -323,7 +372,7 @@ impl<'a> Draft<'a> {
     }
 
     fn expired(&self) -> Option<CommandId> {
-        let due = |pending: &&Pending| pending.expires_at.is_some_and(|time| time <= self.meta.at);
+        let due = |pending: &&Pending| pending.expires_at.is_some_and(|time| time <= self.meta.now);
         self.session()
             .pending
             .iter()

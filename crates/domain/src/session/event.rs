@@ -33,6 +33,10 @@ open_enum! {
         ApprovalDenied = 7 => "Approval denied",
         /// The request was not answered in time.
         ApprovalExpired = 8 => "Approval expired",
+        /// The repository is another one than the session's.
+        OtherRepository = 9 => "Another repository",
+        /// The session that this one was begun by is paused or over.
+        ParentClosed = 10 => "Parent session closed",
     }
 }
 
@@ -51,8 +55,8 @@ coded_enum! {
 events! {
     /// An event of a session's stream.
     pub enum Event {
-        Created = "session.created" v 2,
-        Adopted = "session.adopted" v 2,
+        Created = "session.created" v 3,
+        Adopted = "session.adopted" v 3,
         Paused = "session.paused" v 1,
         Resumed = "session.resumed" v 1,
         ApprovalRequired = "session.approval_required" v 1,
@@ -164,12 +168,16 @@ pub struct StoredConfig {
     pub policy: StoredPolicy,
     /// The repository.
     pub repo: StoredRepo,
+    /// The path of the repository, which those of its commands are compared with; absent before version 3.
+    pub repo_path: Option<String>,
     /// The path of its workspace.
     pub workspace: Slot,
     /// The ticket that it works on.
     pub work_item: Option<StoredWorkItem>,
     /// Which agent works in it.
     pub agent_profile: Slot,
+    /// The agent, whose sessions share their rate; absent before version 3.
+    pub agent: Option<String>,
 }
 
 /// The session was created; it runs.
@@ -278,11 +286,12 @@ pub struct CommandFacts {
     /// The branch that is created or pushed; of a commit, the one that the repository is on, if
     /// the caller said it.
     pub branch: Option<String>,
-    /// How many files a commit changes, by its caller; in version 1, how many paths it names.
+    /// How many files a commit changes, by its caller, with those of a commit that it amends; in version 1,
+    /// how many paths it names.
     pub files: Option<u32>,
     /// Whether a filter chooses the tests.
     pub filtered: bool,
-    /// The ticket that takes a step.
+    /// The ticket that takes a step, or is read.
     pub work_item: Option<String>,
     /// The state that it is to be in.
     pub state: Option<String>,

@@ -10,7 +10,7 @@ use super::{
     Event, ItemStatus, PolicyProfile, SessionStatus, StoredConfig, TokenSource,
 };
 use crate::bucket::{self, Level, Limit};
-use crate::{By, CommandId, Origin, RunId, Timestamp, is_removed_name};
+use crate::{By, CommandId, Origin, RunId, SessionId, Timestamp, is_removed_name};
 
 /// Whether a session is there, and what its gate knows of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,10 +37,20 @@ impl State {
 pub struct Session {
     /// Where it is in its life.
     pub status: SessionStatus,
+    /// The session that it was begun by.
+    pub parent: Option<SessionId>,
+    /// The path of its repository, in its plain form; none where the record does not have it.
+    pub repo: Option<String>,
+    /// Its agent; none where the record does not have it.
+    pub agent: Option<String>,
+    /// Whether a person paused it.
+    pub paused_by_person: bool,
     /// What it may do; none where another system knows.
     pub policy: Option<Arc<PolicyProfile>>,
     /// The names of the shared buckets of the kinds that its recorded policy has caps on.
     pub buckets: Arc<[(CommandKind, String)]>,
+    /// The name of the bucket of its agent's calls, if its recorded policy limits them and the record has the agent.
+    pub calls: Option<Arc<str>>,
     /// After how many seconds a pending approval expires.
     pub approval_expiry_seconds: Option<u64>,
     /// After how many failures in a row it pauses; 0 is never.
@@ -58,7 +68,7 @@ pub struct Session {
     /// All commands of a session that was taken over: no batch's key says of them
     /// that they had their verdict elsewhere.
     pub commands: Option<Arc<BTreeSet<CommandId>>>,
-    /// What is in the session's own bucket.
+    /// What is in the session's own bucket; that of its agent is shared, where the record has the agent.
     pub level: Option<Level>,
     /// The branch that was created last in each repository, by its path.
     pub branches: BTreeMap<String, String>,
@@ -130,8 +140,13 @@ impl Session {
     fn new(status: SessionStatus, config: Option<&StoredConfig>) -> Session {
         let mut session = Session {
             status,
+            parent: None,
+            repo: None,
+            agent: None,
+            paused_by_person: false,
             policy: None,
             buckets: Arc::default(),
+            calls: None,
             approval_expiry_seconds: None,
             pause_after_failures: 0,
             granted: BTreeSet::new(),
@@ -161,16 +176,25 @@ impl Session {
     fn configure(&mut self, config: &StoredConfig) {
         let policy = config.policy.policy();
         self.buckets = bucket::names_of(&policy).into();
+        let limits = policy.limits.as_ref();
+        let is_limited = limits.is_some_and(|limits| limits.calls_per_minute.is_some());
+        let agent = config.agent.as_ref().filter(|_| is_limited);
+        self.calls = agent.map(|agent| bucket::calls_name(&policy, agent).into());
         self.policy = Some(Arc::new(policy));
+        self.parent = config.parent;
+        self.repo.clone_from(&config.repo_path);
+        self.agent.clone_from(&config.agent);
     }
 
     /// The name of the bucket of a kind of commands, if the session shares one.
     pub(super) fn bucket(&self, kind: CommandKind) -> Option<&str> {
         let found = self.buckets.iter().find(|(capped, _)| *capped == kind);
-        found.map(|(_, name)| name.as_str())
+        found
+            .map(|(_, name)| name.as_str())
+            .or(self.calls.as_deref())
     }
 
-    /// The limit of the session's own bucket, if it has one.
+    /// The limit of calls, of the session or of its agent, if there is one.
     pub fn limit(&self) -> Option<Limit> {
         let limits = self.policy.as_ref()?.limits.as_ref()?;
         let per_minute = limits.calls_per_minute?;
@@ -327,7 +351,10 @@ impl Session {
     }
 
     fn required(&mut self, pending: Pending) {
-        self.status = SessionStatus::NeedsApproval;
+        // A paused session is only resumed by a command.
+        if self.status != SessionStatus::Paused {
+            self.status = SessionStatus::NeedsApproval;
+        }
         if self
             .pending
             .iter()
@@ -339,7 +366,9 @@ impl Session {
 
     /// An approval was given, denied or expired.
     fn answered(&mut self, request: Option<CommandId>) {
-        self.status = SessionStatus::Running;
+        if self.status != SessionStatus::Paused {
+            self.status = SessionStatus::Running;
+        }
         let granted = &self.granted;
         self.pending.retain(|pending| {
             // A push that may be made now, or that is rejected, asks no more.
@@ -364,9 +393,13 @@ impl Session {
             Arc::make_mut(commands).insert(command);
         }
         match event {
-            Event::Paused(_) => self.status = SessionStatus::Paused,
+            Event::Paused(event) => {
+                self.status = SessionStatus::Paused;
+                self.paused_by_person = event.failures.is_none() && origin.is_person();
+            }
             Event::Resumed(_) => {
                 self.status = SessionStatus::Running;
+                self.paused_by_person = false;
                 self.failures = 0;
             }
             Event::ApprovalRequired(event) => self.required(Pending {

@@ -4,12 +4,13 @@
 //! another policy. The order of its questions and its words are those of the
 //! contracts (docs/spec/contracts.md).
 
-use super::refspec::{Source, Target, is_branch, is_pushed_as, may_be, source, target};
+use super::refspec::{Source, Target, is_branch, is_pushed_as, protects, source, target};
 use super::{
     CommandFacts, CommandKind, PolicyProfile, RejectionRule, Session, SessionStatus, TokenSource,
     cap,
 };
 use crate::bucket::Level;
+use crate::input::plain_path;
 use crate::{Refusal, Timestamp, is_removed_name};
 
 /// The scope in the answer to throttled commands.
@@ -126,7 +127,7 @@ pub(crate) fn terminal_reason(status: SessionStatus) -> String {
 }
 
 /// Judges a command. `shared` is what is in the bucket of its kind, where the
-/// policy has a cap on that ([`cap`](super::cap)).
+/// policy has a cap on that ([`cap`](super::cap)), or else in that of its agent's calls.
 ///
 /// # Errors
 /// [`Refusal::Invalid`], if the session's policy is not known.
@@ -167,6 +168,7 @@ pub(crate) fn admit(
     }
     let (limit, level, token) = match (cap(policy, facts.kind), session.limit()) {
         (Some(cap), _) => (cap, shared, TokenSource::Shared),
+        (None, Some(calls)) if session.agent.is_some() => (calls, shared, TokenSource::Shared),
         (None, Some(own)) => (own, session.level, TokenSource::Session),
         (None, None) => {
             return Judgement::Accepted {
@@ -188,7 +190,9 @@ pub(crate) fn policy(session: &Session) -> Result<&PolicyProfile, Refusal> {
         .policy
         .as_deref()
         .ok_or_else(|| Refusal::invalid("session", reason))?;
-    if policy.names().any(is_removed_name) {
+    let of_the_session = session.repo.iter().chain(&session.agent);
+    let mut names = policy.names().chain(of_the_session.map(String::as_str));
+    if names.any(is_removed_name) {
         let reason = "names in its policy were removed by a redaction, so that nothing can be judged \
                       in it; create a session to go on";
         return Err(Refusal::invalid("session", reason));
@@ -220,6 +224,9 @@ pub fn violated(
     if policy.command_blacklist.as_ref().is_some_and(lists) {
         return rule(RejectionRule::InBlacklist);
     }
+    if is_elsewhere(session, facts) {
+        return rule(RejectionRule::OtherRepository);
+    }
     if let Some(violation) = protected(session, policy, facts) {
         return Some(violation);
     }
@@ -237,6 +244,14 @@ pub fn violated(
         return rule(RejectionRule::TransitionNotAllowed);
     }
     None
+}
+
+/// Whether a command is about another repository than the session's, where that is known.
+fn is_elsewhere(session: &Session, facts: &CommandFacts) -> bool {
+    match (&session.repo, &facts.repo) {
+        (Some(own), Some(repo)) => *own != plain_path(repo),
+        _ => false,
+    }
 }
 
 /// What is wrong with the tests of what is pushed. They ran on what is checked out, which is the branch
@@ -353,6 +368,7 @@ pub fn lacks_names(session: &Session, facts: &CommandFacts) -> bool {
     let removed = |name: &Option<String>| name.as_deref().is_some_and(is_removed_name);
     removed(&facts.work_item)
         || removed(&facts.state)
+        || removed(&facts.repo) && session.repo.is_some()
         || matches!(branch(session, facts), Changed::Removed)
         || lacks_source(session, facts)
         || lacks_state(session, facts)
@@ -380,7 +396,7 @@ fn lacks_state(session: &Session, facts: &CommandFacts) -> bool {
 /// Whether a branch is protected, by any of its names.
 fn is_protected(policy: &PolicyProfile, branch: &str) -> bool {
     let mut protected = policy.protected_branches.iter();
-    protected.any(|protected| may_be(branch, protected))
+    protected.any(|pattern| protects(pattern, branch))
 }
 
 /// Whether a ticket may take the step that a command asks for. From a state that

@@ -63,6 +63,8 @@ pub(crate) fn each_name(event: &mut Event, each: Each<'_>) {
 fn config(config: &mut StoredConfig, each: Each<'_>) {
     config.plan_node.iter_mut().for_each(&mut *each);
     policy(&mut config.policy, each);
+    let named = config.repo_path.iter_mut().chain(&mut config.agent);
+    named.for_each(&mut *each);
     if let Some(item) = &mut config.work_item {
         each(&mut item.id);
     }

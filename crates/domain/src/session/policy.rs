@@ -3,12 +3,14 @@
 use derive_new::new;
 use derive_setters::Setters;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
+use super::refspec::pattern_fault;
 use super::{CommandKind, RepoRef, WorkItemRef, WorkspaceRef};
 use crate::bucket::Limit;
-use crate::{Ordered, Refusal, SessionId, is_removed_name};
+use crate::{Ordered, Pairs, Refusal, SessionId, is_removed_name};
 
 /// How often commands may be given.
 #[derive(
@@ -18,7 +20,8 @@ use crate::{Ordered, Refusal, SessionId, is_removed_name};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RateLimits {
-    /// How many a minute; left out, any number. 0 is none but for the burst.
+    /// How many a minute, for all sessions of the agent whose profiles have the same name and limits; left out, any
+    /// number. 0 is none but for the burst.
     #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls_per_minute: Option<u32>,
@@ -30,7 +33,11 @@ pub struct RateLimits {
     /// How many a minute of one kind, instead of the numbers above, for all
     /// sessions together whose profiles have the same name and limits.
     #[new(default)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "each_once"
+    )]
     pub per_command_caps: Option<Ordered<u32>>,
 }
 
@@ -69,7 +76,8 @@ pub struct PolicyProfile {
     #[new(default)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_blacklist: Option<Vec<String>>,
-    /// Branches that are not to be created, committed to or pushed.
+    /// Branches that are not to be created, committed to or pushed: names, in which `*` stands for any characters, `/`
+    /// included, and `?` for one.
     #[new(default)]
     #[serde(default)]
     pub protected_branches: Vec<String>,
@@ -138,6 +146,19 @@ pub struct SessionConfig {
     pub agent_profile: String,
 }
 
+/// Caps, each of another kind: of two, one would not count.
+fn each_once<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ordered<u32>>, D::Error> {
+    let Some(pairs) = Option::<Pairs<u32>>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    match pairs.twice() {
+        None => Ok(Some(pairs.into())),
+        Some(kind) => Err(D::Error::custom(format!(
+            "{kind:?} occurs twice: expected each kind once"
+        ))),
+    }
+}
+
 fn known_kinds(field: &'static str, words: &[impl AsRef<str>]) -> Result<(), Refusal> {
     for word in words {
         word.as_ref()
@@ -176,6 +197,10 @@ impl PolicyProfile {
             "policy.commandBlacklist",
             self.command_blacklist.as_deref().unwrap_or_default(),
         )?;
+        let mut patterns = self.protected_branches.iter();
+        if let Some(fault) = patterns.find_map(|pattern| pattern_fault(pattern)) {
+            return Err(Refusal::invalid("policy.protectedBranches", fault));
+        }
         let caps = self
             .limits
             .iter()
@@ -183,6 +208,12 @@ impl PolicyProfile {
         for cap in caps {
             let kinds: Vec<&str> = cap.0.iter().map(|(kind, _)| kind.as_str()).collect();
             known_kinds("policy.limits.perCommandCaps", &kinds)?;
+            let twice =
+                |(place, kind): &(usize, &&str)| kinds.iter().take(*place).any(|it| it == *kind);
+            if let Some((_, kind)) = kinds.iter().enumerate().find(twice) {
+                let reason = format!("{kind} occurs twice: expected each kind once");
+                return Err(Refusal::invalid("policy.limits.perCommandCaps", reason));
+            }
         }
         let is_step = |step: &String| {
             step.split_once("->")

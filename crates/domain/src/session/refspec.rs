@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use crate::input::{glob, is_invisible};
+
 /// What a push changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target<'a> {
@@ -90,7 +92,7 @@ fn full(name: &str) -> Cow<'_, str> {
 
 /// Whether a text can name a reference, by the rules of `git check-ref-format`, and is neither an
 /// option nor one of the names that git keeps for itself.
-fn is_ref_name(name: &str) -> bool {
+pub(super) fn is_ref_name(name: &str) -> bool {
     let is_part = |part: &str| {
         !part.is_empty()
             && !part.starts_with('.')
@@ -110,18 +112,72 @@ fn is_ref_name(name: &str) -> bool {
         && name.split('/').all(is_part)
 }
 
-/// Whether a reference may be a branch. A short name may stand for it in several ways: git takes
-/// `heads/main` for the branch `main` where there is one, and else for `heads/main`.
-pub(super) fn may_be(reference: &str, branch: &str) -> bool {
-    fn readings(name: &str) -> [Option<Cow<'_, str>>; 2] {
+/// Whether a pattern of protected branches matches a reference: `*` stands for any characters, `/` included, and `?` for
+/// one. A short name may stand for a branch in several ways: git takes `heads/main` for the branch `main` where there is
+/// one, and else for `heads/main`. A branch of a remote protects the branch that is pushed to there.
+pub(super) fn protects(pattern: &str, reference: &str) -> bool {
+    fn readings(name: &str) -> [Option<Cow<'_, str>>; 3] {
         let short = name.strip_prefix("heads/");
-        [Some(full(name)), short.map(full)]
+        let there = of_a_remote(name).filter(|name| !name.is_empty());
+        [Some(full(name)), short.map(full), there.map(full)]
     }
-    let branches = readings(branch);
-    readings(reference)
-        .iter()
-        .flatten()
-        .any(|reading| branches.iter().flatten().any(|branch| branch == reading))
+    let patterns = readings(pattern.trim());
+    let [whole, short, _] = readings(reference);
+    [whole, short].iter().flatten().any(|reading| {
+        patterns
+            .iter()
+            .flatten()
+            .any(|pattern| glob(pattern, reading))
+    })
+}
+
+/// The name that a branch has at its remote, where a text names one as `git fetch` does.
+fn of_a_remote(name: &str) -> Option<&str> {
+    let tracked = name.strip_prefix("refs/remotes/");
+    if let Some(tracked) = tracked.or_else(|| name.strip_prefix("remotes/")) {
+        return Some(tracked.split_once('/').map_or("", |(_, branch)| branch));
+    }
+    let mut remotes = ["origin/", "upstream/"].iter();
+    remotes.find_map(|remote| name.strip_prefix(remote))
+}
+
+/// Why a text is no pattern of branches, if so: it would protect nothing.
+pub(super) fn pattern_fault(pattern: &str) -> Option<String> {
+    let expected = "expected a branch's name, in which * stands for any characters and ? for one";
+    let instead = |name: &str| format!("; did you mean {name:?}?");
+    if pattern.trim().is_empty() {
+        return Some(format!("a blank text protects no branch: {expected}"));
+    }
+    let trimmed = pattern.trim();
+    if trimmed != pattern {
+        let hint = instead(trimmed);
+        return Some(format!("{pattern:?} has white space around it{hint}"));
+    }
+    if pattern.starts_with('-') {
+        return Some(format!("{pattern:?} is an option of git: {expected}"));
+    }
+    if let Some(branch) = of_a_remote(pattern) {
+        let hint = match branch {
+            "" => String::new(),
+            branch => instead(branch),
+        };
+        return Some(format!(
+            "{pattern:?} is what a remote's branch is called here, and a push names it as it is called there{hint}"
+        ));
+    }
+    let foreign = |c: char| "[]{}|;,!\"'$()<>".contains(c) || is_invisible(c);
+    let filled = pattern.replace(['*', '?'], "x");
+    let short = filled.strip_prefix("refs/heads/").unwrap_or(&filled);
+    let is_name = match short.starts_with("refs/") {
+        true => is_ref_name(short),
+        false => is_branch(short),
+    };
+    if pattern.contains(foreign) || !is_name {
+        return Some(format!(
+            "{pattern:?} matches no branch that git allows: {expected}"
+        ));
+    }
+    None
 }
 
 #[cfg(test)]
@@ -247,8 +303,17 @@ mod tests {
     #[test]
     fn a_branch_has_several_names() {
         for name in ["main", "heads/main", "refs/heads/main"] {
-            for branch in ["main", "heads/main", "refs/heads/main"] {
-                assert!(may_be(name, branch), "{name} {branch}");
+            for branch in [
+                "main",
+                "heads/main",
+                "refs/heads/main",
+                "*",
+                "ma?n",
+                "m*",
+                "main ",
+                "origin/main",
+            ] {
+                assert!(protects(branch, name), "{name} {branch}");
             }
         }
         for name in [
@@ -259,7 +324,69 @@ mod tests {
             "origin/main",
             "refs/main",
         ] {
-            assert!(!may_be(name, "main"), "{name}");
+            assert!(!protects("main", name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_pattern_protects_the_branches_that_it_matches() {
+        for (pattern, name) in [
+            ("release/*", "release/1.2"),
+            ("release/*", "refs/heads/release/1/2"),
+            ("refs/heads/release/*", "release/1"),
+            ("*", "topic"),
+            ("*-stable", "2.1-stable"),
+            ("refs/tags/*", "refs/tags/v1"),
+        ] {
+            assert!(protects(pattern, name), "{pattern} {name}");
+            assert_eq!(pattern_fault(pattern), None, "{pattern}");
+        }
+        for (pattern, name) in [
+            ("release/*", "release"),
+            ("release/*", "prerelease/1"),
+            ("*", "refs/tags/v1"),
+        ] {
+            assert!(!protects(pattern, name), "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_protects_nothing_is_no_pattern() {
+        for pattern in [
+            "",
+            " ",
+            "main ",
+            " main",
+            "\tmain",
+            "--all",
+            "-f",
+            "origin/main",
+            "upstream/release/*",
+            "refs/remotes/origin/main",
+            "remotes/fork/main",
+            "remotes/x",
+            "main:main",
+            "+main",
+            "HEAD",
+            "@",
+            "main..dev",
+            "release/",
+            "/main",
+            "a b",
+            "^main",
+            "main$",
+            "(main|dev)",
+            "{main,dev}",
+            "release/[0-9]",
+            "main,dev",
+            "!main",
+            "main\u{200b}",
+            "main~1",
+            "tags/v1",
+        ] {
+            assert!(pattern_fault(pattern).is_some(), "{pattern:?}");
+        }
+        let fault = pattern_fault("origin/main").unwrap_or_default();
+        assert!(fault.contains("did you mean \"main\"?"), "{fault}");
     }
 }

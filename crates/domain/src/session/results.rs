@@ -2,14 +2,16 @@
 
 use uuid::Uuid;
 
+use super::check::hint;
 use super::draft::Draft;
 use super::stored_results::json;
 use super::{
-    ArtifactAvailable, AttachRun, BacklogQueried, CommandCompleted, CommandResult, CompleteCommand,
-    ConflictDetected, Correlation, LinkPlanTask, OpenCommand, Paused, PlanNodeLinked, PlanUpdated,
-    RecordArtifact, RecordBacklog, RecordConflict, RecordWorkItem, RunAttached, SessionStatus,
-    StoredRepo, UpdatePlan, WorkItemQueried,
+    ArtifactAvailable, AttachRun, BacklogQueried, CommandCompleted, CommandFacts, CommandKind,
+    CommandResult, CompleteCommand, ConflictDetected, Correlation, LinkPlanTask, OpenCommand,
+    Paused, PlanNodeLinked, PlanUpdated, RecordArtifact, RecordBacklog, RecordConflict,
+    RecordWorkItem, RunAttached, SessionStatus, StoredRepo, UpdatePlan, WorkItemQueried,
 };
+use crate::input::{plain_path, shown};
 use crate::is_removed_name;
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
@@ -67,7 +69,7 @@ pub(crate) fn complete_command(
     Ok(draft.done())
 }
 
-/// Too many failures in a row pause a session that runs.
+/// Too many failures in a row pause a session that is open.
 fn pause_after_failures(draft: &mut Draft<'_>, outcome: CommandResult) {
     let session = draft.session();
     let most = session.pause_after_failures;
@@ -75,7 +77,11 @@ fn pause_after_failures(draft: &mut Draft<'_>, outcome: CommandResult) {
         CommandResult::Success => 0,
         CommandResult::Failure => session.failures.saturating_add(1),
     };
-    if most > 0 && failures >= most && session.status == SessionStatus::Running {
+    let is_open = match session.status {
+        SessionStatus::Unknown | SessionStatus::Running | SessionStatus::NeedsApproval => true,
+        SessionStatus::Paused | SessionStatus::Error | SessionStatus::Completed => false,
+    };
+    if most > 0 && failures >= most && is_open {
         let event = Paused {
             reason: None,
             failures: Some(failures),
@@ -124,9 +130,47 @@ fn tool(open: &OpenCommand) -> &'static str {
         .map_or("unknown", |facts| facts.kind.as_str())
 }
 
+/// Kinds of commands that can meet a conflict: those that change a repository or what is in it.
+const CONFLICTING: &[CommandKind] = &[
+    CommandKind::CreateBranch,
+    CommandKind::ApplyPatch,
+    CommandKind::Commit,
+    CommandKind::Push,
+];
+
+/// What the gate looked at in an open command, which must be of one of some kinds: results answer what was asked.
+/// Commands that another system accepted may be of any kind, where it is not known.
+fn of_kind<'d>(
+    draft: &'d Draft<'_>,
+    command: CommandId,
+    result: &str,
+    kinds: &[CommandKind],
+) -> Result<Option<&'d CommandFacts>, Refusal> {
+    let open = draft.session().open.get(&command);
+    let Some(facts) = open.and_then(|open| open.facts.as_ref()) else {
+        return Ok(None);
+    };
+    if kinds.contains(&facts.kind) {
+        return Ok(Some(facts));
+    }
+    let expected: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+    let reason = format!(
+        "{command} is a {}, and {result} is the result of {}",
+        facts.kind,
+        expected.join(", ")
+    );
+    Err(Refusal::invalid("id", reason))
+}
+
 pub(crate) fn record_conflict(world: &mut World, command: &RecordConflict, meta: &Meta) -> Decided {
     let mut draft = Draft::of(world, command.session, meta)?;
     let correlation = draft.open(command.id)?;
+    let facts = of_kind(&draft, command.id, "a conflict", CONFLICTING)?;
+    let repo = facts.and_then(|facts| facts.repo.clone());
+    if repo.is_some_and(|repo| plain_path(&repo) != plain_path(&command.repo.path)) {
+        let reason = "the command is about another repository: expected the path that it names";
+        return Err(Refusal::invalid("repo.path", reason).into());
+    }
     let name = draft
         .session()
         .open
@@ -165,6 +209,8 @@ pub(crate) fn record_artifact(world: &mut World, command: &RecordArtifact, meta:
         None => Correlation::default(),
     };
     let artifact = &command.artifact;
+    let mut hints = artifact.path_hint.iter();
+    hints.try_for_each(|path| hint("artifact.pathHint", path))?;
     let mut pieces = Pieces::new();
     let event = ArtifactAvailable::store(artifact, correlation, &mut pieces);
     draft.push(event, pieces);
@@ -174,6 +220,12 @@ pub(crate) fn record_artifact(world: &mut World, command: &RecordArtifact, meta:
 pub(crate) fn record_backlog(world: &mut World, command: &RecordBacklog, meta: &Meta) -> Decided {
     let mut draft = Draft::of(world, command.session, meta)?;
     let correlation = draft.open(command.id)?;
+    of_kind(
+        &draft,
+        command.id,
+        "a backlog",
+        &[CommandKind::QueryBacklog],
+    )?;
     for item in &command.items {
         not_blank("items.id", &item.id)?;
     }
@@ -191,6 +243,23 @@ pub(crate) fn record_work_item(
     let mut draft = Draft::of(world, command.session, meta)?;
     let correlation = draft.open(command.id)?;
     not_blank("details.id", &command.details.id)?;
+    let facts = of_kind(
+        &draft,
+        command.id,
+        "a ticket",
+        &[CommandKind::QueryWorkItem],
+    )?;
+    let asked = facts.and_then(|facts| facts.work_item.as_deref());
+    if let Some(asked) =
+        asked.filter(|asked| *asked != command.details.id && !is_removed_name(asked))
+    {
+        let reason = format!(
+            "the command asked for another ticket: expected {}, found {}",
+            shown(asked),
+            shown(&command.details.id)
+        );
+        return Err(Refusal::invalid("details.id", reason).into());
+    }
     let mut pieces = Pieces::new();
     let event = WorkItemQueried::store(&command.details, correlation, &mut pieces)?;
     draft.push(event, pieces);

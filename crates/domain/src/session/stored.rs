@@ -1,15 +1,20 @@
 //! Configurations and commands as events store them: what a fold needs in the
 //! structure, the rest as content.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
+use super::actions::granted;
 use super::{
-    AgentCommand, CommandBody, CommandFacts, CommandKind, CommandReceived, Correlation,
-    PolicyProfile, RateLimits, RepoRef, SessionConfig, StoredConfig, StoredLimits, StoredPolicy,
-    StoredRepo, StoredWorkItem,
+    AgentCommand, CommandBody, CommandFacts, CommandReceived, Commit, Correlation, PolicyProfile,
+    RateLimits, RepoRef, SessionConfig, StoredConfig, StoredLimits, StoredPolicy, StoredRepo,
+    StoredWorkItem,
 };
+use crate::input::plain_path;
 use crate::pieces::Pieces;
 use crate::{Json, Ordered, Refusal, SessionId};
+
+/// Bytes of a configuration's text that rules compare, at most.
+pub(super) const MAX_NAME: usize = 4_096;
 
 impl StoredPolicy {
     /// A policy as an event stores it.
@@ -63,6 +68,12 @@ impl StoredRepo {
     }
 }
 
+/// A text that rules compare, if it is not too long for an event's structure. [`SessionConfig::check`] refuses longer
+/// ones; other systems may have them.
+fn name_of(text: &str) -> Option<String> {
+    (text.len() <= MAX_NAME).then(|| text.to_owned())
+}
+
 impl StoredConfig {
     /// A configuration, its texts as content.
     pub fn store(config: &SessionConfig, pieces: &mut Pieces) -> StoredConfig {
@@ -71,12 +82,14 @@ impl StoredConfig {
             plan_node: config.plan_node_id.clone(),
             policy: StoredPolicy::store(&config.policy),
             repo: StoredRepo::store(&config.repo, pieces),
+            repo_path: name_of(&plain_path(&config.repo.path)),
             workspace: pieces.text(config.workspace.path.as_str()),
             work_item: config.work_item.as_ref().map(|item| StoredWorkItem {
                 id: item.id.clone(),
                 provider_hint: pieces.optional_text(item.provider_hint.as_deref()),
             }),
             agent_profile: pieces.text(config.agent_profile.as_str()),
+            agent: name_of(&config.agent_profile),
         }
     }
 }
@@ -107,19 +120,21 @@ impl CommandBody {
             CommandBody::ApplyPatch(body) => facts.repo = Some(body.repo.path.clone()),
             CommandBody::RunTests(body) => {
                 facts.repo = Some(body.repo.path.clone());
-                facts.filtered = body.filter.is_some();
+                // A filter that is blank chooses all.
+                let chooses = |filter: &String| !filter.trim().is_empty();
+                facts.filtered = body.filter.as_ref().is_some_and(chooses);
             }
             CommandBody::GetDiff(body) => facts.repo = Some(body.repo.path.clone()),
             CommandBody::TransitionTicket(body) => {
                 facts.work_item = Some(body.item.id.clone());
                 facts.state = Some(body.state.clone());
             }
-            CommandBody::RequestApproval(body) => facts.actions = body.required_actions.clone(),
+            CommandBody::RequestApproval(body) => facts.actions = granted(&body.required_actions),
+            CommandBody::QueryWorkItem(body) => facts.work_item = Some(body.item.id.clone()),
             CommandBody::Comment(_)
             | CommandBody::SetAssignee(_)
             | CommandBody::UploadArtifact(_)
             | CommandBody::QueryBacklog(_)
-            | CommandBody::QueryWorkItem(_)
             | CommandBody::SpawnSession(_)
             | CommandBody::LinkPlanNode(_) => {}
         }
@@ -128,49 +143,55 @@ impl CommandBody {
 }
 
 /// Whether a file is listed that is this path or lies below it.
-fn is_listed(files: &BTreeSet<&str>, path: &str) -> bool {
+fn is_listed(files: &BTreeSet<String>, path: &str) -> bool {
     let below = format!("{path}/");
-    let mut behind = files.range(below.as_str()..);
+    let mut behind = files.range(below.clone()..);
     files.contains(path) || behind.next().is_some_and(|file| file.starts_with(&below))
 }
 
+/// A path below a repository's root, where it is written with the root in front.
+pub(super) fn in_repository<'p>(path: &'p str, repo: &str) -> &'p str {
+    if plain_path(path) == plain_path(repo) {
+        return ".";
+    }
+    let repo = repo.trim_end_matches('/');
+    let below = path
+        .strip_prefix(repo)
+        .and_then(|rest| rest.strip_prefix('/'));
+    match below {
+        Some(below) if repo.starts_with('/') => below.trim_start_matches('/'),
+        _ => path,
+    }
+}
+
 /// Whether a path can be that of one file: neither a folder nor a pattern, as git reads them.
-fn can_be_one_file(path: &str) -> bool {
+pub(super) fn can_be_one_file(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or_default();
     let is_folder = matches!(last.trim(), "" | "." | "..");
     !is_folder && !path.starts_with(':') && !path.contains(['*', '?'])
 }
 
-/// How many files a commit changes, by the list of its caller and the paths that it includes; nothing,
+/// The files that a commit changes, by the list of its caller and the paths that it includes; nothing,
 /// where the list is empty and what it includes is not: any path may be a folder or a pattern.
-fn count(files: &[String], included: &[String]) -> Option<u32> {
+fn changed(files: &[String], included: &[String], repo: &str) -> Option<BTreeSet<String>> {
     if files.is_empty() && !included.is_empty() {
         return None;
     }
-    let files: BTreeSet<&str> = files.iter().map(String::as_str).collect();
+    let plain = |path: &String| plain_path(in_repository(path, repo));
+    let mut files: BTreeSet<String> = files.iter().map(plain).collect();
     // Those that it includes by name count, where no file of them is listed.
-    let included = included.iter().map(String::as_str);
-    let counts = |path: &&str| can_be_one_file(path) && !is_listed(&files, path);
-    let left_out: HashSet<&str> = included.filter(counts).collect();
-    Some(u32::try_from(files.len() + left_out.len()).unwrap_or(u32::MAX))
+    let included = included.iter().filter(|path| can_be_one_file(path));
+    let left_out = included.map(plain).filter(|path| !is_listed(&files, path));
+    let left_out: Vec<String> = left_out.collect();
+    files.extend(left_out);
+    Some(files)
 }
 
-fn check_file(path: &str) -> Result<(), Refusal> {
-    if can_be_one_file(path) {
-        return Ok(());
+impl Commit {
+    /// The files that the commit changes, by the list of its caller; none, where that says too little.
+    pub(crate) fn changed(&self, files: &[String]) -> Option<BTreeSet<String>> {
+        changed(files, &self.include_paths, &self.repo.path)
     }
-    let reason =
-        format!("{path:?} is a folder or a pattern; list the files that the commit changes");
-    Err(Refusal::invalid("files", reason))
-}
-
-/// Refuses a branch's name with characters that only a push may have.
-fn check_new_branch(name: &str) -> Result<(), Refusal> {
-    if !name.contains(':') && !name.starts_with('+') {
-        return Ok(());
-    }
-    let reason = format!("invalid branch name {name:?}: expected no colon, and no plus in front");
-    Err(Refusal::invalid("branchName", reason))
 }
 
 impl AgentCommand {
@@ -180,37 +201,11 @@ impl AgentCommand {
         if let Some(branch) = &self.branch {
             facts.branch = Some(branch.clone());
         }
-        facts.files = self.files.as_ref().and_then(|files| match &self.body {
-            CommandBody::Commit(commit) => count(files, &commit.include_paths),
-            _ => count(files, &[]),
-        });
+        if let (Some(files), CommandBody::Commit(commit)) = (&self.files, &self.body) {
+            let changed = commit.changed(files);
+            facts.files = changed.map(|files| u32::try_from(files.len()).unwrap_or(u32::MAX));
+        }
         facts
-    }
-
-    /// Checks that only a commit says what only a commit has, that its files are files, and that a branch
-    /// that is created has a name.
-    ///
-    /// # Errors
-    /// [`Refusal::Invalid`].
-    pub(super) fn check(&self) -> Result<(), Refusal> {
-        let said = [
-            ("branch", self.branch.is_some()),
-            ("files", self.files.is_some()),
-        ];
-        if let CommandBody::CreateBranch(body) = &self.body {
-            check_new_branch(&body.branch_name)?;
-        }
-        match said.into_iter().find(|(_, is_said)| *is_said) {
-            Some((field, _)) if self.body.kind() != CommandKind::Commit => {
-                let reason = format!("it is said of a Commit, and this is a {}", self.body.kind());
-                Err(Refusal::invalid(field, reason))
-            }
-            _ => self
-                .files
-                .iter()
-                .flatten()
-                .try_for_each(|file| check_file(file)),
-        }
     }
 
     /// What the command belongs to.

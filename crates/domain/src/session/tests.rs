@@ -4,8 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod adopted;
+mod amends;
 mod approvals;
 mod approvers;
+mod children;
+mod clock;
 mod gate;
 mod input;
 mod life;

@@ -18,7 +18,7 @@ pub struct SetSetting {
     pub setting: Setting,
     /// Its value: of `autonomy.threshold` none, low, med or high; of
     /// `autonomy.trust_classifier` and `approval.own_requests` true or false; of `review.max_retries`
-    /// 0 to 100; of `classification.unknown_type` feature, refactor, fix, test or audit.
+    /// 0 to 100; of `gate.clock_skew` 0 to 86400 seconds; of `classification.unknown_type` feature, refactor, fix, test or audit.
     #[new(into)]
     pub value: String,
 }

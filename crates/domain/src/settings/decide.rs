@@ -8,6 +8,8 @@ use crate::{ActorKind, ActorRef, AnyEvent, Meta, Refusal};
 
 /// The most retries that can be set.
 const MOST_RETRIES: u32 = 100;
+/// The most seconds of clock skew that can be set: a day.
+const MOST_SKEW: u32 = 86_400;
 
 pub(crate) fn set(world: &mut World, command: &SetSetting, meta: &Meta) -> Decided {
     may_set(command.setting, &meta.actor)?;
@@ -32,7 +34,8 @@ fn may_set(setting: Setting, actor: &ActorRef) -> Result<(), Refusal> {
         Setting::AutonomyThreshold
         | Setting::TrustClassifier
         | Setting::OwnRequests
-        | Setting::UnknownType => true,
+        | Setting::UnknownType
+        | Setting::ClockSkew => true,
         Setting::MaxReviewRetries => false,
     };
     if !is_about_approvals || matches!(actor.kind, ActorKind::Human | ActorKind::System) {
@@ -72,5 +75,10 @@ fn read(setting: Setting, value: &str) -> Result<u32, Refusal> {
             .parse()
             .map(|listed: ListedType| u32::from(listed.code()))
             .map_err(|_| wrong("feature, refactor, fix, test or audit")),
+        Setting::ClockSkew => value
+            .parse()
+            .ok()
+            .filter(|seconds| *seconds <= MOST_SKEW)
+            .ok_or_else(|| wrong("a number of seconds from 0 to 86400")),
     }
 }

@@ -22,6 +22,8 @@ coded_enum! {
         OwnRequests = 4 => "approval.own_requests",
         /// By which listed type's flow and risk a type goes that is not listed.
         UnknownType = 5 => "classification.unknown_type",
+        /// How many seconds the time of a command to a session's gate may be away from the log's clock.
+        ClockSkew = 6 => "gate.clock_skew",
     }
 }
 
@@ -39,7 +41,7 @@ pub struct Set {
     /// Which one.
     pub setting: Setting,
     /// Its value: of a threshold 0 for none, 1 low, 2 med, 3 high; of a switch 0
-    /// or 1; of a count the count; of a type its number.
+    /// or 1; of a count or of seconds the number; of a type its number.
     pub value: u32,
 }
 

@@ -19,6 +19,8 @@ pub struct State {
     pub own_requests: bool,
     /// By which type's flow and risk one goes that is not listed.
     pub unknown_type: ListedType,
+    /// How many seconds the time of a command to a session's gate may be away from the log's clock.
+    pub clock_skew: u32,
 }
 
 impl Default for State {
@@ -30,6 +32,7 @@ impl Default for State {
             max_review_retries: 2,
             own_requests: false,
             unknown_type: ListedType::Feature,
+            clock_skew: 300,
         }
     }
 }
@@ -71,6 +74,7 @@ impl State {
             Setting::MaxReviewRetries => self.max_review_retries,
             Setting::OwnRequests => u32::from(self.own_requests),
             Setting::UnknownType => u32::from(self.unknown_type.code()),
+            Setting::ClockSkew => self.clock_skew,
         }
     }
 
@@ -84,6 +88,7 @@ impl State {
             Setting::MaxReviewRetries => self.max_review_retries.to_string(),
             Setting::OwnRequests => self.own_requests.to_string(),
             Setting::UnknownType => self.unknown_type.to_string(),
+            Setting::ClockSkew => self.clock_skew.to_string(),
         }
     }
 }
@@ -107,5 +112,6 @@ pub fn evolve(state: &mut State, event: &Event) {
             let named = ListedType::ALL.iter().find(with_code).copied();
             state.unknown_type = named.unwrap_or(ListedType::Feature);
         }
+        Setting::ClockSkew => state.clock_skew = set.value,
     }
 }

@@ -25,7 +25,7 @@ fn state(given: &Given) -> State {
 fn what_was_never_set_has_its_default() {
     let state = state(&Given::new());
     let values: Vec<String> = Setting::ALL.iter().map(|it| state.value(*it)).collect();
-    assert_eq!(values, ["low", "true", "2", "false", "feature"]);
+    assert_eq!(values, ["low", "true", "2", "false", "feature", "300"]);
 }
 
 #[test]
@@ -67,6 +67,8 @@ fn a_value_that_no_setting_has_is_refused() {
         (Setting::MaxReviewRetries, "101"),
         (Setting::MaxReviewRetries, "-1"),
         (Setting::UnknownType, "docs"),
+        (Setting::ClockSkew, "86401"),
+        (Setting::ClockSkew, "5m"),
     ] {
         let refusal = Given::new().decide(set(setting, value)).unwrap_err();
         assert!(matches!(refusal, Refusal::Invalid { field: "value", .. }));

@@ -99,7 +99,7 @@ impl World {
         let stream = id.stream();
         match self.second_fold(stream)? {
             SecondFold::TaskText(text) => Ok(text.clone()),
-            SecondFold::Window(_) => Err(not_found(stream)),
+            SecondFold::Window(_) | SecondFold::Commits(_) => Err(not_found(stream)),
         }
     }
 }

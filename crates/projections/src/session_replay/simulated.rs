@@ -26,6 +26,12 @@ pub(super) struct Known {
     judged: HashMap<CommandId, Class>,
     /// Commands that were dealt with.
     dealt: HashSet<CommandId>,
+    /// Its agent, where the record has it.
+    agent: Option<String>,
+    /// Whether another session began it.
+    is_child: bool,
+    /// Commands that were rejected for what became of the session that began it, which no profile decides.
+    under_closed: HashSet<CommandId>,
 }
 
 impl Known {
@@ -33,6 +39,8 @@ impl Known {
     pub(super) fn new(first: &Event) -> Known {
         Known {
             adopted: !matches!(first, Event::Created(_)),
+            agent: agent_of(first),
+            is_child: matches!(first, Event::Created(event) if event.config.parent.is_some()),
             ..Known::default()
         }
     }
@@ -42,7 +50,25 @@ impl Known {
         self.adopted
     }
 
+    /// Its agent, where the record has it.
+    pub(super) fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
+    /// Whether more must be known of it than its first event.
+    pub(super) fn looks_ahead(&self) -> bool {
+        self.adopted || self.is_child
+    }
+
     pub(super) fn note(&mut self, event: &Event) {
+        if self.agent.is_none() {
+            self.agent = agent_of(event);
+        }
+        if let Event::CommandRejected(event) = event
+            && event.rule == Some(RejectionRule::ParentClosed)
+        {
+            self.under_closed.insert(event.command);
+        }
         if !self.adopted {
             return;
         }
@@ -78,6 +104,15 @@ impl Known {
 
     fn facts(&self, command: CommandId) -> Option<&CommandFacts> {
         self.facts.get(&command)
+    }
+}
+
+/// The agent of the session that an event sets up.
+fn agent_of(event: &Event) -> Option<String> {
+    match event {
+        Event::Created(event) => event.config.agent.clone(),
+        Event::Adopted(event) => event.config.as_ref()?.agent.clone(),
+        _ => None,
     }
 }
 
@@ -124,8 +159,17 @@ pub(super) struct Simulated {
     pub(super) asked_elsewhere: u64,
 }
 
-/// Buckets that sessions share, under the candidate.
-pub(super) type Buckets = HashMap<CommandKind, bucket::Level>;
+/// A bucket that sessions share, under the candidate.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum SharedBucket {
+    /// Of a kind that it has a cap on.
+    Cap(CommandKind),
+    /// Of an agent's calls.
+    Calls(String),
+}
+
+/// What is in the buckets that sessions share.
+pub(super) type Buckets = HashMap<SharedBucket, bucket::Level>;
 
 impl Simulated {
     pub(super) fn new(known: Known, candidate: Arc<PolicyProfile>) -> Simulated {
@@ -192,13 +236,15 @@ impl Simulated {
                 self.happens(event.clone(), at);
                 self.under_candidate();
             }
-            Event::Paused(paused) if status == SessionStatus::Running => {
+            Event::Paused(paused) if !status.is_terminal() => {
                 if self.has_cause(paused.failures) {
                     self.happens(event.clone(), at);
                 }
             }
             Event::Resumed(_) if status == SessionStatus::Paused => {
                 self.happens(event.clone(), at);
+                self.drain(at, buckets);
+                self.ask_on(at);
             }
             Event::Approved(event) => self.approved(event, at, buckets),
             Event::ApprovalDenied(event) => {
@@ -276,9 +322,17 @@ impl Simulated {
         timed: bool,
         buckets: &mut Buckets,
     ) -> Option<Answer> {
-        let level = buckets.get(&waiting.facts.kind).copied();
+        let bucket = self.bucket(waiting.facts.kind);
+        let level = bucket.and_then(|bucket| buckets.get(&bucket).copied());
         let session = self.session()?;
-        if closed(session.status).is_none() && lacks_names(session, &waiting.facts) {
+        let is_open = closed(session.status).is_none();
+        if is_open && self.known.under_closed.contains(&waiting.command) {
+            let rule = RejectionRule::ParentClosed;
+            let word = rule.as_str().to_owned();
+            self.reject(waiting.command, Some(rule), at);
+            return Some(Answer::Said(said(Class::Rejected, Some(word))));
+        }
+        if is_open && lacks_names(session, &waiting.facts) {
             return Some(Answer::NoNames);
         }
         let judged = judge(session, &waiting.facts, at, level).ok()?;
@@ -382,10 +436,21 @@ impl Simulated {
     }
 
     fn take(&self, kind: CommandKind, at: Timestamp, buckets: &mut Buckets) {
-        if let Some(limit) = annals_domain::session::cap(&self.candidate, kind) {
-            let level = limit.take(buckets.get(&kind).copied(), at);
-            buckets.insert(kind, level);
+        let calls = self.session().and_then(Session::limit);
+        let limit = annals_domain::session::cap(&self.candidate, kind).or(calls);
+        if let (Some(limit), Some(bucket)) = (limit, self.bucket(kind)) {
+            let level = limit.take(buckets.get(&bucket).copied(), at);
+            buckets.insert(bucket, level);
         }
+    }
+
+    /// The bucket that a command of a kind takes a token from, if sessions share it.
+    fn bucket(&self, kind: CommandKind) -> Option<SharedBucket> {
+        if annals_domain::session::cap(&self.candidate, kind).is_some() {
+            return Some(SharedBucket::Cap(kind));
+        }
+        let agent = self.session()?.agent.clone();
+        agent.map(SharedBucket::Calls)
     }
 
     fn reject(&mut self, command: CommandId, rule: Option<RejectionRule>, at: Timestamp) {
@@ -414,7 +479,10 @@ impl Simulated {
     /// `push` says whether the answer was one on pushes.
     fn answered(&self, request: Option<CommandId>, push: bool) -> Option<(CommandId, Vec<String>)> {
         let session = self.session()?;
-        if session.status != SessionStatus::NeedsApproval {
+        if !matches!(
+            session.status,
+            SessionStatus::NeedsApproval | SessionStatus::Paused
+        ) {
             return None;
         }
         let same = session
@@ -448,6 +516,9 @@ impl Simulated {
     }
 
     fn drain(&mut self, at: Timestamp, buckets: &mut Buckets) {
+        if self.status() == SessionStatus::Paused {
+            return;
+        }
         while let Some(waiting) = self
             .session()
             .filter(|session| !self.waits_on(session))
@@ -469,7 +540,8 @@ impl Simulated {
     }
 
     fn ask_on(&mut self, at: Timestamp) {
-        let Some(session) = self.session() else {
+        let open = |session: &&Session| session.status != SessionStatus::Paused;
+        let Some(session) = self.session().filter(open) else {
             return;
         };
         if let Some(pending) = session.pending.first().cloned() {
@@ -525,10 +597,17 @@ impl Simulated {
         }
         match (before, status) {
             (_, SessionStatus::NeedsApproval) => {}
-            (SessionStatus::NeedsApproval, SessionStatus::Running) => match denied {
+            (SessionStatus::NeedsApproval, SessionStatus::Running)
+            | (SessionStatus::Paused, SessionStatus::Paused) => match denied {
                 Some(rule) => self.denied(self.oldest(), &rule, at),
                 None => self.approved_by_status(at, buckets),
             },
+            (_, SessionStatus::Paused) => self.set_status(status, at),
+            (SessionStatus::Paused, SessionStatus::Running) => {
+                self.set_status(status, at);
+                self.drain(at, buckets);
+                self.ask_on(at);
+            }
             (_, SessionStatus::Error | SessionStatus::Completed) => {
                 let reason = closed(status).unwrap_or_default();
                 self.reject_queue(&reason, None, at);

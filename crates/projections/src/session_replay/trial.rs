@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use annals_domain::session::{
-    CommandKind, CommandResult, Event, PendingCommand, PolicyProfile, RATE_LIMIT_SCOPE, cap,
+    CommandKind, CommandResult, Event, PendingCommand, PolicyProfile, RATE_LIMIT_SCOPE,
 };
-use annals_domain::{AnyEvent, CommandId, RunId, SessionId, Slot, Timestamp, bucket};
+use annals_domain::{AnyEvent, CommandId, RunId, SessionId, Slot, StreamRef, Timestamp, bucket};
 use annals_event_log::{Content, Position, Record};
 use annals_wire::Decoded;
 
-use super::simulated::{APPROVAL_REQUIRED, Answer, Buckets, Known, Simulated, verdict_on};
+use super::simulated::{
+    APPROVAL_REQUIRED, Answer, Buckets, Known, SharedBucket, Simulated, verdict_on,
+};
 use super::{
     Aftermath, Approvals, Class, Flip, FlipCount, Said, SessionsReplay, Unknown, Verdicts,
 };
@@ -24,6 +26,8 @@ pub(super) struct Trial {
     /// The sessions that a run goes on in.
     runs: HashMap<RunId, BTreeSet<SessionId>>,
     buckets: Buckets,
+    /// The streams of the buckets that the candidate's sessions share.
+    shared: HashMap<StreamRef, SharedBucket>,
     commands: u64,
     unknown: Unknown,
     without_verdict: u64,
@@ -110,6 +114,7 @@ impl Trial {
             sessions: HashMap::new(),
             runs: HashMap::new(),
             buckets: Buckets::new(),
+            shared: HashMap::new(),
             commands: 0,
             unknown: Unknown::default(),
             without_verdict: 0,
@@ -118,6 +123,11 @@ impl Trial {
             judged: 0,
             flips: Vec::new(),
         }
+    }
+
+    /// Takes in what others take from a bucket of the candidate's.
+    pub(super) fn add_bucket(&mut self, stream: StreamRef, bucket: SharedBucket) {
+        self.shared.insert(stream, bucket);
     }
 
     pub(super) fn add(&mut self, session: SessionId, known: Known) {
@@ -152,10 +162,14 @@ impl Trial {
             AnyEvent::Bucket(bucket::Event::Taken(taken)) => {
                 // What the sessions here take is judged; others just take it.
                 if !self.sessions.contains_key(&taken.session)
-                    && let Some(limit) = cap(&self.candidate, taken.kind)
+                    && let Some(bucket) = self.shared.get(&decoded.stream)
                 {
-                    let level = limit.take(self.buckets.get(&taken.kind).copied(), at);
-                    self.buckets.insert(taken.kind, level);
+                    let limit = bucket::Limit {
+                        capacity: taken.capacity,
+                        per_minute: taken.per_minute,
+                    };
+                    let level = limit.take(self.buckets.get(bucket).copied(), at);
+                    self.buckets.insert(bucket.clone(), level);
                 }
             }
             _ => {}

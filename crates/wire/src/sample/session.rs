@@ -212,12 +212,14 @@ fn config(pieces: &mut Pieces) -> StoredConfig {
         plan_node: Some("анализ".into()),
         policy: policy(),
         repo: repo(pieces),
+        repo_path: Some("/srv/проект".into()),
         workspace: pieces.text("/srv/arbeit/größe"),
         work_item: Some(StoredWorkItem {
             id: "ANN-7".into(),
             provider_hint: Some(pieces.text("jira")),
         }),
         agent_profile: pieces.text("кодер"),
+        agent: Some("кодер".into()),
     }
 }
 

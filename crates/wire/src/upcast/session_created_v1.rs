@@ -1,12 +1,11 @@
 //! `session.created`, version 1 to 2: tests that a filter chose did not count apart from others.
 
-use annals_domain::session::{
-    Created, StoredConfig, StoredLimits, StoredPolicy, StoredRepo, StoredWorkItem,
-};
+use annals_domain::session::{StoredLimits, StoredPolicy, StoredRepo, StoredWorkItem};
 use annals_domain::{SessionId, Slot};
 use serde::Deserialize;
 
 use super::Step;
+use super::session_created_v2::{CreatedV2, StoredConfigV2};
 
 /// A policy as version 1 has it.
 #[derive(Deserialize)]
@@ -34,9 +33,9 @@ pub(super) struct StoredConfigV1 {
     agent_profile: Slot,
 }
 
-impl From<StoredConfigV1> for StoredConfig {
-    fn from(old: StoredConfigV1) -> StoredConfig {
-        StoredConfig {
+impl From<StoredConfigV1> for StoredConfigV2 {
+    fn from(old: StoredConfigV1) -> StoredConfigV2 {
+        StoredConfigV2 {
             parent: old.parent,
             plan_node: old.plan_node,
             policy: StoredPolicy {
@@ -68,8 +67,9 @@ pub(super) struct CreatedV1 {
     pause_after_failures: u32,
 }
 
-pub(super) const STEP: Step<CreatedV1, Created> = Step::new("session.created", 1, |old| Created {
-    config: old.config.into(),
-    approval_expiry_seconds: old.approval_expiry_seconds,
-    pause_after_failures: old.pause_after_failures,
-});
+pub(super) const STEP: Step<CreatedV1, CreatedV2> =
+    Step::new("session.created", 1, |old| CreatedV2 {
+        config: old.config.into(),
+        approval_expiry_seconds: old.approval_expiry_seconds,
+        pause_after_failures: old.pause_after_failures,
+    });

@@ -95,9 +95,14 @@ fn stored(log: &dyn Store, done: &[Result<BatchOutcome, ExecuteError>]) -> Store
     }
 }
 
+/// A log whose clock stands among the times of the commands.
+fn clocked(log: &Arc<dyn Store>) -> Annals {
+    Annals::over(Arc::clone(log)).with_clock(|| at(150))
+}
+
 /// One batch after the other.
 fn in_turn(log: Arc<dyn Store>, given: &[Given]) -> Stored {
-    let annals = Annals::over(Arc::clone(&log));
+    let annals = clocked(&log);
     let execute = |it: &Given| block_on(annals.execute_batch(it.key, it.requests.clone()));
     let done: Vec<_> = given.iter().map(execute).collect();
     stored(log.as_ref(), &done)
@@ -185,7 +190,7 @@ proptest! {
         let home = tempfile::tempdir().unwrap();
         let log = RocksLog::create(&home.path().join("log"), &Options::default()).unwrap();
         let log: Arc<dyn Store> = Arc::new(log);
-        let annals = Annals::over(Arc::clone(&log));
+        let annals = clocked(&log);
         let found = in_bulk(&annals, log.as_ref(), &given);
         similar(&expected, &found);
         block_on(annals.close());

@@ -1,6 +1,7 @@
 //! A history as it is made: commands through the facade, over a log of any store.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use annals::domain::{Command, Timestamp};
 use annals::event_log::{Position, Query, Record, Store};
@@ -21,13 +22,21 @@ pub struct History {
     /// The log's records as they were read right after each command.
     pub seen: Vec<Record>,
     commands: u64,
+    /// The log's clock, in seconds since 1970.
+    clock: Arc<AtomicI64>,
 }
 
 impl History {
     /// Goes on where a log ends, after so many commands: the next one gets the
     /// time that it would have got.
     pub fn over(log: Arc<dyn Store>, commands: u64) -> History {
-        let annals = Annals::over(Arc::clone(&log));
+        let clock = Arc::new(AtomicI64::new(0));
+        let seconds = Arc::clone(&clock);
+        let now = move || {
+            let time = DateTime::from_timestamp(seconds.load(Ordering::SeqCst), 0);
+            Timestamp::from(time.unwrap_or_default())
+        };
+        let annals = Annals::over(Arc::clone(&log)).with_clock(now);
         let seen = read_all(log.as_ref());
         History {
             annals,
@@ -35,6 +44,7 @@ impl History {
             accepted: Vec::new(),
             seen,
             commands,
+            clock,
         }
     }
 
@@ -52,6 +62,7 @@ impl History {
         self.commands += 1;
         let seconds = 1_700_000_000 + i64::try_from(self.commands).expect("few commands");
         let at = DateTime::from_timestamp(seconds, 0).expect("a time");
+        self.clock.store(seconds, Ordering::SeqCst);
         let key = Uuid::from_u128(
             0x2_0000_0000
                 + u128::from(self.annals.position().0) * 0x1_0000

@@ -436,7 +436,7 @@ fn a_status_follows_from_what_happened() {
 
 #[test]
 fn commands_of_one_batch_see_each_other() {
-    use crate::{DecideError, Loaded, Meta, Need, Origin, World};
+    use crate::{DecideError, Loaded, Meta, Need, World};
     let given = created();
     let mut world = World::new();
     let meta = Meta { ..given.meta() };
@@ -471,7 +471,7 @@ fn commands_of_one_batch_see_each_other() {
             }
         };
         count += decided.len();
-        world.apply(&decided, &Origin::new(meta.at, &meta.actor));
+        world.apply(&decided, &meta);
     }
     assert_eq!(count, 3);
 }

@@ -181,8 +181,10 @@ fn rate_is_checked_again_when_the_queue_drains() {
         stage.at(5).when(approve()),
         [
             r#"approved ["Push"]"#,
-            "1 accepted (session)",
-            "2 accepted (session)",
+            "1 accepted (shared)",
+            "a token of Push for 1",
+            "2 accepted (shared)",
+            "a token of Push for 2",
             "3 throttled: Rate limit exceeded: 1970-01-01T00:01:05Z"
         ]
     );

@@ -133,7 +133,7 @@ fn a_whitelist_allows_what_it_names() {
             command_whitelist: Some(vec![kind.to_string()]),
             ..anything()
         });
-        for other in every_kind() {
+        for other in every_kind_under(stage.session().policy.as_deref().unwrap()) {
             let verdict = match other.kind() == kind {
                 true => "CommandAccepted",
                 false => "Policy violation: Command not in whitelist",
@@ -150,7 +150,7 @@ fn a_blacklist_denies_what_it_names() {
             command_blacklist: Some(vec![body.kind().to_string()]),
             ..anything()
         });
-        for other in every_kind() {
+        for other in every_kind_under(stage.session().policy.as_deref().unwrap()) {
             let verdict = match other.kind() == body.kind() {
                 true => "Policy violation: Command in blacklist",
                 false => "CommandAccepted",
@@ -161,6 +161,11 @@ fn a_blacklist_denies_what_it_names() {
 }
 
 fn every_kind() -> Vec<CommandBody> {
+    every_kind_under(&anything())
+}
+
+/// A session that is spawned is under this policy.
+fn every_kind_under(policy: &PolicyProfile) -> Vec<CommandBody> {
     let all = vec![
         create_branch("a"),
         apply_patch(),
@@ -187,7 +192,7 @@ fn every_kind() -> Vec<CommandBody> {
         }
         .into(),
         SpawnSession {
-            config: config(SESSION, anything()),
+            config: config(SESSION, policy.clone()),
         }
         .into(),
         LinkPlanNode {
@@ -346,17 +351,11 @@ fn a_commit_to_a_protected_branch_is_rejected_where_the_branch_is_known() {
 
 #[test]
 fn the_branch_is_known_once_its_creation_succeeded_in_that_repository() {
-    let other = CreateBranch {
-        repo: repo("/other"),
-        branch_name: "main".into(),
-        from_ref: None,
-    };
     let branch = |number, branch: &str| submit(number, create_branch(branch));
     let base = Stage::under(anything());
-    // Only begun, failed, elsewhere, not the last one: none of these counts.
+    // Only begun, failed, not the last one: none of these counts.
     let begun = base.clone().after(branch(1, "main"));
     let failed = base.clone().after(branch(1, "main")).after(fails(1));
-    let elsewhere = base.clone().after(submit(1, other)).after(succeeds(1));
     let not_last = base
         .clone()
         .after(branch(1, "main"))
@@ -369,11 +368,78 @@ fn the_branch_is_known_once_its_creation_succeeded_in_that_repository() {
         .after(succeeds(2))
         .after(succeeds(1));
     let known = |stage: Stage| stage.session().branches.get("/app").cloned();
-    for stage in [begun, failed, elsewhere] {
+    for stage in [begun, failed] {
         assert_eq!(known(stage), None);
     }
     assert_eq!(known(not_last).as_deref(), Some("feature"));
     assert_eq!(known(last).as_deref(), Some("main"));
+}
+
+#[test]
+fn a_session_works_on_its_own_repository() {
+    let elsewhere = "Policy violation: Another repository";
+    let stage = Stage::under(anything());
+    let push_of = |path: &str| Push {
+        repo: repo(path),
+        branch_name: "work".into(),
+    };
+    for path in [
+        "/other",
+        "/app/sub",
+        "/",
+        "app",
+        "/apps",
+        "",
+        "/app/../other",
+    ] {
+        assert_eq!(stage.verdict(push_of(path)), elsewhere, "{path}");
+    }
+    for path in ["/app", "/app/", "//app", "/app/.", "/x/../app"] {
+        assert_eq!(stage.verdict(push_of(path)), "CommandAccepted", "{path}");
+    }
+    let there = repo("/other");
+    let all: [CommandBody; 6] = [
+        CreateBranch::new(there.clone(), "work").into(),
+        ApplyPatch::new(there.clone(), "-a").into(),
+        RunTests::new(there.clone()).into(),
+        Commit::new(there.clone(), "m", vec![]).into(),
+        Push::new(there.clone(), "work").into(),
+        GetDiff::new(there).into(),
+    ];
+    for body in all {
+        assert_eq!(stage.verdict(body), elsewhere);
+    }
+}
+
+#[test]
+fn protected_branches_are_patterns() {
+    let stage = Stage::under(protects(&["release/*", "v?.x"]));
+    for branch in ["release/1.2", "release/1/2", "refs/heads/release/1", "v1.x"] {
+        assert_eq!(stage.verdict(push(branch)), PROTECTED, "{branch}");
+        assert_eq!(stage.verdict(create_branch(branch)), PROTECTED, "{branch}");
+    }
+    for branch in ["release", "prerelease/1", "v10.x", "main"] {
+        assert_eq!(stage.verdict(push(branch)), "CommandAccepted", "{branch}");
+    }
+    let all = Stage::under(protects(&["*"]));
+    for branch in ["main", "a/b", "HEAD:topic"] {
+        assert_eq!(all.verdict(push(branch)), PROTECTED, "{branch}");
+    }
+    for pattern in [
+        "main ",
+        "origin/main",
+        "",
+        "--all",
+        "HEAD",
+        "a b",
+        "main:main",
+    ] {
+        let create = create(SESSION, protects(&["dev", pattern]));
+        let given = Stage {
+            given: Given::new(),
+        };
+        given.check_invalid(create, "policy.protectedBranches", "");
+    }
 }
 
 // Files and tickets.
@@ -561,6 +627,31 @@ fn a_reserved_kind_that_is_accepted_creates_no_session_and_links_no_node() {
     assert!(stage.session().nodes.is_empty());
 }
 
+#[test]
+fn an_agent_spawns_no_session_that_is_freer_than_its_own() {
+    let policy = protects(&["main"]);
+    let stage = Stage::under(policy.clone());
+    let spawn = |config: SessionConfig| submit(1, SpawnSession { config });
+    let other = SessionId(Uuid::from_u128(2));
+    assert!(
+        stage
+            .given
+            .decide(spawn(config(other, policy.clone())))
+            .is_ok()
+    );
+    stage.check_invalid(
+        spawn(config(other, anything())),
+        "policy.protectedBranches",
+        "never freer",
+    );
+    let mut elsewhere = config(other, policy.clone());
+    elsewhere.repo = repo("/other");
+    stage.check_invalid(spawn(elsewhere), "config.repo.path", "another repository");
+    let mut of_another = config(other, policy);
+    of_another.parent_session_id = Some(Uuid::from_u128(7));
+    stage.check_invalid(spawn(of_another), "config.parentSessionId", "of its own");
+}
+
 // What is recorded.
 
 #[test]
@@ -689,6 +780,8 @@ fn the_files_of_a_commit_are_files_and_those_that_it_includes_count() {
         (&["src"], &["src/a", "src/b"], false),
         (&["a", "b"], &["a"], false),
         (&["a"], &["a"], true),
+        (&["a"], &["./a"], true),
+        (&["./a"], &["a"], true),
     ] {
         let said = verdict(include, files);
         assert_eq!(

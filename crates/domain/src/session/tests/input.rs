@@ -110,6 +110,12 @@ fn a_limit_that_is_negative_or_too_large_is_an_error() {
         let read = serde_json::from_str::<RateLimits>(limits);
         assert!(read.is_err(), "{limits}");
     }
+    let twice = r#"{"perCommandCaps": {"Push": 1, "Commit": 2, "Push": 99}}"#;
+    let error = serde_json::from_str::<RateLimits>(twice).unwrap_err();
+    assert!(
+        error.to_string().contains("\"Push\" occurs twice"),
+        "{error}"
+    );
     let files = r#"{"name": "p", "maxFilesPerCommit": -1}"#;
     assert!(serde_json::from_str::<PolicyProfile>(files).is_err());
 }

@@ -29,12 +29,14 @@ fn create_makes_a_session_that_runs() {
                 name: Slot(0),
                 path: Slot(1),
             },
+            repo_path: Some("/app".into()),
             workspace: Slot(2),
             work_item: Some(StoredWorkItem {
                 id: "A-1".into(),
                 provider_hint: Some(Slot(3)),
             }),
             agent_profile: Slot(4),
+            agent: Some("coder".into()),
         },
         approval_expiry_seconds: Some(60),
         pause_after_failures: 7,
@@ -108,6 +110,17 @@ fn a_profile_that_cannot_do_what_it_says_is_refused() {
         ..anything()
     };
     check(caps, "policy.limits.perCommandCaps", "Pusch");
+    let twice = PolicyProfile {
+        limits: Some(RateLimits {
+            per_command_caps: Some(crate::Ordered(vec![
+                ("Push".into(), 1),
+                ("Push".into(), 99),
+            ])),
+            ..RateLimits::default()
+        }),
+        ..anything()
+    };
+    check(twice, "policy.limits.perCommandCaps", "occurs twice");
     for step in ["Open", "->Done", "Open->", "Open-Done"] {
         let transitions = PolicyProfile {
             allowed_work_item_transitions: Some(words(&["Open->Done", step])),
@@ -163,13 +176,82 @@ fn check_leads(
 }
 
 #[test]
-fn pause_leads_from_running_to_paused() {
+fn pause_leads_from_every_open_status_to_paused() {
     let mut stage = Stage::under(anything());
     let reason = Some("lunch".into());
     let lunch = PauseSession { reason, ..pause() };
     assert_eq!(stage.when(lunch), ["paused: lunch"]);
-    use SessionStatus::{Paused, Running};
-    check_leads(pause(), &[Running], Paused, "Running");
+    use SessionStatus::{NeedsApproval, Paused, Running};
+    let allowed = "Running or NeedsApproval";
+    check_leads(pause(), &[Running, NeedsApproval], Paused, allowed);
+}
+
+fn by(stage: &Stage, actor: ActorRef) -> Stage {
+    Stage {
+        given: stage.given.clone().by(actor),
+    }
+}
+
+#[test]
+fn only_a_person_undoes_a_persons_pause() {
+    let (ada, bob) = (ActorRef::human("ada"), ActorRef::human("bob"));
+    let paused = by(&Stage::under(anything()), ada.clone()).after(pause());
+    for other in [
+        ActorRef::agent("tester"),
+        ActorRef::system("ci"),
+        ActorRef::mcp_client("desk"),
+    ] {
+        let refusal = by(&paused, other).refusal(resume());
+        let reason = refusal.to_string();
+        assert!(matches!(refusal, Refusal::NotPermitted { .. }), "{reason}");
+        assert!(reason.contains("a person resumes it"), "{reason}");
+    }
+    let mut resumed = by(&paused, bob);
+    assert_eq!(resumed.when(resume()), ["resumed"]);
+    // What an agent paused, agents resume, unless a person paused it, too.
+    let paused = Stage::under(anything()).after(pause());
+    assert_eq!(
+        paused.clone().after(resume()).status(),
+        SessionStatus::Running
+    );
+    let paused = by(&paused, ada).after(pause());
+    assert!(
+        by(&paused, ActorRef::agent("tester"))
+            .given
+            .decide(resume())
+            .is_err()
+    );
+    let again = paused.allowed_when(pause());
+    assert_eq!(again, ("Paused".to_owned(), "Running or NeedsApproval"));
+}
+
+#[test]
+fn a_session_that_asks_is_paused_and_asks_again_when_it_is_resumed() {
+    let policy = PolicyProfile {
+        require_approval_for_push: true,
+        ..anything()
+    };
+    let asking = Stage::under(policy)
+        .after(submit(1, push("a")))
+        .after(pause());
+    let mut stage = asking.clone();
+    assert_eq!(stage.when(resume()), ["resumed", r#"1 asks for ["Push"]"#]);
+    assert_eq!(stage.status(), SessionStatus::NeedsApproval);
+    // An approval meanwhile does not resume it; what it freed is judged then.
+    let mut stage = asking.clone();
+    assert_eq!(stage.when(approve()), [r#"approved ["Push"]"#]);
+    assert_eq!(stage.status(), SessionStatus::Paused);
+    assert_eq!(stage.verdict(push("b")), "Session is paused");
+    assert_eq!(stage.when(resume()), ["resumed", "1 accepted"]);
+    assert_eq!(stage.status(), SessionStatus::Running);
+    // Neither does a denial.
+    let mut stage = asking;
+    assert_eq!(
+        stage.when(deny("no")),
+        ["1 rejected: no, Approval denied", "denied: no"]
+    );
+    assert_eq!(stage.status(), SessionStatus::Paused);
+    assert_eq!(stage.when(resume()), ["resumed"]);
 }
 
 #[test]

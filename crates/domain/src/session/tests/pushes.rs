@@ -166,7 +166,6 @@ fn tests_count_for_the_branch_that_they_ran_on() {
             "HEAD~1:topic",
             "topic^:topic",
             "0123456789012345678901234567890123456789:topic",
-            "--all",
             ":",
         ] {
             assert_eq!(stage.verdict(push(pushed)), REQUIRED, "{created}: {pushed}");

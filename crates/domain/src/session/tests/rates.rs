@@ -93,6 +93,14 @@ fn a_rate_of_zero_never_refills_and_answers_the_latest_time() {
     assert_eq!(no_room.verdict(get_diff()), NEVER);
 }
 
+/// What is in a shared bucket.
+fn level_of(stage: &Stage, name: &str) -> Option<bucket::Level> {
+    match stage.given.loaded(bucket::stream_of(name)).state {
+        AnyState::Bucket(state) => state.level,
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn only_accepted_commands_take_a_token() {
     let mut stage = Stage::under(PolicyProfile {
@@ -103,7 +111,11 @@ fn only_accepted_commands_take_a_token() {
     stage.when(submit(1, get_diff()));
     let tokens = |stage: &Stage| {
         let session = stage.session();
-        session.limit().unwrap().tokens(session.level, at_millis(0))
+        let level = level_of(
+            stage,
+            &bucket::calls_name(session.policy.as_ref().unwrap(), "coder"),
+        );
+        session.limit().unwrap().tokens(level, at_millis(0))
     };
     assert_eq!(tokens(&stage), 1);
     stage.when(submit(2, apply_patch()));
@@ -133,6 +145,40 @@ fn a_command_given_at_an_earlier_time_does_not_turn_the_bucket_back() {
     assert_eq!(stage.verdict(get_diff()), throttled("00:01:41Z"));
 }
 
+/// Document 003: a policy is applied per session and agent. Parallel sessions do not multiply the calls.
+#[test]
+fn the_sessions_of_an_agent_share_their_calls_per_minute() {
+    let policy = under(limits(Some(2), None));
+    let of_agent = |agent: &str, policy: PolicyProfile| {
+        let mut create = create(second(), policy);
+        create.config.agent_profile = agent.into();
+        create
+    };
+    let mut stage = Stage::under(policy.clone()).after(of_agent("coder", policy.clone()));
+    let accepted = |stage: &mut Stage, command: SubmitCommand| {
+        stage.when(command).concat().contains("accepted")
+    };
+    assert!(accepted(&mut stage, submit(1, get_diff())));
+    assert!(accepted(&mut stage, submit_to(second(), 2)));
+    assert!(!accepted(&mut stage, submit_to(second(), 3)));
+    assert_eq!(stage.verdict(run_tests()), throttled("00:00:30Z"));
+    // Another agent, or a profile of another name or with other limits, has its own.
+    let named = PolicyProfile {
+        name: "other".into(),
+        ..policy.clone()
+    };
+    for other in [
+        of_agent("reviewer", policy.clone()),
+        of_agent("coder", named),
+        of_agent("coder", under(limits(Some(3), None))),
+    ] {
+        let mut stage = Stage::under(policy.clone()).after(other);
+        assert!(accepted(&mut stage, submit(1, get_diff())));
+        assert!(accepted(&mut stage, submit(2, get_diff())));
+        assert!(accepted(&mut stage, submit_to(second(), 3)));
+    }
+}
+
 // Caps on one kind.
 
 #[test]
@@ -156,7 +202,11 @@ fn a_cap_replaces_the_general_bucket_for_its_kind() {
     // The general bucket is as full as it was.
     assert_eq!(
         stage.when(submit(3, run_tests())),
-        ["3 RunTests", "3 accepted (session)"]
+        [
+            "3 RunTests",
+            "3 accepted (shared)",
+            "a token of RunTests for 3"
+        ]
     );
     assert_eq!(stage.verdict(apply_patch()), throttled("00:01:00Z"));
 }
@@ -252,4 +302,9 @@ fn a_decision_depends_on_the_bucket_that_it_looked_at() {
     };
     assert!(looked_at(get_diff()));
     assert!(!looked_at(run_tests()));
+    let policy = under(limits(Some(2), None));
+    let bucket = bucket::stream_of(&bucket::calls_name(&policy, "coder"));
+    let stage = Stage::under(policy);
+    let (_, guards) = stage.given.decide_guarded(submit(1, get_diff())).unwrap();
+    assert!(guards.contains(&(bucket, Dependence::State, 0)));
 }

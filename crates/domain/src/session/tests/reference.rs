@@ -41,8 +41,8 @@ struct Plain {
     asks: Vec<Ask>,
     granted: Vec<String>,
     failures_in_a_row: u32,
-    /// When commands took tokens of the session's own bucket.
-    taken: Vec<i64>,
+    /// Commits that were accepted and did not fail: whether each amends the one before, and its files.
+    commits: Vec<(u128, bool, u32)>,
 }
 
 /// Sessions, and the buckets that they share.
@@ -50,7 +50,8 @@ struct Plain {
 pub(super) struct Reference {
     sessions: Vec<Plain>,
     /// A profile's name and limits, a kind, and when a token was taken.
-    shared: Vec<(String, RateLimits, CommandKind, i64)>,
+    /// Of all calls of the agent, where there is no kind.
+    shared: Vec<(String, RateLimits, Option<CommandKind>, i64)>,
     expiry_seconds: Option<u64>,
     pause_after: u32,
 }
@@ -92,6 +93,20 @@ pub(super) type Lines = Result<Vec<String>, Refused>;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Refused;
+
+/// The repository that a command is about.
+fn path_of(body: &CommandBody) -> Option<&str> {
+    let repo = match body {
+        CommandBody::CreateBranch(body) => &body.repo,
+        CommandBody::ApplyPatch(body) => &body.repo,
+        CommandBody::RunTests(body) => &body.repo,
+        CommandBody::Commit(body) => &body.repo,
+        CommandBody::Push(body) => &body.repo,
+        CommandBody::GetDiff(body) => &body.repo,
+        _ => return None,
+    };
+    Some(&repo.path)
+}
 
 fn demand(condition: bool) -> Result<(), Refused> {
     if condition { Ok(()) } else { Err(Refused) }
@@ -155,7 +170,7 @@ impl Reference {
             asks: Vec::new(),
             granted: Vec::new(),
             failures_in_a_row: 0,
-            taken: Vec::new(),
+            commits: Vec::new(),
         };
         Reference {
             sessions: policies.iter().map(session).collect(),
@@ -224,6 +239,9 @@ impl Reference {
         told: Told,
         now: i64,
     ) -> Lines {
+        if let CommandBody::Push(push) = body {
+            demand(!["--all", "main rel"].contains(&push.branch_name.as_str()))?;
+        }
         let waits = self.queue(session).contains(&number);
         demand(!waits && !self.open(session).contains(&number))?;
         let mut lines = self.expire(session, now)?;
@@ -254,6 +272,11 @@ impl Reference {
             return Ok(lines);
         }
         let accepted = self.rate(session, number, body, now, &mut lines);
+        if let (true, CommandBody::Commit(commit)) = (accepted, body) {
+            let files = told.files.unwrap_or_default();
+            let plain = &mut self.sessions[session];
+            plain.commits.push((number, commit.amend, files));
+        }
         if let (true, CommandBody::RequestApproval(asks)) = (accepted, body) {
             let actions = asks.required_actions.clone();
             lines.push(self.ask(session, number, actions, true, now));
@@ -279,37 +302,36 @@ impl Reference {
             .0
             .iter()
             .find(|(capped, _)| *capped == kind.to_string());
-        let plain = &mut self.sessions[session];
-        let (retry, says, token) = if let Some((_, cap)) = cap {
+        let limit = if let Some((_, cap)) = cap {
             let bucket = PlainBucket {
                 capacity: *cap,
                 per_minute: *cap,
             };
-            let same = |(other, its, of, _): &&(String, RateLimits, CommandKind, i64)| {
-                (other, its, of) == (&name, &limits, &kind)
+            Some((bucket, Some(kind)))
+        } else {
+            limits.calls_per_minute.map(|per_minute| {
+                let bucket = PlainBucket {
+                    capacity: limits.burst.unwrap_or(per_minute),
+                    per_minute,
+                };
+                (bucket, None)
+            })
+        };
+        let (mut says, mut token) = ("", None);
+        if let Some((bucket, of)) = limit {
+            let same = |(other, its, kind, _): &&(String, RateLimits, Option<CommandKind>, i64)| {
+                (other, its, kind) == (&name, &limits, &of)
             };
             let taken = self.shared.iter().filter(same);
             let taken: Vec<i64> = taken.map(|(.., time)| *time).collect();
-            let token = format!("a token of {kind} for {number}");
-            (bucket.retry(&taken, now), " (shared)", Some(token))
-        } else if let Some(per_minute) = limits.calls_per_minute {
-            let bucket = PlainBucket {
-                capacity: limits.burst.unwrap_or(per_minute),
-                per_minute,
-            };
-            (bucket.retry(&plain.taken, now), " (session)", None)
-        } else {
-            (None, "", None)
-        };
-        if let Some(time) = retry {
-            lines.push(format!("{number} throttled: Rate limit exceeded: {time}"));
-            return false;
+            if let Some(time) = bucket.retry(&taken, now) {
+                lines.push(format!("{number} throttled: Rate limit exceeded: {time}"));
+                return false;
+            }
+            self.shared.push((name, limits.clone(), of, now));
+            (says, token) = (" (shared)", Some(format!("a token of {kind} for {number}")));
         }
-        match says {
-            " (shared)" => self.shared.push((name, limits, kind, now)),
-            " (session)" => plain.taken.push(now),
-            _ => {}
-        }
+        let plain = &mut self.sessions[session];
         plain
             .happened
             .push(Happened::Accepted(number, body.clone()));
@@ -340,7 +362,6 @@ impl Reference {
     /// Which ask is answered: the named one or the oldest.
     fn answered(&self, session: usize, request: Option<u128>, now: i64) -> Result<Ask, Refused> {
         let plain = &self.sessions[session];
-        demand(plain.status() == "NeedsApproval")?;
         let wanted = |ask: &&Ask| request.is_none_or(|request| ask.request == request);
         let ask = plain.asks.iter().find(wanted).ok_or(Refused)?;
         demand(ask.expires.is_none_or(|time| now < time))?;
@@ -356,7 +377,17 @@ impl Reference {
         plain
             .asks
             .retain(|other| other.request != ask.request && (other.explicit || !may_push));
-        if may_push {
+        self.go_on(session, now, &mut lines)?;
+        Ok(lines)
+    }
+
+    /// Judges what waits and was approved, and asks for what was not; nothing, in a paused session.
+    fn go_on(&mut self, session: usize, now: i64, lines: &mut Vec<String>) -> Result<(), Refused> {
+        let plain = &mut self.sessions[session];
+        if plain.life != Life::Open {
+            return Ok(());
+        }
+        if plain.granted.iter().any(|action| action == "Push") {
             for (number, body) in std::mem::take(&mut plain.queue) {
                 let told = Told {
                     branch: None,
@@ -366,12 +397,12 @@ impl Reference {
                     Some(rule) => {
                         lines.push(format!("{number} rejected: Policy violation, {rule}"));
                     }
-                    None => drop(self.rate(session, number, &body, now, &mut lines)),
+                    None => drop(self.rate(session, number, &body, now, lines)),
                 }
             }
         }
         lines.extend(self.sessions[session].still_asks());
-        Ok(lines)
+        Ok(())
     }
 
     pub(super) fn deny(
@@ -407,17 +438,19 @@ impl Reference {
 
     pub(super) fn pause(&mut self, session: usize) -> Lines {
         let plain = &mut self.sessions[session];
-        demand(plain.status() == "Running")?;
+        demand(plain.life == Life::Open)?;
         plain.life = Life::Paused;
         Ok(vec!["paused".to_owned()])
     }
 
-    pub(super) fn resume(&mut self, session: usize) -> Lines {
+    pub(super) fn resume(&mut self, session: usize, now: i64) -> Lines {
         let plain = &mut self.sessions[session];
         demand(plain.status() == "Paused")?;
         plain.life = Life::Open;
         plain.failures_in_a_row = 0;
-        Ok(vec!["resumed".to_owned()])
+        let mut lines = vec!["resumed".to_owned()];
+        self.go_on(session, now, &mut lines)?;
+        Ok(lines)
     }
 
     pub(super) fn end(&mut self, session: usize, aborted: bool) -> Lines {
@@ -450,9 +483,10 @@ impl Reference {
             plain.failures_in_a_row = 0;
             return Ok(lines);
         }
+        plain.commits.retain(|(commit, ..)| *commit != number);
         plain.failures_in_a_row += 1;
         let failures = plain.failures_in_a_row;
-        if pause_after > 0 && failures >= pause_after && plain.status() == "Running" {
+        if pause_after > 0 && failures >= pause_after && plain.life == Life::Open {
             plain.life = Life::Paused;
             lines.push(format!("paused after {failures}"));
         }
@@ -461,6 +495,8 @@ impl Reference {
 
     pub(super) fn read(&mut self, session: usize, number: u128, item: &str, state: &str) -> Lines {
         demand(self.open(session).contains(&number))?;
+        let body = self.sessions[session].body(number);
+        demand(matches!(body, CommandBody::QueryBacklog(_)))?;
         let read = Happened::Read(item.to_owned(), state.to_owned());
         self.sessions[session].happened.push(read);
         Ok(vec!["1 tickets, more: false".to_owned()])
@@ -493,6 +529,9 @@ impl Plain {
     }
 
     fn still_asks(&self) -> Option<String> {
+        if self.life != Life::Open {
+            return None;
+        }
         let ask = self.asks.first()?;
         Some(format!("{} asks for {:?}", ask.request, ask.actions))
     }
@@ -523,6 +562,11 @@ impl Plain {
         {
             return Ok(Some("Command in blacklist"));
         }
+        if let Some(path) = path_of(body)
+            && path != "/app"
+        {
+            return Ok(Some("Another repository"));
+        }
         let protects = |branch: &str| {
             let same = |protected: &String| protected.trim_start_matches("refs/heads/") == branch;
             policy.protected_branches.iter().any(same)
@@ -538,7 +582,7 @@ impl Plain {
             demand(told.files.is_some())?;
             // Folders are included, so that there are files.
             demand(told.files != Some(0) || commit.include_paths.is_empty())?;
-            if told.files > Some(most) {
+            if told.files.max(self.amended(commit.amend)) > Some(most) {
                 return Ok(Some("Too many files in commit"));
             }
         }
@@ -568,6 +612,18 @@ impl Plain {
             }
         }
         Ok(None)
+    }
+
+    /// How many files the commits have that one amends. Those of one are among those of a larger one.
+    fn amended(&self, amend: bool) -> Option<u32> {
+        let mut most = None;
+        for (_, amends, files) in &self.commits {
+            most = match amends {
+                true => most.max(Some(*files)),
+                false => Some(*files),
+            };
+        }
+        most.filter(|_| amend)
     }
 
     /// The branches that a command may change, by their short names.

@@ -75,6 +75,22 @@ fn results(number: u128) -> [Command; 4] {
     ]
 }
 
+fn query_work_item() -> QueryWorkItem {
+    QueryWorkItem {
+        item: ticket("A-1"),
+    }
+}
+
+/// A command that each of these results may be of.
+fn asking_for(result: usize) -> CommandBody {
+    match result {
+        0 => get_diff(),
+        1 => push("a"),
+        2 => query_backlog(),
+        _ => query_work_item().into(),
+    }
+}
+
 /// A session in which command 1 was accepted.
 fn open() -> Stage {
     Stage::under(anything()).after(submit(1, get_diff()))
@@ -84,12 +100,59 @@ fn open() -> Stage {
 
 #[test]
 fn results_are_recorded_of_an_accepted_command() {
-    let mut stage = open();
-    assert_eq!(stage.when(conflict(1)), ["conflict: both changed a.rs"]);
+    let mut stage = open()
+        .after(submit(2, push("a")))
+        .after(submit(3, query_backlog()))
+        .after(submit(4, query_work_item()));
+    assert_eq!(stage.when(conflict(2)), ["conflict: both changed a.rs"]);
     assert_eq!(stage.when(artifact(1)), ["Diff a.diff"]);
-    assert_eq!(stage.when(backlog(1, 2)), ["2 tickets, more: false"]);
-    assert_eq!(stage.when(work_item(1)), ["A-1 is Open"]);
+    assert_eq!(stage.when(backlog(3, 2)), ["2 tickets, more: false"]);
+    assert_eq!(stage.when(work_item(4)), ["A-1 is Open"]);
     assert_eq!(stage.when(succeeds(1)), ["1 Success"]);
+}
+
+/// Else an agent could report a ticket's state as the result of anything, and a transition would be allowed.
+#[test]
+fn results_are_those_of_their_kind_of_command() {
+    let bodies = [
+        create_branch("a"),
+        apply_patch(),
+        run_tests(),
+        commit(1),
+        push("a"),
+        get_diff(),
+        transition("A-1", "Done"),
+        query_backlog(),
+        query_work_item().into(),
+    ];
+    for body in bodies {
+        let kind = body.kind();
+        let stage = Stage::under(anything()).after(submit(1, body));
+        let check = |command: Command, kinds: &[CommandKind]| {
+            if kinds.contains(&kind) {
+                assert!(stage.given.decide(command).is_ok(), "{kind}");
+            } else {
+                stage.check_invalid(command, "id", "is the result of");
+            }
+        };
+        use CommandKind::{ApplyPatch, Commit, CreateBranch, Push, QueryBacklog, QueryWorkItem};
+        check(
+            conflict(1).into(),
+            &[CreateBranch, ApplyPatch, Commit, Push],
+        );
+        check(backlog(1, 1).into(), &[QueryBacklog]);
+        check(work_item(1).into(), &[QueryWorkItem]);
+    }
+    let stage = Stage::under(anything()).after(submit(1, query_work_item()));
+    let mut other = work_item(1);
+    other.details.id = "A-2".into();
+    stage.check_invalid(other, "details.id", "asked for another ticket");
+    let stage = Stage::under(anything()).after(submit(1, push("a")));
+    let elsewhere = RecordConflict {
+        repo: repo("/lib"),
+        ..conflict(1)
+    };
+    stage.check_invalid(elsewhere, "repo.path", "another repository");
 }
 
 #[test]
@@ -213,19 +276,21 @@ fn what_was_accepted_may_end_whatever_became_of_the_session() {
 
 #[test]
 fn results_belong_to_what_their_command_belongs_to() {
-    let command = SubmitCommand {
-        parent: Some(id(7)),
-        plan_node: Some("build".into()),
-        ..submit(1, get_diff())
+    let given = |result: usize| {
+        let command = SubmitCommand {
+            parent: Some(id(7)),
+            plan_node: Some("build".into()),
+            ..submit(1, asking_for(result))
+        };
+        Stage::under(anything()).after(command)
     };
-    let stage = Stage::under(anything()).after(command);
     let belongs = Correlation {
         command: Some(id(1)),
         parent: Some(id(7)),
         plan_node: Some("build".into()),
     };
-    for command in results(1) {
-        let emitted = stage.given.decide(command).unwrap();
+    for (result, command) in results(1).into_iter().enumerate() {
+        let emitted = given(result).given.decide(command).unwrap();
         let correlation = match &emitted[0].event {
             AnyEvent::Session(Event::CommandCompleted(event)) => &event.correlation,
             AnyEvent::Session(Event::ConflictDetected(event)) => &event.correlation,
@@ -253,7 +318,7 @@ fn an_artifacts_texts_are_content() {
 
 #[test]
 fn a_long_backlog_goes_on_in_further_events() {
-    let stage = open();
+    let stage = Stage::under(anything()).after(submit(1, query_backlog()));
     let emitted = stage.given.decide(backlog(1, 10_000)).unwrap();
     let mut read = Vec::new();
     let last = emitted.len() - 1;
@@ -426,16 +491,16 @@ fn a_command_that_took_less_than_no_time_has_no_duration() {
 
 #[test]
 fn a_conflict_is_evidence_of_kind_rebase_in_the_current_run() {
-    let mut stage = with_runs().after(attach(RUN));
+    let mut stage = with_runs().after(attach(RUN)).after(submit(2, push("a")));
     assert_eq!(
-        stage.when(conflict(1)),
+        stage.when(conflict(2)),
         [
             "conflict: both changed a.rs",
-            "evidence rebase by GetDiff: both changed a.rs"
+            "evidence rebase by Push: both changed a.rs"
         ]
     );
     let mut ended = stage.after(end_run(RUN));
-    assert_eq!(ended.when(conflict(1)), ["conflict: both changed a.rs"]);
+    assert_eq!(ended.when(conflict(2)), ["conflict: both changed a.rs"]);
 }
 
 #[test]
@@ -507,16 +572,16 @@ fn a_success_begins_the_count_anew() {
 }
 
 #[test]
-fn auto_pause_acts_from_running_only() {
+fn failures_pause_a_session_that_asks_and_none_that_is_paused_or_over() {
     let mut stage = failing(Some(2)).after(submit(20, request_approval(&["x"])));
     stage.when(fails(1));
-    assert_eq!(stage.when(fails(2)), ["2 Failure"]);
     assert_eq!(stage.status(), SessionStatus::NeedsApproval);
-    // Back in Running, the next failure in the row pauses it.
+    assert_eq!(stage.when(fails(2)), ["2 Failure", "paused after 2"]);
+    assert_eq!(stage.status(), SessionStatus::Paused);
+    // It is paused already, and an approval does not resume it; and then it is over.
+    assert_eq!(stage.when(fails(3)), ["3 Failure"]);
     let mut stage = stage.after(approve());
-    assert_eq!(stage.status(), SessionStatus::Running);
-    assert_eq!(stage.when(fails(3)), ["3 Failure", "paused after 3"]);
-    // It is paused already; and then it is over.
+    assert_eq!(stage.status(), SessionStatus::Paused);
     assert_eq!(stage.when(fails(4)), ["4 Failure"]);
     let mut over = stage.after(abort());
     assert_eq!(over.when(fails(5)), ["5 Failure"]);
@@ -537,6 +602,7 @@ fn a_ticket_without_an_id_is_refused() {
     let mut blank = backlog(1, 2);
     blank.items[1].id = " ".into();
     stage.check_invalid(blank, "items.id", "blank");
+    let stage = Stage::under(anything()).after(submit(1, query_work_item()));
     let mut blank = work_item(1);
     blank.details.id = String::new();
     stage.check_invalid(blank, "details.id", "blank");

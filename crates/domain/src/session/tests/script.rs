@@ -161,7 +161,7 @@ pub(super) fn body() -> impl Strategy<Value = CommandBody> {
         }.into()),
         3 => (0_usize..4, path()).prop_map(|(files, path)| Commit {
             repo: repo(path), message: "work".into(),
-            include_paths: vec![".".into(); files], amend: false,
+            include_paths: vec![".".into(); files], amend: files == 2,
         }.into()),
         7 => branch().prop_map(push),
         2 => select(&REFSPECS[..]).prop_map(push),

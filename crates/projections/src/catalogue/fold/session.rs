@@ -45,11 +45,11 @@ impl Fold<'_> {
             Event::Created(event) => self.session_created(event),
             Event::Adopted(event) => self.session_adopted(event.config.as_ref()),
             Event::Paused(_) => self.session_status(SessionStatus::Paused),
-            Event::Resumed(_)
-            | Event::Approved(_)
-            | Event::ApprovalDenied(_)
-            | Event::ApprovalExpired(_) => self.session_status(SessionStatus::Running),
-            Event::ApprovalRequired(_) => self.session_status(SessionStatus::NeedsApproval),
+            Event::Resumed(_) => self.session_status(SessionStatus::Running),
+            Event::Approved(_) | Event::ApprovalDenied(_) | Event::ApprovalExpired(_) => {
+                self.unless_paused(SessionStatus::Running);
+            }
+            Event::ApprovalRequired(_) => self.unless_paused(SessionStatus::NeedsApproval),
             Event::Aborted(_) => self.session_status(SessionStatus::Error),
             Event::Completed(_) => self.session_status(SessionStatus::Completed),
             Event::StatusRecorded(event) => self.session_status(event.status),
@@ -74,6 +74,14 @@ impl Fold<'_> {
 
     fn session_status(&mut self, status: SessionStatus) {
         self.set_status(Kind::Session, self.own(), status.into());
+    }
+
+    /// A paused session stays so until it is resumed.
+    fn unless_paused(&mut self, status: SessionStatus) {
+        let row = self.row(Kind::Session, self.own());
+        if row.is_none_or(|row| row.status != Some(Status::Paused)) {
+            self.session_status(status);
+        }
     }
 
     fn session_created(&mut self, event: &Created) {

@@ -14,7 +14,11 @@ pub fn actor(commands: u64, command: &Command) -> ActorRef {
     );
     let asks = matches!(
         command,
-        Command::SubmitIntent(_) | Command::SubmitCommand(_) | Command::RecordAnalysis(_)
+        Command::SubmitIntent(_)
+            | Command::SubmitCommand(_)
+            | Command::RecordAnalysis(_)
+            | Command::PauseSession(_)
+            | Command::ResumeSession(_)
     );
     match (by_a_person, asks, commands % 4) {
         (true, _, 1) | (_, true, 3) => ActorRef::human("ada"),

@@ -57,9 +57,11 @@ const SESSION: Matrix = &[
     ("Running", "Error"),
     ("Running", "Completed"),
     ("Paused", "Running"),
+    ("Paused", "NeedsApproval"),
     ("Paused", "Error"),
     ("Paused", "Completed"),
     ("NeedsApproval", "Running"),
+    ("NeedsApproval", "Paused"),
     ("NeedsApproval", "Error"),
     ("NeedsApproval", "Completed"),
 ];

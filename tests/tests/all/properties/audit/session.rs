@@ -15,8 +15,10 @@ use super::Audit;
 pub(super) struct Seen {
     /// Running, Paused, Error or Completed.
     life: &'static str,
-    /// Whether an approval is requested.
-    asks: bool,
+    /// Whether a person paused it.
+    by_person: bool,
+    /// The approvals that are requested, and whether a RequestApproval asks.
+    asks: BTreeMap<CommandId, bool>,
     /// Every command that was ever given.
     given: BTreeSet<CommandId>,
     /// The one that has no verdict yet, and those that wait for an approval.
@@ -56,39 +58,51 @@ impl Seen {
         assert_eq!(self.life, "Running", "it does not run");
     }
 
-    fn answered(&mut self) {
-        assert!(self.asks, "no approval is requested");
-        self.asks = false;
-        self.runs();
+    /// An approval that was requested is answered, also while the session is paused. With `all` no push asks any more.
+    fn answered(&mut self, request: Option<CommandId>, all: bool) {
+        let asked = request.and_then(|request| self.asks.remove(&request));
+        assert!(asked.is_some(), "no approval is requested");
+        self.asks.retain(|_, explicit| *explicit || !all);
+        assert!(matches!(self.life, "Running" | "Paused"), "it is over");
     }
 
     fn ends(&mut self, life: &'static str) {
         assert!(matches!(self.life, "Running" | "Paused"), "a second end");
         assert!(self.waiting.is_empty(), "a command waits for ever");
-        (self.life, self.asks) = (life, false);
+        self.life = life;
+        self.asks.clear();
     }
 
     /// Events of a session's life.
-    fn life(&mut self, event: &Event) {
+    fn life(&mut self, event: &Event, is_person: bool) {
         match event {
             Event::Created(_) => self.life = "Running",
-            Event::Paused(_) => {
-                self.runs();
-                assert!(!self.asks, "paused while an approval is requested");
-                self.life = "Paused";
+            Event::Paused(event) => {
+                let by_person = is_person && event.failures.is_none();
+                let takes_over = self.life == "Paused" && by_person && !self.by_person;
+                assert!(self.life == "Running" || takes_over, "it does not run");
+                (self.life, self.by_person) = ("Paused", by_person);
             }
             Event::Resumed(_) => {
                 assert_eq!(self.life, "Paused");
-                self.life = "Running";
+                assert!(is_person || !self.by_person, "a person's pause");
+                (self.life, self.by_person) = ("Running", false);
             }
             Event::ApprovalRequired(event) => {
                 self.runs();
                 assert!(self.given.contains(&event.request));
-                self.asks = true;
+                self.asks.insert(event.request, event.explicit);
             }
-            Event::Approved(_) => self.answered(),
-            Event::ApprovalDenied(_) | Event::ApprovalExpired(_) => {
-                self.answered();
+            Event::Approved(event) => {
+                let pushes = event.actions.iter().any(|action| action == "Push");
+                self.answered(event.request, pushes);
+            }
+            Event::ApprovalDenied(event) => {
+                self.answered(event.request, true);
+                assert!(self.waiting.is_empty(), "what waited is rejected before");
+            }
+            Event::ApprovalExpired(event) => {
+                self.answered(Some(event.request), true);
                 assert!(self.waiting.is_empty(), "what waited is rejected before");
             }
             Event::Aborted(_) => self.ends("Error"),
@@ -167,7 +181,7 @@ impl Audit {
             session.received.is_none() || is_verdict(event),
             "a command without its verdict"
         );
-        session.life(event);
+        session.life(event, entry.actor.kind.as_str() == "human");
     }
 
     pub(super) fn check_bucket(&mut self, entry: &Entry, event: &bucket::Event) {

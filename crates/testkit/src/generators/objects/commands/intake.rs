@@ -100,7 +100,7 @@ impl Draw<'_> {
     }
 
     fn setting(&mut self) -> SetSetting {
-        let (setting, values): (_, &[&str]) = match self.dice.roll(5) {
+        let (setting, values): (_, &[&str]) = match self.dice.roll(6) {
             0 => (
                 Setting::AutonomyThreshold,
                 &["low", "none", "med", "high", "all"],
@@ -108,6 +108,7 @@ impl Draw<'_> {
             1 => (Setting::TrustClassifier, &["false", "true", "maybe"]),
             2 => (Setting::OwnRequests, &["true", "false", "maybe"]),
             3 => (Setting::UnknownType, &["feature", "test", "audit", "docs"]),
+            4 => (Setting::ClockSkew, &["300", "0", "60", "86401", "5m"]),
             _ => (Setting::MaxReviewRetries, &["2", "0", "1", "101", "-1"]),
         };
         SetSetting::new(setting, self.dice.pick(values).unwrap_or("low").to_owned())

@@ -22,7 +22,7 @@ impl Draw<'_> {
         let Some(session) = session else {
             return Uuid::from_u128(7).into();
         };
-        let open: Vec<Uuid> = session.open.iter().copied().collect();
+        let open: Vec<Uuid> = session.open.keys().copied().collect();
         let waiting: Vec<Uuid> = session.queue.iter().filter_map(|(id, _)| *id).collect();
         let from = if self.dice.once_in(10) { waiting } else { open };
         let picked = self.dice.pick(&from);
@@ -82,9 +82,11 @@ impl Draw<'_> {
         let repo = RepoRef::new("app", "/app");
         let item = WorkItemRef::new("A-1").with_provider_hint(self.reason());
         match self.dice.roll(10) {
-            0..4 => Push::new(repo, self.words()).into(),
+            0 if self.dice.once_in(3) => Push::new(repo, self.words()).into(),
+            0..4 => Push::new(repo, self.words().replace(' ', "-")).into(),
             4 => GetDiff::new(repo).with_reference(self.words()).into(),
             5 => Comment::new(item, self.words()).into(),
+            6 if self.dice.once_in(2) => QueryWorkItem::new(WorkItemRef::new("A-1")).into(),
             6 => QueryBacklog::new().with_filter(self.reason()).into(),
             7 => UploadArtifact::new(
                 self.words(),

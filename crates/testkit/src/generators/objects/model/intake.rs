@@ -487,6 +487,10 @@ impl Model {
                 demand(words.contains(&c.value.as_str()))?;
                 settings.unknown.clone_from(&c.value);
             }
+            Setting::ClockSkew => {
+                settings.skew = c.value.parse().ok()?;
+                demand(settings.skew <= 86_400)?;
+            }
         }
         let before = &self.settings;
         let same = *before == settings;

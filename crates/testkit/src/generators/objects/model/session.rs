@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use annals_domain::session::{
-    AttachRun, CommandBody, CommandResult, CompleteCommand, CreateSession, LinkPlanTask,
-    SubmitCommand, TaskPlan, UpdatePlan,
+    AttachRun, CommandBody, CommandKind, CommandResult, CompleteCommand, CreateSession,
+    LinkPlanTask, PolicyProfile, SubmitCommand, TaskPlan, UpdatePlan,
 };
 use annals_domain::{Command, CommandId, Kind, SessionId};
 use uuid::Uuid;
@@ -54,7 +54,7 @@ impl Session {
     fn answered(&self, request: Option<CommandId>, now: u64) -> Option<Ask> {
         let named = |ask: &&Ask| request.is_none_or(|id| ask.request == Some(id.0));
         let ask = self.asks.iter().find(named)?;
-        demand(self.status() == "NeedsApproval")?;
+        demand(!self.over())?;
         demand(ask.expires.is_none_or(|time| now < time))?;
         Some(ask.clone())
     }
@@ -69,7 +69,11 @@ impl Session {
                 (shared.entry(bucket).or_default(), *cap)
             }
             None => match limits.calls_per_minute {
-                Some(per_minute) => (&mut self.taken, limits.burst.unwrap_or(per_minute)),
+                Some(per_minute) => {
+                    let bucket = (self.policy.name.clone(), format!("of {}", self.agent));
+                    let taken = shared.entry(bucket).or_default();
+                    (taken, limits.burst.unwrap_or(per_minute))
+                }
                 None => return true,
             },
         };
@@ -83,7 +87,7 @@ impl Session {
         if !self.token(kind, shared) {
             return "throttled";
         }
-        self.open.extend(id);
+        self.open.extend(id.map(|id| (id, kind.to_owned())));
         "accepted"
     }
 
@@ -107,7 +111,7 @@ impl Session {
     fn judge(
         &mut self,
         (id, by): (Option<Uuid>, &'static str),
-        body: &CommandBody,
+        (body, closed): (&CommandBody, bool),
         now: u64,
         shared: &mut Shared,
     ) -> &'static str {
@@ -115,7 +119,7 @@ impl Session {
         let lists = |list: &Option<Vec<String>>| list.as_ref().map(|list| list.contains(&kind));
         let denied = lists(&self.policy.command_whitelist) == Some(false)
             || lists(&self.policy.command_blacklist) == Some(true);
-        if self.life != "Running" || denied {
+        if self.life != "Running" || closed || denied {
             return "rejected";
         }
         let push = matches!(body, CommandBody::Push(_));
@@ -132,6 +136,33 @@ impl Session {
         }
         verdict
     }
+}
+
+/// Whether a policy allows nothing that another one forbids, of all that the generator's profiles say.
+fn is_as_strict(child: &PolicyProfile, parent: &PolicyProfile) -> bool {
+    let allows = |policy: &PolicyProfile, kind: &str| {
+        let lists = |list: &Option<Vec<String>>| {
+            let list = list.as_ref();
+            list.map(|list| list.iter().any(|it| it == kind))
+        };
+        lists(&policy.command_whitelist) != Some(false)
+            && lists(&policy.command_blacklist) != Some(true)
+    };
+    // All limits of the generator are one a minute.
+    let limits = |policy: &PolicyProfile, kind: &str| {
+        let limits = policy.limits.as_ref();
+        limits.is_some_and(|limits| {
+            let caps = limits.per_command_caps.as_ref();
+            limits.calls_per_minute.is_some() || caps.is_some_and(|caps| caps.get(kind).is_some())
+        })
+    };
+    let approval = child.require_approval_for_push || !parent.require_approval_for_push;
+    approval
+        && CommandKind::ALL.iter().all(|kind| {
+            let kind = kind.as_str();
+            !allows(child, kind)
+                || (allows(parent, kind) && (limits(child, kind) || !limits(parent, kind)))
+        })
 }
 
 /// Whether the nodes' ids are their own, and every node waits only for nodes
@@ -191,24 +222,21 @@ impl Model {
             }
             Command::ExpireApprovals(c) => Some(self.session(c.session)?.expire(now)),
             Command::PauseSession(c) => {
-                let session = self.session(c.session)?;
-                demand(session.status() == "Running")?;
-                session.life = "Paused";
+                let by_person = self.by != "tester";
+                let session = self.unended(c.session)?;
+                let takes_over = by_person && !session.paused_by_person;
+                demand(session.life == "Running" || takes_over)?;
+                (session.life, session.paused_by_person) = ("Paused", by_person);
                 Some(true)
             }
-            Command::ResumeSession(c) => {
-                let session = self.session(c.session)?;
-                demand(session.life == "Paused")?;
-                (session.life, session.failures) = ("Running", 0);
-                Some(true)
-            }
+            Command::ResumeSession(c) => self.resume(c.session),
             Command::AbortSession(c) => self.end_session(c.session, "Error"),
             Command::CompleteSession(c) => self.end_session(c.session, "Completed"),
             Command::CompleteCommand(c) => self.complete_command(c),
-            Command::RecordConflict(c) => self.open_command(c.session, c.id),
+            Command::RecordConflict(c) => self.open_command(c.session, c.id, &["Commit", "Push"]),
             Command::RecordArtifact(c) => self.accepted_command(c.session, c.id),
-            Command::RecordBacklog(c) => self.open_command(c.session, c.id),
-            Command::RecordWorkItem(c) => self.open_command(c.session, c.id),
+            Command::RecordBacklog(c) => self.open_command(c.session, c.id, &["QueryBacklog"]),
+            Command::RecordWorkItem(c) => self.open_command(c.session, c.id, &["QueryWorkItem"]),
             Command::UpdatePlan(c) => self.update_plan(c),
             Command::LinkPlanTask(c) => self.link_plan_task(c),
             Command::AttachRun(c) => self.attach_run(c),
@@ -220,9 +248,17 @@ impl Model {
         let config = &c.config;
         text(&config.policy.name)?;
         let parent = config.parent_session_id;
-        demand(parent.is_none_or(|id| self.sessions.contains_key(&id)))?;
+        if let Some(id) = parent {
+            demand(!self.is_closed(Some(id)))?;
+            demand(is_as_strict(
+                &config.policy,
+                &self.sessions.get(&id)?.policy,
+            ))?;
+        }
         let session = Session {
             life: "Running",
+            parent,
+            agent: config.agent_profile.clone(),
             policy: config.policy.clone(),
             expiry: c.approval_expiry_seconds,
             pause_after: c.pause_after_failures.unwrap_or(3),
@@ -232,15 +268,58 @@ impl Model {
         self.place(Some(config.session_id.0), Kind::Session)
     }
 
+    /// Whether a session or one of those above it is paused or over.
+    fn is_closed(&self, session: Option<Uuid>) -> bool {
+        let Some(session) = session.and_then(|id| self.sessions.get(&id)) else {
+            return false;
+        };
+        session.life != "Running" || self.is_closed(session.parent)
+    }
+
+    /// A person's pause is undone by a person.
+    fn resume(&mut self, id: SessionId) -> Judged {
+        let by_person = self.by != "tester";
+        let session = self.session(id)?;
+        demand(session.life == "Paused")?;
+        demand(by_person || !session.paused_by_person)?;
+        (session.life, session.failures) = ("Running", 0);
+        session.paused_by_person = false;
+        self.drain(id);
+        Some(true)
+    }
+
+    /// Pushes that wait and may be made are judged, unless the session is paused.
+    fn drain(&mut self, id: SessionId) {
+        let parent = self.sessions.get(&id.0).and_then(|session| session.parent);
+        let closed = self.is_closed(parent);
+        let Some(session) = self.sessions.get_mut(&id.0) else {
+            return;
+        };
+        if !session.may_push || session.life != "Running" {
+            return;
+        }
+        for (id, _) in std::mem::take(&mut session.queue) {
+            if !closed {
+                session.rate(id, "Push", &mut self.shared);
+            }
+        }
+    }
+
     fn submit(&mut self, c: &SubmitCommand) -> Judged {
+        if let CommandBody::Push(push) = &c.submit {
+            demand(!push.branch_name.contains(' '))?;
+        }
         let (now, id) = (self.now(), c.id.map(Uuid::from));
+        let parent = self.sessions.get(&c.session.0)?.parent;
+        let closed = self.is_closed(parent);
         let session = self.sessions.get_mut(&c.session.0)?;
         if let Some(id) = id {
             let waits = session.queue.iter().any(|(waits, _)| *waits == Some(id));
-            demand(!session.open.contains(&id) && !waits)?;
+            demand(!session.open.contains_key(&id) && !waits)?;
         }
         session.expire(now);
-        self.verdict = Some(session.judge((id, self.by), &c.submit, now, &mut self.shared));
+        let command = (&c.submit, closed);
+        self.verdict = Some(session.judge((id, self.by), command, now, &mut self.shared));
         Some(true)
     }
 
@@ -254,18 +333,14 @@ impl Model {
     }
 
     /// Pushes are all that waits, and all of them for the same.
-    fn approve(&mut self, session: SessionId, ask: &Ask) -> Judged {
-        let session = self.sessions.get_mut(&session.0)?;
+    fn approve(&mut self, id: SessionId, ask: &Ask) -> Judged {
+        let session = self.sessions.get_mut(&id.0)?;
         session.may_push |= ask.grants_push;
         let may_push = session.may_push;
         session
             .asks
             .retain(|other| other.request != ask.request && (other.explicit || !may_push));
-        if may_push {
-            for (id, _) in std::mem::take(&mut session.queue) {
-                session.rate(id, "Push", &mut self.shared);
-            }
-        }
+        self.drain(id);
         Some(true)
     }
 
@@ -277,30 +352,31 @@ impl Model {
         Some(true)
     }
 
-    fn open_command(&mut self, session: SessionId, id: CommandId) -> Judged {
-        let session = self.session(session)?;
-        demand(session.open.contains(&id.0)).map(|()| true)
+    /// A result is for an open command of a kind that has such results.
+    fn open_command(&mut self, session: SessionId, id: CommandId, kinds: &[&str]) -> Judged {
+        let kind = self.session(session)?.open.get(&id.0)?;
+        demand(kinds.contains(&kind.as_str())).map(|()| true)
     }
 
     /// A command that ended may still have made something, and so may the session itself.
     fn accepted_command(&mut self, session: SessionId, id: Option<CommandId>) -> Judged {
         let session = self.session(session)?;
         let is_known =
-            |id: CommandId| session.open.contains(&id.0) || session.ended.contains(&id.0);
+            |id: CommandId| session.open.contains_key(&id.0) || session.ended.contains(&id.0);
         demand(id.is_none_or(is_known)).map(|()| true)
     }
 
     fn complete_command(&mut self, c: &CompleteCommand) -> Judged {
         let session = self.session(c.session)?;
-        demand(session.open.remove(&c.id.0))?;
+        session.open.remove(&c.id.0)?;
         session.ended.insert(c.id.0);
         session.failures = match c.outcome {
             CommandResult::Success => 0,
             CommandResult::Failure => session.failures + 1,
         };
         let most = session.pause_after;
-        if most > 0 && session.failures >= most && session.status() == "Running" {
-            session.life = "Paused";
+        if most > 0 && session.failures >= most && session.life == "Running" {
+            (session.life, session.paused_by_person) = ("Paused", false);
         }
         Some(true)
     }

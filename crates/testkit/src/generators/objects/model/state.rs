@@ -159,6 +159,8 @@ pub struct Settings {
     pub(super) own: bool,
     /// By which type one goes that is not listed.
     pub(super) unknown: String,
+    /// How far the times of commands to a gate may be from the log's clock. In a history they are the same.
+    pub(super) skew: u32,
 }
 
 impl Default for Settings {
@@ -169,6 +171,7 @@ impl Default for Settings {
             retries: 2,
             own: false,
             unknown: "feature".to_owned(),
+            skew: 300,
         }
     }
 }
@@ -202,6 +205,10 @@ pub struct Ask {
 pub struct Session {
     /// Running, Paused, Error or Completed.
     pub life: &'static str,
+    /// Whether a person paused it.
+    pub paused_by_person: bool,
+    /// The session that began it.
+    pub parent: Option<Uuid>,
     /// The policy that it follows.
     pub policy: PolicyProfile,
     /// After how many commands a requested approval expires.
@@ -212,21 +219,22 @@ pub struct Session {
     pub asks: Vec<Ask>,
     /// Commands that wait, in order, by the ids that the history gave them, and who gave them.
     pub queue: Vec<(Option<Uuid>, &'static str)>,
-    /// Commands that were accepted and have not ended, of those with an id.
-    pub open: BTreeSet<Uuid>,
+    /// Commands that were accepted and have not ended, of those with an id, and what each is.
+    pub open: BTreeMap<Uuid, String>,
     /// Those that ended.
     pub ended: BTreeSet<Uuid>,
     /// Whether a push was approved.
     pub may_push: bool,
     /// Failures in a row.
     pub failures: u32,
-    /// Tokens that were taken from the session's own bucket.
-    pub taken: u32,
+    /// Its agent, whose sessions share their calls.
+    pub agent: String,
     /// The nodes of its plan.
     pub nodes: BTreeSet<String>,
     /// The run that it is attached to.
     pub run: Option<Uuid>,
 }
 
-/// How many tokens were taken from buckets that sessions share.
+/// How many tokens were taken from buckets that sessions share: by the name of their profile, and by the kind that it has a
+/// cap on, or the agent whose calls it limits.
 pub type Shared = BTreeMap<(String, String), u32>;

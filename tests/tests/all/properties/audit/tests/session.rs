@@ -176,7 +176,7 @@ fn wrong_results_are_noticed() {
 fn a_wrong_life_is_noticed() {
     instead!("paused twice", Resumed, |event| Paused {
         reason: event.reason,
-        failures: None,
+        failures: Some(3),
     });
     instead!("resumed while it runs", Paused, |event| Resumed {
         reason: event.reason,

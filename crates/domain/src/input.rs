@@ -1,0 +1,219 @@
+//! Checks of texts that callers give: each kind of text has one function here, which every command uses.
+//!
+//! A refusal names the field, the cause, the expected form and, where one is likely, the intended text.
+
+use crate::Refusal;
+
+/// Longest part of a text in a refusal, in characters.
+const SHOWN: usize = 80;
+
+/// The beginning of a text, as a refusal shows it.
+pub(crate) fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        None => format!("{text:?}"),
+        Some((end, _)) => format!("{:?}...", text.get(..end).unwrap_or_default()),
+    }
+}
+
+/// Whether a character has no glyph: it makes two texts look alike that differ.
+pub(crate) fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{61c}' | '\u{180e}')
+}
+
+/// Refuses a text that git would take for an option, or for several arguments.
+pub(crate) fn git_argument(field: &'static str, text: &str) -> Result<(), Refusal> {
+    if text.starts_with('-') {
+        let reason = format!("{} is an option of git: expected a name", shown(text));
+        return Err(Refusal::invalid(field, reason));
+    }
+    if text.chars().any(|c| c.is_whitespace() || is_invisible(c)) {
+        let reason = format!(
+            "{} has white space or an invisible character: expected one name",
+            shown(text)
+        );
+        return Err(Refusal::invalid(field, reason));
+    }
+    Ok(())
+}
+
+/// Refuses a path that leads out of the repository: an absolute one, or one with `..` in it.
+pub(crate) fn path_in_repository(field: &'static str, path: &str) -> Result<(), Refusal> {
+    let refuse = |cause: &str| {
+        let reason = format!(
+            "{} {cause}: expected a path relative to the repository's root, such as \"src/main.rs\"",
+            shown(path)
+        );
+        Err(Refusal::invalid(field, reason))
+    };
+    if path.trim().is_empty() {
+        return Err(Refusal::invalid(field, "it must not be blank"));
+    }
+    if path.starts_with(['/', '\\', '~']) || has_drive(path) {
+        return refuse("is an absolute path");
+    }
+    if path.contains('\0') {
+        return refuse("has a NUL in it");
+    }
+    if path.split(['/', '\\']).any(|part| part.trim() == "..") {
+        return refuse("leads out of a folder by \"..\"");
+    }
+    if path
+        .split(['/', '\\'])
+        .any(|part| part.eq_ignore_ascii_case(".git"))
+    {
+        return refuse("lies in git's own folder");
+    }
+    Ok(())
+}
+
+/// Whether a path begins with a drive of Windows, such as `C:`.
+fn has_drive(path: &str) -> bool {
+    let mut chars = path.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic()) && chars.next() == Some(':')
+}
+
+/// A path without what does not change where it leads: repeated and trailing slashes, and `.`.
+///
+/// `..` is resolved where a folder is in front of it.
+pub(crate) fn plain_path(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    match path.starts_with('/') {
+        true => format!("/{joined}"),
+        false => joined,
+    }
+}
+
+/// The word of a list that a text reads like, apart from its case and the white space around it.
+pub(crate) fn word_like<'w>(
+    text: &str,
+    words: impl IntoIterator<Item = &'w str>,
+) -> Option<&'w str> {
+    let text = text.trim_matches(|c: char| c.is_whitespace() || is_invisible(c));
+    let mut words = words.into_iter();
+    words.find(|word| word.eq_ignore_ascii_case(text))
+}
+
+/// Whether a glob pattern matches a text: `*` stands for any characters, `/` included, and `?` for one.
+pub(crate) fn glob(pattern: &str, text: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let text: Vec<char> = text.chars().collect();
+    let (mut p, mut t) = (0, 0);
+    // Where to go on if what follows the last star does not fit.
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p + 1, t));
+                p += 1;
+            }
+            Some(c) if *c == '?' || text.get(t) == Some(c) => {
+                p += 1;
+                t += 1;
+            }
+            _ => match &mut star {
+                None => return false,
+                Some((after, from)) => {
+                    *from += 1;
+                    (p, t) = (*after, *from);
+                }
+            },
+        }
+    }
+    pattern
+        .get(p..)
+        .unwrap_or_default()
+        .iter()
+        .all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stays_in_the_repository() {
+        for path in [
+            "src/main.rs",
+            "a b",
+            "..a",
+            "a..b/c..",
+            "./x",
+            ".github/x",
+            "größe",
+        ] {
+            assert_eq!(path_in_repository("path", path), Ok(()), "{path}");
+        }
+        for path in [
+            "",
+            " ",
+            "/etc/passwd",
+            "../x",
+            "../../x",
+            "a/../../x",
+            "a/..",
+            "..\\x",
+            "C:\\x",
+            "c:x",
+            "~/x",
+            "a/ .. /x",
+            ".git/config",
+            "x/.GIT/hooks/y",
+            "\\\\host\\x",
+            "a\0b",
+        ] {
+            assert!(path_in_repository("path", path).is_err(), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_compared_in_its_plain_form() {
+        for (path, plain) in [
+            ("/src/app/", "/src/app"),
+            ("/src//app/.", "/src/app"),
+            ("./src", "src"),
+            ("/a/../b", "/b"),
+            ("../a", "../a"),
+            ("/", "/"),
+            (".", ""),
+        ] {
+            assert_eq!(plain_path(path), plain, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, text) in [
+            ("*", ""),
+            ("*", "a/b"),
+            ("release/*", "release/1/2"),
+            ("*-prod", "eu-prod"),
+            ("v?", "v1"),
+            ("a*b*c", "axxbyyc"),
+            ("**", "x"),
+            ("main", "main"),
+        ] {
+            assert!(glob(pattern, text), "{pattern} {text}");
+        }
+        for (pattern, text) in [
+            ("release/*", "release"),
+            ("main", "mains"),
+            ("v?", "v"),
+            ("a*b*c", "acb"),
+            ("", "a"),
+        ] {
+            assert!(!glob(pattern, text), "{pattern} {text}");
+        }
+    }
+}

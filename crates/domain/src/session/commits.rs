@@ -1,0 +1,175 @@
+//! The files of a session's last commits, which one that amends them changes, too. Their names are content, so that a
+//! session's state does not have them: a second fold of its stream does ([`crate::SecondFold`]).
+
+use std::collections::BTreeSet;
+
+use super::{CommandBody, CommandKind, CommandReceived, CommandResult, Commit, Event};
+use crate::input::plain_path;
+use crate::pieces::{NewPiece, Pieces, Slot};
+use crate::world::not_found;
+use crate::{CommandId, DecideError, SecondFold, SessionId, World};
+
+/// The files of a commit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommittedFiles {
+    names: BTreeSet<String>,
+    /// How many there are whose names were removed.
+    nameless: u32,
+}
+
+impl CommittedFiles {
+    /// How many files there are, at most.
+    pub fn count(&self) -> u32 {
+        let named = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        named.saturating_add(self.nameless)
+    }
+
+    fn add(&mut self, other: &CommittedFiles) {
+        self.names.extend(other.names.iter().cloned());
+        self.nameless = self.nameless.saturating_add(other.nameless);
+    }
+}
+
+impl From<BTreeSet<String>> for CommittedFiles {
+    fn from(names: BTreeSet<String>) -> CommittedFiles {
+        CommittedFiles { names, nameless: 0 }
+    }
+}
+
+/// A commit that was given, and not rejected.
+#[derive(Debug, Clone, PartialEq)]
+struct One {
+    command: CommandId,
+    repo: String,
+    amends: bool,
+    files: CommittedFiles,
+}
+
+/// The commits of a session, as far as they did not fail: the oldest first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Commits {
+    given: Option<One>,
+    accepted: Vec<One>,
+}
+
+impl Commits {
+    /// Whether an event may say something of a commit.
+    pub fn is_about(event: &Event) -> bool {
+        match event {
+            Event::CommandReceived(event) => event.facts.kind == CommandKind::Commit,
+            Event::CommandAccepted(_) | Event::CommandCompleted(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Folds one event in. `text` gives a piece of its content; none, if it was removed.
+    pub fn apply(&mut self, event: &Event, text: &dyn Fn(Slot) -> Option<String>) {
+        match event {
+            Event::CommandReceived(event) => self.given = given(event, text),
+            Event::CommandAccepted(event) => {
+                let is_it = |given: &mut One| given.command == event.command;
+                let accepted = self.given.take_if(is_it);
+                if let Some(one) = &accepted
+                    && !one.amends
+                {
+                    self.forget_ended(&one.repo);
+                }
+                self.accepted.extend(accepted);
+            }
+            Event::CommandCompleted(event) if event.outcome == CommandResult::Failure => {
+                self.accepted.retain(|one| one.command != event.command);
+            }
+            _ => {}
+        }
+    }
+
+    /// Commits that no later one can amend go: all but the last ones, which may still fail.
+    fn forget_ended(&mut self, repo: &str) {
+        const KEPT: usize = 64;
+        let of_it = self.accepted.iter().filter(|one| one.repo == repo).count();
+        let mut excess = of_it.saturating_sub(KEPT);
+        self.accepted.retain(|one| {
+            let goes = excess > 0 && one.repo == repo;
+            excess -= usize::from(goes);
+            !goes
+        });
+    }
+
+    /// The files of the last commit in a repository, with those of the commits that it amends.
+    pub fn last(&self, repo: &str) -> CommittedFiles {
+        let repo = plain_path(repo);
+        let mut files = CommittedFiles::default();
+        for one in self.accepted.iter().filter(|one| one.repo == repo) {
+            if !one.amends {
+                files = CommittedFiles::default();
+            }
+            files.add(&one.files);
+        }
+        files
+    }
+
+    /// The same, with the content of an event that was only decided.
+    pub(crate) fn apply_decided(&mut self, event: &Event, pieces: &Pieces) {
+        let text = |slot: Slot| {
+            let piece: &NewPiece = pieces.list().get(usize::from(slot.0))?;
+            String::from_utf8(piece.bytes.clone()).ok()
+        };
+        self.apply(event, &text);
+    }
+}
+
+/// A commit as it was given; nothing, for another command.
+fn given(event: &CommandReceived, text: &dyn Fn(Slot) -> Option<String>) -> Option<One> {
+    if event.facts.kind != CommandKind::Commit {
+        return None;
+    }
+    let body = text(event.body).and_then(|json| serde_json::from_str(&json).ok());
+    let files = event.files.and_then(text);
+    let files: Option<Vec<String>> = files.and_then(|json| serde_json::from_str(&json).ok());
+    let commit: Option<Commit> = match body {
+        Some(CommandBody::Commit(commit)) => Some(commit),
+        _ => None,
+    };
+    let names = match (&commit, &files) {
+        (Some(commit), Some(files)) => commit.changed(files),
+        _ => None,
+    };
+    // Where they are not known, their number may be. That of a commit that amends has the others in it.
+    let nameless = || CommittedFiles {
+        names: BTreeSet::new(),
+        nameless: event.facts.files.unwrap_or(0),
+    };
+    Some(One {
+        command: event.command,
+        repo: plain_path(event.facts.repo.as_deref().unwrap_or_default()),
+        amends: commit.is_some_and(|commit| commit.amend),
+        files: names.map_or_else(nameless, CommittedFiles::from),
+    })
+}
+
+impl World {
+    /// The files that a commit changes if it amends the session's last one, by what its caller says; none, where that
+    /// says too little.
+    ///
+    /// # Errors
+    /// [`DecideError::Needs`] the session's commits, and [`crate::Refusal::NotFound`].
+    pub(crate) fn amended_files(
+        &mut self,
+        session: SessionId,
+        commit: &Commit,
+        files: &[String],
+    ) -> Result<Option<u32>, DecideError> {
+        let Some(own) = commit.changed(files) else {
+            return Ok(None);
+        };
+        let stream = session.stream();
+        match self.second_fold(stream)? {
+            SecondFold::Commits(commits) => {
+                let mut all = commits.last(&commit.repo.path);
+                all.add(&CommittedFiles::from(own));
+                Ok(Some(all.count()))
+            }
+            SecondFold::Window(_) | SecondFold::TaskText(_) => Err(not_found(stream)),
+        }
+    }
+}

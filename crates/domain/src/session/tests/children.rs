@@ -1,0 +1,232 @@
+//! A session that another one begins: never freer than that.
+
+use super::*;
+use crate::Ordered;
+
+const CHILD: SessionId = SessionId(Uuid::from_u128(2));
+
+fn child(policy: PolicyProfile) -> CreateSession {
+    let mut create = create(CHILD, policy);
+    create.config.parent_session_id = Some(SESSION.0);
+    create
+}
+
+fn in_child(number: u128, body: CommandBody) -> SubmitCommand {
+    SubmitCommand {
+        session: CHILD,
+        ..submit(number, body)
+    }
+}
+
+fn strict() -> PolicyProfile {
+    PolicyProfile {
+        name: "strict".into(),
+        command_whitelist: Some(words(&["Commit", "Push", "RunTests", "TransitionTicket"])),
+        command_blacklist: Some(words(&["TransitionTicket"])),
+        protected_branches: words(&["main", "release/*"]),
+        max_files_per_commit: Some(5),
+        require_tests_before_push: true,
+        require_approval_for_push: true,
+        allowed_work_item_transitions: Some(words(&["Open->Done"])),
+        limits: Some(RateLimits {
+            calls_per_minute: Some(10),
+            burst: Some(3),
+            per_command_caps: Some(Ordered(vec![("Push".into(), 2)])),
+        }),
+        ..anything()
+    }
+}
+
+#[test]
+fn a_child_is_as_strict_as_its_parent_or_stricter() {
+    let stage = Stage::under(strict());
+    for policy in [
+        strict(),
+        PolicyProfile {
+            name: "stricter".into(),
+            command_whitelist: Some(words(&["Commit"])),
+            command_blacklist: None,
+            protected_branches: words(&["*"]),
+            max_files_per_commit: Some(1),
+            allowed_work_item_transitions: Some(vec![]),
+            ..strict()
+        },
+    ] {
+        let decided = stage.given.decide(child(policy));
+        assert!(decided.is_ok(), "{decided:?}");
+    }
+    let freer: [(&str, PolicyProfile); 11] = [
+        ("policy.commandWhitelist", anything()),
+        (
+            "policy.commandWhitelist",
+            PolicyProfile {
+                command_blacklist: None,
+                ..strict()
+            },
+        ),
+        (
+            "policy.protectedBranches",
+            PolicyProfile {
+                protected_branches: words(&["main"]),
+                ..strict()
+            },
+        ),
+        (
+            "policy.protectedBranches",
+            PolicyProfile {
+                protected_branches: vec![],
+                ..strict()
+            },
+        ),
+        (
+            "policy.maxFilesPerCommit",
+            PolicyProfile {
+                max_files_per_commit: None,
+                ..strict()
+            },
+        ),
+        (
+            "policy.maxFilesPerCommit",
+            PolicyProfile {
+                max_files_per_commit: Some(6),
+                ..strict()
+            },
+        ),
+        (
+            "policy.requireTestsBeforePush",
+            PolicyProfile {
+                require_tests_before_push: false,
+                ..strict()
+            },
+        ),
+        (
+            "policy.filteredTestsCount",
+            PolicyProfile {
+                filtered_tests_count: true,
+                ..strict()
+            },
+        ),
+        (
+            "policy.requireApprovalForPush",
+            PolicyProfile {
+                require_approval_for_push: false,
+                ..strict()
+            },
+        ),
+        (
+            "policy.allowedWorkItemTransitions",
+            PolicyProfile {
+                allowed_work_item_transitions: None,
+                ..strict()
+            },
+        ),
+        (
+            "policy.limits",
+            PolicyProfile {
+                limits: None,
+                ..strict()
+            },
+        ),
+    ];
+    for (field, policy) in freer {
+        stage.check_invalid(child(policy), field, "never freer than its parent");
+    }
+    let more = |limits: RateLimits| PolicyProfile {
+        limits: Some(limits),
+        ..strict()
+    };
+    let limits = strict().limits.unwrap();
+    for limits in [
+        RateLimits {
+            calls_per_minute: Some(11),
+            ..limits.clone()
+        },
+        RateLimits {
+            burst: None,
+            ..limits.clone()
+        },
+        RateLimits {
+            per_command_caps: Some(Ordered(vec![("Push".into(), 3)])),
+            ..limits.clone()
+        },
+        RateLimits {
+            per_command_caps: Some(Ordered(vec![("Push".into(), 2), ("Commit".into(), 99)])),
+            ..limits
+        },
+    ] {
+        stage.check_invalid(child(more(limits)), "policy.limits", "more often");
+    }
+}
+
+#[test]
+fn a_child_begins_in_its_parents_repository_while_that_is_open() {
+    let stage = Stage::under(anything());
+    let mut elsewhere = child(anything());
+    elsewhere.config.repo = repo("/other");
+    stage.check_invalid(elsewhere, "config.repo.path", "another repository");
+    let closed: [Command; 3] = [abort().into(), complete().into(), pause().into()];
+    for closed in closed {
+        let stage = stage.clone().after(closed);
+        stage.check_invalid(
+            child(anything()),
+            "config.parentSessionId",
+            "begins no session now",
+        );
+    }
+}
+
+#[test]
+fn a_child_does_nothing_while_its_parent_is_paused_or_over() {
+    let stage = Stage::under(anything()).after(child(anything()));
+    let verdict = |stage: &Stage| {
+        said(&stage.given.decide(in_child(9, get_diff())).unwrap())
+            .pop()
+            .unwrap()
+    };
+    assert_eq!(verdict(&stage), "9 accepted");
+    let paused = stage.clone().after(pause());
+    assert_eq!(
+        verdict(&paused),
+        "9 rejected: Parent: Session is paused, Parent session closed"
+    );
+    assert_eq!(verdict(&paused.after(resume())), "9 accepted");
+    assert_eq!(
+        verdict(&stage.clone().after(abort())),
+        "9 rejected: Parent: Session is in terminal state: Error, Parent session closed"
+    );
+    // And so does a child of a child.
+    let third = SessionId(Uuid::from_u128(3));
+    let mut grandchild = child(anything());
+    grandchild.config.session_id = third;
+    grandchild.config.parent_session_id = Some(CHILD.0);
+    let stage = stage.after(grandchild).after(complete());
+    let command = SubmitCommand {
+        session: third,
+        ..submit(9, get_diff())
+    };
+    let said = said(&stage.given.decide(command).unwrap()).pop().unwrap();
+    assert!(said.contains("Parent session closed"), "{said}");
+}
+
+#[test]
+fn what_waits_in_a_child_is_not_accepted_under_a_closed_parent() {
+    let policy = PolicyProfile {
+        require_approval_for_push: true,
+        ..anything()
+    };
+    let mut stage = Stage::under(anything())
+        .after(child(policy))
+        .after(in_child(1, push("a")))
+        .after(abort());
+    let approve = ApproveSession {
+        session: CHILD,
+        ..approve()
+    };
+    assert_eq!(
+        stage.when(approve),
+        [
+            r#"approved ["Push"]"#,
+            "1 rejected: Parent: Session is in terminal state: Error, Parent session closed"
+        ]
+    );
+}
