@@ -45,6 +45,7 @@ mod log;
 mod observations;
 mod on_terminal;
 mod past;
+mod persons;
 mod postgres;
 mod private;
 mod proof;
