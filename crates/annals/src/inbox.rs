@@ -2,6 +2,8 @@
 
 mod forge;
 
+use std::collections::HashSet;
+
 use annals_domain::intent::{self, ApprovalStatus, status_in};
 use annals_domain::session::SessionStatus;
 use annals_domain::{AnyState, IntentId, Kind, TaskId, settings, task};
@@ -60,7 +62,8 @@ pub struct InboxDetails {
     pub why: String,
     /// The questions that have no answer, with their numbers.
     pub questions: Vec<(usize, Text)>,
-    /// Its own tasks that failed, with what reviewers said.
+    /// Its own tasks that failed, or were called off with what they waited for, with what reviewers
+    /// said.
     pub failed_tasks: Vec<ForgeTaskView>,
     /// Their ids, in the same order.
     pub failed_ids: Vec<TaskId>,
@@ -68,6 +71,11 @@ pub struct InboxDetails {
     pub failed_children: Vec<(IntentId, ApprovalStatus)>,
     /// What it depends on and was rejected or cancelled, where it waits for that.
     pub called_off: Vec<(IntentId, ApprovalStatus)>,
+    /// What it is a part of and has ended, where it was left over.
+    pub ended: Option<(IntentId, ApprovalStatus)>,
+    /// Its tasks that were not begun, each with a task that it waits for and that failed or was
+    /// cancelled, where the intent waits for that.
+    pub in_vain: Vec<(TaskId, TaskId, task::Status)>,
 }
 
 /// Sessions that wait for an approval.
@@ -142,6 +150,8 @@ impl Inbox<'_> {
         let mut details = InboxDetails::default();
         if entry.reasons.contains(&InboxReason::Dependency) {
             details.called_off = self.called_off(&view.dependencies).await?;
+            details.in_vain = self.in_vain(&view.tasks).await?;
+            details.ended = self.ended_whole(view.child_of).await?;
         }
         let why = match entry.reasons.first() {
             Some(InboxReason::Approval) => {
@@ -153,11 +163,10 @@ impl Inbox<'_> {
                 }
             }
             Some(InboxReason::Clarification) => "a question has no answer".to_owned(),
-            Some(InboxReason::Blocked) => {
-                "some of its parts failed, or all were turned down".to_owned()
-            }
+            // Which of its parts is said below.
+            Some(InboxReason::Blocked) => String::new(),
             Some(InboxReason::Error) => "all of its parts failed".to_owned(),
-            Some(InboxReason::Dependency) => self.why_never(&details.called_off).await?,
+            Some(InboxReason::Dependency) => self.why_never(&details).await?,
             None => String::new(),
         };
         details.why = why;
@@ -172,7 +181,8 @@ impl Inbox<'_> {
             let Some(seen) = self.forge_task_if_any(*task, At::Now).await? else {
                 continue;
             };
-            if seen.status == task::Status::Failed && seen.superseded_by.is_none() {
+            let has_failed = seen.status == task::Status::Failed || seen.called_off_with.is_some();
+            if has_failed && seen.superseded_by.is_none() {
                 details.failed_ids.push(*task);
                 details.failed_tasks.push(seen);
             }
@@ -183,7 +193,53 @@ impl Inbox<'_> {
                 details.failed_children.push((*child, status));
             }
         }
+        if entry.reasons.first() == Some(&InboxReason::Blocked) {
+            details.why = why_blocked(&details).to_owned();
+        }
         Ok(details)
+    }
+
+    /// The nearest of an intent and those that it is a part of that has ended.
+    async fn ended_whole(
+        self,
+        whole: Option<IntentId>,
+    ) -> Result<Option<(IntentId, ApprovalStatus)>, LoadError> {
+        let (mut next, mut seen) = (whole, HashSet::new());
+        while let Some(id) = next.filter(|id| seen.insert(*id)) {
+            let AnyState::Intent(state) = self.annals.state_at(id.stream(), At::Now).await?.state
+            else {
+                break;
+            };
+            if state.is_absent() {
+                break;
+            }
+            if !state.life.is_open() {
+                return Ok(Some((id, self.status(id).await?)));
+            }
+            next = state.child_of;
+        }
+        Ok(None)
+    }
+
+    /// Those of some tasks that were not begun and wait for what is never done, with that.
+    async fn in_vain(
+        self,
+        tasks: &[TaskId],
+    ) -> Result<Vec<(TaskId, TaskId, task::Status)>, LoadError> {
+        let mut found = Vec::new();
+        for task in tasks {
+            let state = self.annals.task_state(*task, At::Now).await?;
+            if state.status != task::Status::Draft || state.superseded_by.is_some() {
+                continue;
+            }
+            for needed in &state.dependencies {
+                let (newest, status) = self.annals.newest_task(*needed, At::Now).await?;
+                if matches!(status, task::Status::Failed | task::Status::Cancelled) {
+                    found.push((*task, newest, status));
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Those of some intents that were rejected or cancelled.
@@ -201,22 +257,33 @@ impl Inbox<'_> {
         Ok(over)
     }
 
-    /// Why an intent that depends on others never begins.
-    async fn why_never(
-        self,
-        called_off: &[(IntentId, ApprovalStatus)],
-    ) -> Result<String, LoadError> {
-        let mut over = Vec::with_capacity(called_off.len());
-        for (intent, status) in called_off {
+    /// Why an intent that depends on others never begins, or a task of it.
+    async fn why_never(self, details: &InboxDetails) -> Result<String, LoadError> {
+        let mut over = Vec::with_capacity(details.called_off.len());
+        for (intent, status) in &details.called_off {
             over.push(format!(
                 "{}, which is {status}",
                 self.annals.index().called(intent.0).await?
             ));
         }
-        let over = over.join(", and on ");
-        Ok(format!(
-            "it depends on {over}, and begins only when that is done"
-        ))
+        let mut why = Vec::new();
+        if !over.is_empty() {
+            let over = over.join(", and on ");
+            why.push(format!(
+                "it depends on {over}, and begins only when that is done"
+            ));
+        }
+        if let Some((whole, status)) = &details.ended {
+            let whole = self.annals.index().called(whole.0).await?;
+            why.push(format!("it is a part of {whole}, which is {status}"));
+        }
+        for (task, needed, status) in &details.in_vain {
+            let status = status.name();
+            why.push(format!(
+                "task {task} waits for task {needed}, which is {status}"
+            ));
+        }
+        Ok(why.join("; "))
     }
 
     /// The status of an intent on Forge's axis, computed from its tasks and
@@ -300,5 +367,43 @@ impl Inbox<'_> {
             AnyState::Settings(state) => Ok(*state),
             _ => Ok(settings::State::default()),
         }
+    }
+}
+
+impl InboxDetails {
+    /// The commands that settle what waits for something that is never done, by `annals apply`:
+    /// tasks fail, and what was left over and cannot be rejected is cancelled. `NAME` stands for
+    /// the person.
+    pub fn settling(&self, entry: &InboxEntry) -> Vec<String> {
+        let apply = |command: &str, field: &str, id: &dyn std::fmt::Display| {
+            let actor = r#"{"kind":"human","id":"NAME"}"#;
+            format!(
+                r#"echo '{{"command":"{command}","actor":{actor},"{field}":"{id}"}}' | annals apply"#
+            )
+        };
+        let tasks = self.in_vain.iter().map(|(task, _, _)| task);
+        let mut commands: Vec<String> =
+            tasks.map(|task| apply("fail_task", "task", task)).collect();
+        commands.dedup();
+        let is_left_over = self.ended.is_some();
+        if is_left_over && entry.row.approval == Some(ApprovalStatus::Executing) {
+            commands.push(apply("cancel_intent", "intent", &entry.id()));
+        }
+        commands
+    }
+}
+
+/// Why an intent is blocked, by what is found of its parts.
+fn why_blocked(details: &InboxDetails) -> &'static str {
+    let called_off = |task: &ForgeTaskView| task.called_off_with.is_some();
+    match (
+        details.failed_tasks.as_slice(),
+        details.failed_children.as_slice(),
+    ) {
+        ([], []) => "all of its parts were cancelled or rejected, so that nothing of it goes on",
+        (tasks @ [_, ..], []) if tasks.iter().all(called_off) => {
+            "a task of it waited for one that was cancelled, and was called off with it"
+        }
+        _ => "some of its parts failed, or were called off with what they waited for",
     }
 }

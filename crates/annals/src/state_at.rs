@@ -85,17 +85,26 @@ impl Annals {
     /// Whether all of these tasks are done, or those that took their place.
     pub(crate) async fn are_done(&self, tasks: &[TaskId], at: At) -> Result<bool, LoadError> {
         for task in tasks {
-            let (mut newest, mut seen) = (*task, HashSet::new());
-            let mut state = self.task_state(newest, at).await?;
-            while let Some(next) = state.superseded_by.filter(|next| seen.insert(*next)) {
-                newest = next;
-                state = self.task_state(newest, at).await?;
-            }
-            if state.status != task::Status::Done {
+            if self.newest_task(*task, at).await?.1 != task::Status::Done {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// The task that is in this one's place, and its status.
+    pub(crate) async fn newest_task(
+        &self,
+        task: TaskId,
+        at: At,
+    ) -> Result<(TaskId, task::Status), LoadError> {
+        let (mut newest, mut seen) = (task, HashSet::new());
+        let mut state = self.task_state(newest, at).await?;
+        while let Some(next) = state.superseded_by.filter(|next| seen.insert(*next)) {
+            newest = next;
+            state = self.task_state(newest, at).await?;
+        }
+        Ok((newest, state.status))
     }
 
     /// What a task says, as the events up to a version left it.

@@ -67,7 +67,8 @@ impl ActorRef {
         ActorRef::new(ActorKind::McpClient, id)
     }
 
-    /// Checks what git-internal demands: neither kind nor id is blank.
+    /// Checks what git-internal demands: neither kind nor id is blank. A kind that differs from a
+    /// listed one only in case, white space or hyphens is refused, too.
     ///
     /// # Errors
     /// [`Refusal::Invalid`].
@@ -83,6 +84,26 @@ impl ActorRef {
                 "actor.kind",
                 "it must not be blank and has at most 100 bytes",
             ));
+        }
+        self.check_kind()
+    }
+
+    /// A kind that reads like another one would be taken for it.
+    fn check_kind(&self) -> Result<(), Refusal> {
+        let kind = self.kind.as_str();
+        let plain = kind.trim();
+        let word = plain.to_lowercase().replace(['-', ' '], "_");
+        let listed = ActorKind::from_word(&word);
+        if self.kind.code() == 0 && listed.code() != 0 {
+            let reason = format!("unknown kind {kind:?}: write {:?}", listed.as_str());
+            return Err(Refusal::invalid("actor.kind", reason));
+        }
+        if plain != kind || kind.chars().any(char::is_control) {
+            let reason = format!(
+                "{kind:?} has white space at an end, or control characters: expected a word \
+                 such as {plain:?}"
+            );
+            return Err(Refusal::invalid("actor.kind", reason));
         }
         Ok(())
     }
@@ -142,6 +163,20 @@ mod tests {
         }
         for bad in ["", " \t", &format!("{id}i")] {
             assert_eq!(refused(&kind, bad), Some("actor.id"), "{bad:?}");
+        }
+        for alike in [
+            "human ",
+            "\thuman",
+            "Human",
+            "AGENT",
+            "mcp-client",
+            " bot",
+            "a\u{1}b",
+        ] {
+            assert_eq!(refused(alike, &id), Some("actor.kind"), "{alike:?}");
+        }
+        for own in ["bot", "ci runner"] {
+            assert_eq!(refused(own, &id), None, "{own:?}");
         }
     }
 }

@@ -168,7 +168,7 @@ aggregates! {
     Intent => intent by origin,
     Plan => plan,
     Task => task,
-    Run => run,
+    Run => run by origin,
     Snapshot => snapshot,
     Pipeline => pipeline,
     Alias => alias,

@@ -19,6 +19,19 @@ pub(crate) fn by_a_person(what: &str, actor: &ActorRef) -> Result<(), Refusal> {
     Err(Refusal::NotPermitted { reason })
 }
 
+/// Demands that a person does what needs one. `what` says it, as in "a question is answered".
+pub(crate) fn done_by_a_person(what: &str, actor: &ActorRef) -> Result<(), Refusal> {
+    if is_human(actor) {
+        return Ok(());
+    }
+    let reason = format!(
+        "{what} by a person (an actor of the kind human), not by {} {:?}; `annals inbox` lists \
+         what waits for one",
+        actor.kind, actor.id
+    );
+    Err(Refusal::NotPermitted { reason })
+}
+
 /// Demands that the approver of an intent did not request it, unless the log's settings allow that.
 /// Who requested one that an import brought is not known: an agent that imports its own file may have.
 pub(crate) fn of_an_intent(

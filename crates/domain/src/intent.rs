@@ -1,10 +1,12 @@
 //! Intents: the entry point of every workflow (docs/spec/git-internal.md, Intent), and what
 //! people and agents let through to it (docs/spec/forge.md).
 
+mod above;
 pub(crate) mod analysis;
 mod approval;
 mod classification;
 pub(crate) mod command;
+mod conditions;
 pub(crate) mod decide;
 mod event;
 mod evolve;
@@ -18,6 +20,7 @@ pub(crate) mod rerun;
 mod rings;
 mod shared;
 mod tasks;
+mod who;
 
 #[cfg(test)]
 mod tests;
@@ -32,6 +35,6 @@ pub use intake::run_begins;
 pub use intake_command::*;
 pub use intake_event::*;
 pub(crate) use names::{each_name, may_have_names};
+pub(crate) use parts::{Lost, end_dependents, end_without, newest};
 pub use parts::{approval_status, status_in};
-pub(crate) use parts::{fail_dependents, newest, without_running};
 pub(crate) use tasks::{added, if_any, intents_of_task};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::{ActorKind, ActorRef, Timestamp};
 
@@ -44,16 +45,19 @@ impl<'a> Origin<'a> {
 /// use annals_domain::{ActorRef, By};
 /// let alice = ActorRef::human("alice");
 /// assert!(By::from(&alice).is(&alice.clone().with_display_name("Alice".to_owned())));
+/// assert!(By::from(&alice).is(&ActorRef::human("Alice ")));
 /// assert!(!By::from(&alice).is(&ActorRef::agent("alice")));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct By(Arc<(String, String)>);
 
 impl By {
-    /// Whether it is this actor. Its display name and how it was authenticated do not count.
+    /// Whether it is this actor. Its display name and how it was authenticated do not count, nor
+    /// does how the id is written: in which case or width, with which white space, and with
+    /// which characters that nobody sees.
     pub fn is(&self, actor: &ActorRef) -> bool {
         let (kind, id) = &*self.0;
-        *kind == actor.kind.as_str() && *id == actor.id
+        *kind == actor.kind.as_str() && (*id == actor.id || plain(id) == plain(&actor.id))
     }
 }
 
@@ -63,7 +67,56 @@ impl From<&ActorRef> for By {
     }
 }
 
+/// An id as a reader sees it: ids that are alike to a reader are those of one actor.
+fn plain(id: &str) -> String {
+    let seen: String = id.nfkc().filter(|letter| !is_unseen(*letter)).collect();
+    let words: Vec<&str> = seen.split_whitespace().collect();
+    words.join(" ").to_lowercase()
+}
+
+/// Whether a character has neither a width nor a meaning in a name.
+fn is_unseen(letter: char) -> bool {
+    let is_mark = matches!(
+        letter,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e0fff}'
+    );
+    is_mark || (letter.is_control() && !letter.is_whitespace())
+}
+
 /// Whether an actor is a person.
 pub(crate) fn is_human(actor: &ActorRef) -> bool {
     actor.kind == ActorKind::Human
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_that_read_alike_are_those_of_one_actor() {
+        let ada = By::from(&ActorRef::human("Ada Lovelace"));
+        for same in [
+            "ada lovelace",
+            " ADA  LOVELACE ",
+            "Ada\u{a0}Lovelace",
+            "Ａｄａ Lovelace",
+            "Ada\u{200b} Love\u{ad}lace\u{feff}",
+            "Ada Lovelace\n",
+        ] {
+            assert!(ada.is(&ActorRef::human(same)), "{same:?}");
+        }
+        for other in ["ada", "AdaLovelace", "Ada Byron", "Ada-Lovelace"] {
+            assert!(!ada.is(&ActorRef::human(other)), "{other:?}");
+        }
+        assert!(!ada.is(&ActorRef::agent("Ada Lovelace")));
+    }
 }

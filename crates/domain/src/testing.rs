@@ -101,6 +101,13 @@ impl Given {
             Some(
                 Command::ApproveIntent(_)
                     | Command::JudgeIntent(_)
+                    | Command::AnswerClarification(_)
+                    | Command::RejectIntent(_)
+                    | Command::CancelIntent(_)
+                    | Command::CompleteIntent(_)
+                    | Command::InstructIntent(_)
+                    | Command::RerunIntent(_)
+                    | Command::RecordReview(_)
                     | Command::ApproveSession(_)
                     | Command::SetSetting(_)
             )

@@ -22,6 +22,7 @@ mod session_created_v2;
 mod snapshot_item_added_v1;
 mod snapshot_item_added_v2;
 mod step;
+mod task_cancelled_v1;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -69,6 +70,7 @@ fn steps() -> Vec<Box<dyn Upcaster>> {
         Box::new(sealed_v1::step("pipeline.sealed")),
         Box::new(snapshot_item_added_v1::STEP),
         Box::new(snapshot_item_added_v2::STEP),
+        Box::new(task_cancelled_v1::STEP),
     ]
 }
 

@@ -128,9 +128,18 @@ fn resolving(entry: &InboxEntry, details: &InboxDetails) -> Vec<String> {
             commands
         }
         // What it depends on stays as it is: it is proposed again without that, or not at all.
-        Some(InboxReason::Dependency) => vec![format!("annals reject {name} --reason TEXT")],
+        Some(InboxReason::Dependency) => never(entry, details, &name),
         None => Vec::new(),
     }
+}
+
+/// What resolves that an intent, or a task of it, waits for what is never done.
+fn never(entry: &InboxEntry, details: &InboxDetails, name: &str) -> Vec<String> {
+    let mut commands = details.settling(entry);
+    if entry.row.approval == Some(ApprovalStatus::Approved) {
+        commands.push(format!("annals reject {name} --reason TEXT"));
+    }
+    commands
 }
 
 fn as_json(entry: &InboxEntry, details: &InboxDetails) -> Value {
@@ -149,6 +158,10 @@ fn as_json(entry: &InboxEntry, details: &InboxDetails) -> Value {
             |(id, status): &(IntentId, ApprovalStatus)| json!({ "intent": id, "status": status });
         intents.map(object).collect()
     };
+    let in_vain = details.in_vain.iter().map(|(task, needed, status)| {
+        json!({ "task": task, "waits_for": needed, "status": status.name() })
+    });
+    let in_vain: Vec<Value> = in_vain.collect();
     json!({
         "id": entry.id(),
         "kind": "intent",
@@ -164,6 +177,7 @@ fn as_json(entry: &InboxEntry, details: &InboxDetails) -> Value {
         "failed_tasks": failed,
         "failed_children": intents(&details.failed_children),
         "called_off": intents(&details.called_off),
+        "in_vain": in_vain,
         "resolve": resolving(entry, details),
         "first_position": entry.row.first_position.0,
     })

@@ -121,6 +121,11 @@ pub(super) fn agent() -> Value {
     json!({ "kind": "agent", "id": "coder" })
 }
 
+/// Another agent, that reviews what the first one did.
+fn reviewer() -> Value {
+    json!({ "kind": "agent", "id": "reviewer" })
+}
+
 /// The id of the intent with an alias.
 fn id_of(place: &Place, alias: &str) -> String {
     let shown = place.run(&["show", alias, "--json"]).ok().json();
@@ -375,7 +380,7 @@ fn an_intent_goes_from_a_draft_to_what_failed_and_is_tried_anew() {
 
     for attempt_number in 1..=3 {
         attempt(&place, &first[0].1);
-        let review = json!({ "command": "record_review", "actor": agent(), "task": first[0].1,
+        let review = json!({ "command": "record_review", "actor": reviewer(), "task": first[0].1,
             "verdict": "rejected", "issues": [format!("no test, {attempt_number}")],
             "suggestions": ["split it"] });
         place.accept(&[review]);
@@ -405,7 +410,7 @@ fn an_intent_goes_from_a_draft_to_what_failed_and_is_tried_anew() {
     assert_ne!(again[0].1, first[0].1);
     attempt(&place, &again[0].1);
     assert_eq!(status(&place, "reset"), "executing");
-    let review = json!({ "command": "record_review", "actor": agent(), "task": again[0].1,
+    let review = json!({ "command": "record_review", "actor": reviewer(), "task": again[0].1,
         "verdict": "approved" });
     place.accept(&[review]);
     assert_eq!(ready(&place, "reset")[0].0, "form", "the mail is done");
@@ -705,7 +710,7 @@ fn a_tree_shows_all_that_an_intent_led_to_with_statuses_and_commits() {
     let task = ready(&place, child).remove(0).1;
     attempt(&place, &task);
     let commit = "5a".repeat(20);
-    let review = json!({ "command": "record_review", "actor": agent(), "task": task,
+    let review = json!({ "command": "record_review", "actor": reviewer(), "task": task,
         "verdict": "approved", "result_commit_sha": commit });
     place.accept(&[review]);
     let tree = place.run(&["tree", "whole"]).ok().stdout;

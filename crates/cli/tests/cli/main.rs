@@ -48,6 +48,7 @@ mod on_terminal;
 mod owners_that_go;
 mod past;
 mod places;
+mod persons;
 mod postgres;
 mod private;
 mod proof;

@@ -637,7 +637,7 @@ fn what_waits_for_a_person_is_settled_and_worked_on(place: &Stored) {
             json!({ "run": run, "format": "unified_diff" }),
         ),
         agent("start_validation", json!({ "run": run })),
-        agent(
+        human(
             "record_review",
             json!({ "task": first[0]["task"], "verdict": "approved" }),
         ),

@@ -136,9 +136,13 @@ fn said(fence: u64, text: &str, sieve: &mut Sieve<'_>) -> Read<ForgeDraft> {
     })
 }
 
-/// The text up to the first blank line, and from the next one that is not blank.
-/// Blank lines before the title do not count.
+/// A first line that is a heading, without its marks, and what stands behind it; or else the text
+/// up to the first blank line, and from the next one that is not blank. Blank lines before the title
+/// do not count.
 fn title_and_body(text: &str) -> (&str, &str) {
+    if let Some(parts) = heading(text) {
+        return parts;
+    }
     let mut offset = 0;
     let (mut title, mut title_end) = (None, None);
     for line in text.split_inclusive('\n') {
@@ -155,6 +159,32 @@ fn title_and_body(text: &str) -> (&str, &str) {
         offset += line.len();
     }
     (text.trim(), "")
+}
+
+/// The heading that a text begins with (`# X`, also with closing marks), and what stands behind it.
+fn heading(text: &str) -> Option<(&str, &str)> {
+    let text = without_blank_lines(text);
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let unmarked = first.trim_start().trim_start_matches('#');
+    let marks = first.trim_start().len() - unmarked.len();
+    if !(1..=6).contains(&marks) || !unmarked.starts_with([' ', '\t']) {
+        return None;
+    }
+    let title = unmarked.trim();
+    let closed = title.trim_end_matches('#');
+    let title = match closed.is_empty() || closed.ends_with([' ', '\t']) {
+        true => closed.trim_end(),
+        false => title,
+    };
+    (!title.is_empty()).then(|| (title, without_blank_lines(rest)))
+}
+
+/// A text from its first line that is not blank.
+fn without_blank_lines(text: &str) -> &str {
+    let blank = text
+        .split_inclusive('\n')
+        .take_while(|line| line.trim().is_empty());
+    text.get(blank.map(str::len).sum()..).unwrap_or_default()
 }
 
 #[cfg(test)]

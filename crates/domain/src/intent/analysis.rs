@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::above;
 use super::decide::emit;
 use super::intake::{asked, decomposed, open_intent, propose, require_ready, started};
 use super::parts::in_order;
@@ -155,7 +156,7 @@ pub(crate) fn record(world: &mut World, command: &RecordAnalysis, meta: &Meta) -
             require_ready(world, id, &state, asks)?;
             events.push(started(id));
         }
-        Stage::Executing => {}
+        Stage::Executing => above::require_ready(world, id, &state, asks)?,
         Stage::Proposed | Stage::Rejected => {
             return Err(Refusal::Transition {
                 kind: Kind::Intent,

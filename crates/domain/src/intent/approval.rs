@@ -47,8 +47,7 @@ coded_enum! {
 }
 
 impl ApprovalStatus {
-    /// How it counts to the intent that it is a part of; not at all, if it is not
-    /// wanted any more.
+    /// How it counts to the intent that it is a part of.
     pub fn standing(self) -> Option<Standing> {
         match self {
             ApprovalStatus::Proposed | ApprovalStatus::Approved | ApprovalStatus::Executing => {
@@ -57,7 +56,7 @@ impl ApprovalStatus {
             ApprovalStatus::Done => Some(Standing::Done),
             ApprovalStatus::Error => Some(Standing::Failed),
             ApprovalStatus::Blocked => Some(Standing::Blocked),
-            ApprovalStatus::Rejected | ApprovalStatus::Cancelled => None,
+            ApprovalStatus::Rejected | ApprovalStatus::Cancelled => Some(Standing::CalledOff),
         }
     }
 }
@@ -71,13 +70,14 @@ pub enum Standing {
     Done,
     /// It failed, all of it.
     Failed,
-    /// It failed in part.
+    /// It failed in part, or was called off with what it waited for.
     Blocked,
+    /// It is not wanted any more, and counts only where nothing else does.
+    CalledOff,
 }
 
 impl task::State {
-    /// How the task counts to its intent; not at all, if another one took its
-    /// place or it was called off.
+    /// How the task counts to its intent; not at all, if another one took its place.
     pub fn standing(&self) -> Option<Standing> {
         if self.superseded_by.is_some() {
             return None;
@@ -86,7 +86,9 @@ impl task::State {
             task::Status::Draft | task::Status::Running => Some(Standing::Open),
             task::Status::Done => Some(Standing::Done),
             task::Status::Failed => Some(Standing::Failed),
-            task::Status::Cancelled | task::Status::Absent => None,
+            task::Status::Cancelled if self.is_stranded => Some(Standing::Blocked),
+            task::Status::Cancelled => Some(Standing::CalledOff),
+            task::Status::Absent => None,
         }
     }
 }
@@ -108,8 +110,10 @@ pub struct PartsTally {
     pub done: u32,
     /// Parts that failed.
     pub failed: u32,
-    /// Parts that failed in part.
+    /// Parts that failed in part, or were called off with what they waited for.
     pub blocked: u32,
+    /// Parts that are not wanted any more.
+    pub called_off: u32,
     /// Whether it was ever split into intents of their own.
     pub is_decomposed: bool,
 }
@@ -121,6 +125,7 @@ impl PartsTally {
             Standing::Done => &mut self.done,
             Standing::Failed => &mut self.failed,
             Standing::Blocked => &mut self.blocked,
+            Standing::CalledOff => &mut self.called_off,
         }
     }
 
@@ -142,11 +147,12 @@ impl PartsTally {
 
     /// The status of an executing intent with these parts (docs/spec/forge.md): while
     /// there are none, or any is open, it is executing; else done, if all of them
-    /// are; error, if all failed; and blocked otherwise. One whose children were
-    /// all turned down is blocked: it does not go on without a person's decision.
+    /// are; error, if all failed; and blocked otherwise. One whose tasks and children were
+    /// all called off is blocked: it does not go on without a person's decision.
     pub fn status(&self) -> ApprovalStatus {
         let settled = [self.done, self.failed, self.blocked];
-        if self.open > 0 || (settled == [0; 3] && !self.is_decomposed) {
+        let had_parts = self.is_decomposed || self.called_off > 0;
+        if self.open > 0 || (settled == [0; 3] && !had_parts) {
             return ApprovalStatus::Executing;
         }
         match settled.map(|count| count > 0) {

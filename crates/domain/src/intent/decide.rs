@@ -1,8 +1,11 @@
 //! What is accepted of an intent, and what happens then.
 
+use super::above::parts_end;
 use super::open_work::open_work;
+use super::parts::status_in;
 use super::shared::refuse;
 pub(crate) use super::shared::{emit, require_active};
+use super::who::{completed_by, turned_down_by};
 use super::{
     ActivateIntent, Activated, AnalyzeIntent, Analyzed, CancelIntent, Cancelled, CommitRecorded,
     CompleteIntent, Completed, CreateIntent, Life, PlanSelected, RecordCommit, SelectPlan,
@@ -75,7 +78,7 @@ pub(crate) fn select_plan(world: &mut World, command: &SelectPlan, _: &Meta) -> 
 
 pub(crate) fn record_commit(world: &mut World, command: &RecordCommit, _: &Meta) -> Decided {
     let state = require_active(world, command.intent, "record_commit")?;
-    super::intake::require_let_go(command.intent, &state, "record_commit")?;
+    super::intake::require_let_go(world, command.intent, &state, "record_commit")?;
     Ok(vec![emit(
         command.intent,
         CommitRecorded {
@@ -85,10 +88,10 @@ pub(crate) fn record_commit(world: &mut World, command: &RecordCommit, _: &Meta)
     )])
 }
 
-pub(crate) fn complete(world: &mut World, command: &CompleteIntent, _: &Meta) -> Decided {
+pub(crate) fn complete(world: &mut World, command: &CompleteIntent, meta: &Meta) -> Decided {
     let state = require_active(world, command.intent, "complete_intent")?;
     // Otherwise an intent that was not approved would become done.
-    super::intake::require_let_go(command.intent, &state, "complete_intent")?;
+    super::intake::require_let_go(world, command.intent, &state, "complete_intent")?;
     let open = open_work(world, command.intent, &state)?;
     if let Some(allowed) = open.in_the_way(command.abandon_open) {
         return Err(Refusal::Transition {
@@ -100,6 +103,8 @@ pub(crate) fn complete(world: &mut World, command: &CompleteIntent, _: &Meta) ->
         }
         .into());
     }
+    let status = status_in(world, command.intent)?;
+    completed_by(&state, status, &meta.actor)?;
     let mut events = open.abandoned(command.intent, command.reason.as_deref());
     let mut pieces = Pieces::new();
     let event = Completed {
@@ -109,16 +114,25 @@ pub(crate) fn complete(world: &mut World, command: &CompleteIntent, _: &Meta) ->
     Ok(events)
 }
 
-pub(crate) fn cancel(world: &mut World, command: &CancelIntent, _: &Meta) -> Decided {
-    match world.intent(command.intent)?.life {
+pub(crate) fn cancel(world: &mut World, command: &CancelIntent, meta: &Meta) -> Decided {
+    let id = command.intent;
+    let state = world.intent(id)?;
+    match state.life {
         Life::Draft { .. } | Life::Active => {}
-        state => {
-            return Err(refuse(command.intent, state, "cancel_intent", "draft or active").into());
+        life => {
+            return Err(refuse(id, life, "cancel_intent", "draft or active").into());
         }
+    }
+    // Of what was never put before a person no person is asked.
+    if state.is_taken_in {
+        let status = status_in(world, id)?;
+        turned_down_by(id, &state, status, "cancelled", &meta.actor)?;
     }
     let mut pieces = Pieces::new();
     let event = Cancelled {
         reason: pieces.optional_text(command.reason.as_deref()),
     };
-    Ok(vec![emit(command.intent, event, pieces)])
+    let mut events = vec![emit(id, event, pieces)];
+    events.extend(parts_end(world, id, &state, "cancelled", &meta.actor)?);
+    Ok(events)
 }

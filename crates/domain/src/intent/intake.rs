@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use super::above;
+use super::conditions::{require_conditions, turned_down, waits_for_approval};
 use super::decide::emit;
 use super::parts::status_in;
 use super::rings::refuse_rings;
+use super::shared::refuse_as as refuse;
+use super::who;
 use super::{
     Activated, AnswerClarification, ApprovalStatus, ApproveIntent, Approved, Approver,
     ClarificationAnswered, ClarificationRequested, Classification, Classified, Decomposed,
@@ -15,7 +19,7 @@ use super::{
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{DecideError, IntentId, Kind, Meta, Refusal, StreamKind, approval, observation};
+use crate::{DecideError, IntentId, Meta, Refusal, StreamKind, approval, observation};
 
 /// The most questions that can be asked at once.
 const MOST_QUESTIONS: usize = 100;
@@ -53,9 +57,12 @@ pub(crate) fn submit(world: &mut World, command: &SubmitIntent, meta: &Meta) -> 
     )?;
     if let Some(parent) = command.child_of {
         let state = world.intent(parent)?;
-        require_open(parent, &state, "submit_intent with it as child_of")?;
+        let asked = "submit_intent with it as child_of";
+        require_open(parent, &state, asked)?;
+        above::require_open(world, parent, &state, asked)?;
         refuse_rings(world, parent, "depends_on", &command.depends_on)?;
-        if state.stage == Stage::Approved {
+        // A part does not begin what is not ready to be begun.
+        if state.stage == Stage::Approved && is_ready(world, parent, &state)? {
             events.push(started(parent));
         }
         events.push(decomposed(parent, vec![id]));
@@ -217,22 +224,6 @@ fn activated(id: IntentId, life: Life) -> Option<Emitted> {
     is_draft.then(|| emit(id, Activated { reason: None }, Pieces::new()))
 }
 
-fn refuse(
-    id: IntentId,
-    state: impl Into<String>,
-    asked: &'static str,
-    allowed: &'static str,
-) -> DecideError {
-    let refusal = Refusal::Transition {
-        kind: Kind::Intent,
-        id: id.0,
-        state: state.into(),
-        asked,
-        allowed,
-    };
-    refusal.into()
-}
-
 /// Demands that an intent is neither finished nor given up.
 fn require_open(id: IntentId, state: &State, asked: &'static str) -> Result<(), DecideError> {
     if state.stage == Stage::Rejected {
@@ -250,7 +241,8 @@ pub(crate) fn require_open_work(
     id: IntentId,
     asked: &'static str,
 ) -> Result<(), DecideError> {
-    open_intent(world, id, asked).map(|_| ())
+    let state = open_intent(world, id, asked)?;
+    above::require_open(world, id, &state, asked)
 }
 
 /// The same of an intent that may not exist.
@@ -259,9 +251,9 @@ pub(crate) fn require_open_if_any(
     id: IntentId,
     asked: &'static str,
 ) -> Result<(), DecideError> {
-    match world.intent_if_any(id)? {
-        Some(state) => require_open(id, &state, asked),
-        None => Ok(()),
+    match world.intent_if_any(id)?.is_some() {
+        true => require_open_work(world, id, asked),
+        false => Ok(()),
     }
 }
 
@@ -284,9 +276,10 @@ fn check_lower(
     risk: Option<Risk>,
     meta: &Meta,
 ) -> Result<(), DecideError> {
-    // That a risk is not known says no more than that it may be one.
+    // That a risk is not known says no more than that it may be one. What was approved with a risk
+    // is not changed by others because that is judged lower afterwards.
     let is_lower = |risk| risk < state.risk.unwrap_or(Risk::Med);
-    if state.stage != Stage::Proposed || !risk.is_some_and(is_lower) {
+    if !risk.is_some_and(is_lower) {
         return Ok(());
     }
     let before = state.risk.map_or("unknown", Risk::as_str);
@@ -349,9 +342,9 @@ pub(crate) fn approve(world: &mut World, command: &ApproveIntent, meta: &Meta) -
     Ok(approved(id, state.life, Approver::Actor, reason))
 }
 
-pub(crate) fn reject(world: &mut World, command: &RejectIntent, _: &Meta) -> Decided {
+pub(crate) fn reject(world: &mut World, command: &RejectIntent, meta: &Meta) -> Decided {
     let id = command.intent;
-    open_intent(world, id, "reject_intent")?;
+    let state = open_intent(world, id, "reject_intent")?;
     let status = status_in(world, id)?;
     match status {
         ApprovalStatus::Proposed
@@ -366,16 +359,28 @@ pub(crate) fn reject(world: &mut World, command: &RejectIntent, _: &Meta) -> Dec
             return Err(refuse(id, status.as_str(), "reject_intent", allowed));
         }
     }
+    who::turned_down_by(id, &state, status, "rejected", &meta.actor)?;
     let mut pieces = Pieces::new();
     let rejected = Rejected {
         reason: pieces.optional_text(command.reason.as_deref()),
     };
-    Ok(vec![emit(id, rejected, pieces)])
+    let mut events = vec![emit(id, rejected, pieces)];
+    events.extend(above::parts_end(
+        world,
+        id,
+        &state,
+        "rejected",
+        &meta.actor,
+    )?);
+    Ok(events)
 }
 
-pub(crate) fn instruct(world: &mut World, command: &InstructIntent, _: &Meta) -> Decided {
-    open_intent(world, command.intent, "instruct_intent")?;
-    Ok(vec![instructed(command.intent, &command.instruction)?])
+pub(crate) fn instruct(world: &mut World, command: &InstructIntent, meta: &Meta) -> Decided {
+    let id = command.intent;
+    let state = open_intent(world, id, "instruct_intent")?;
+    let status = status_in(world, id)?;
+    who::instructed_by(world, &state, status, &meta.actor)?;
+    Ok(vec![instructed(id, &command.instruction)?])
 }
 
 /// That more was said.
@@ -402,40 +407,45 @@ pub(crate) fn started(id: IntentId) -> Emitted {
     emit(id, ExecutionStarted {}, Pieces::new())
 }
 
-/// Demands that nothing is left to be answered, and that what the intent depends
-/// on is done.
+/// Demands that work on an intent may begin: its own conditions are met, and what it is a part of
+/// lets it.
 pub(super) fn require_ready(
     world: &mut World,
     id: IntentId,
     state: &State,
     asked: &'static str,
 ) -> Result<(), DecideError> {
-    if state.needs_clarification() {
-        let allowed = "approved, and its questions have answers (answer_clarification)";
-        return Err(refuse(id, "waiting for an answer", asked, allowed));
-    }
-    for other in &state.depends_on {
-        let status = status_in(world, *other)?;
-        if status != ApprovalStatus::Done {
-            let waits = format!("waiting for intent {other}, which is {status}");
-            let allowed = "approved, and what it depends on is done";
-            return Err(refuse(id, waits, asked, allowed));
-        }
-    }
-    Ok(())
+    above::require_ready(world, id, state, asked)?;
+    require_conditions(world, id, state, asked)
 }
 
-/// Demands that an intent does not wait for an approval.
+/// Whether work on an intent may begin.
+fn is_ready(world: &mut World, id: IntentId, state: &State) -> Result<bool, DecideError> {
+    match require_ready(world, id, state, "work on it") {
+        Ok(()) => Ok(true),
+        Err(DecideError::Refused(_)) => Ok(false),
+        Err(needs) => Err(needs),
+    }
+}
+
+/// Demands that an intent was not turned down and does not wait for an approval, and that the same
+/// is so of those that it is a part of.
 pub(super) fn require_let_go(
+    world: &mut World,
     id: IntentId,
     state: &State,
     asked: &'static str,
 ) -> Result<(), DecideError> {
-    if state.is_taken_in && state.stage == Stage::Proposed {
+    if let Some(how) = turned_down(state) {
+        let allowed = "approved or executing; a run of it may only fail (fail_run) or be \
+                       abandoned (decide abandon)";
+        return Err(refuse(id, how, asked, allowed));
+    }
+    if waits_for_approval(state) {
         let allowed = "approved or executing (approve_intent)";
         return Err(refuse(id, "proposed", asked, allowed));
     }
-    Ok(())
+    above::require_let_go(world, id, state, asked)
 }
 
 /// The same of an intent that may not exist.
@@ -445,8 +455,21 @@ pub(crate) fn require_let_go_if_any(
     asked: &'static str,
 ) -> Result<(), DecideError> {
     match world.intent_if_any(id)? {
-        Some(state) => require_let_go(id, &state, asked),
+        Some(state) => require_let_go(world, id, &state, asked),
         None => Ok(()),
+    }
+}
+
+/// Demands the same, and of an approved intent that no work on began that its conditions are met.
+pub(crate) fn require_begun_or_ready(
+    world: &mut World,
+    id: IntentId,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    require_let_go_if_any(world, id, asked)?;
+    match world.intent_if_any(id)? {
+        Some(state) if state.stage == Stage::Approved => require_ready(world, id, &state, asked),
+        _ => Ok(()),
     }
 }
 
@@ -469,10 +492,13 @@ pub fn run_begins(world: &mut World, id: IntentId) -> Result<Vec<Emitted>, Decid
             Ok(activated.into_iter().chain([started(id)]).collect())
         }
         Stage::Proposed if state.is_taken_in => {
-            require_let_go(id, &state, asked)?;
+            require_let_go(world, id, &state, asked)?;
             Ok(Vec::new())
         }
-        Stage::Proposed | Stage::Rejected | Stage::Executing => Ok(Vec::new()),
+        Stage::Proposed | Stage::Rejected | Stage::Executing => {
+            above::require_ready(world, id, &state, asked)?;
+            Ok(Vec::new())
+        }
     }
 }
 
@@ -506,7 +532,7 @@ pub(super) fn asked(id: IntentId, questions: &[String]) -> Result<Emitted, Refus
     Ok(emit(id, ClarificationRequested { questions }, pieces))
 }
 
-pub(crate) fn answer(world: &mut World, command: &AnswerClarification, _: &Meta) -> Decided {
+pub(crate) fn answer(world: &mut World, command: &AnswerClarification, meta: &Meta) -> Decided {
     let id = command.intent;
     not_blank("answer", &command.answer)?;
     let state = open_intent(world, id, "answer_clarification")?;
@@ -527,6 +553,7 @@ pub(crate) fn answer(world: &mut World, command: &AnswerClarification, _: &Meta)
         let reason = format!("question {question} has its answer; the next without one is {first}");
         return Err(Refusal::invalid("question", reason).into());
     }
+    approval::done_by_a_person("a question is answered", &meta.actor)?;
     let mut pieces = Pieces::new();
     let answered = ClarificationAnswered {
         question,

@@ -15,6 +15,33 @@ use crate::{DecideError, IntentId, Naming, TaskId};
 
 /// Why a task fails without running (docs/spec/forge.md, dependencies).
 pub(crate) const DEPENDENCY_FAILED: &str = "dependency failed";
+/// Why a task is called off with one that it waited for.
+pub(crate) const DEPENDENCY_CANCELLED: &str = "dependency cancelled";
+
+/// A task that is never done, which others may wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// It failed.
+    Failed(TaskId),
+    /// It was called off.
+    Cancelled(TaskId),
+}
+
+impl Lost {
+    fn task(self) -> TaskId {
+        match self {
+            Lost::Failed(task) | Lost::Cancelled(task) => task,
+        }
+    }
+
+    /// The same of another task.
+    pub(crate) fn of(self, task: TaskId) -> Lost {
+        match self {
+            Lost::Failed(_) => Lost::Failed(task),
+            Lost::Cancelled(_) => Lost::Cancelled(task),
+        }
+    }
+}
 
 /// The status that Forge shows of an intent: its own place, and while it
 /// is worked on that of its parts.
@@ -98,15 +125,12 @@ pub(crate) fn newest(world: &mut World, id: TaskId) -> Result<TaskId, DecideErro
     Ok(newest)
 }
 
-/// What waits for a failed task of the same intent fails with it, without running,
-/// and so on.
-pub(crate) fn fail_dependents(
-    world: &mut World,
-    failed: TaskId,
-) -> Result<Vec<Emitted>, DecideError> {
+/// What waits for a task of the same intent that failed or was called off ends as that one did,
+/// without running, and so on.
+pub(crate) fn end_dependents(world: &mut World, how: Lost) -> Result<Vec<Emitted>, DecideError> {
     let mut drafts: HashMap<IntentId, Waiting> = HashMap::new();
     let mut ahead: HashSet<IntentId> = HashSet::new();
-    let (mut gone, mut lost, mut events) = (HashSet::new(), vec![failed], Vec::new());
+    let (mut gone, mut lost, mut events) = (HashSet::new(), vec![how.task()], Vec::new());
     while let Some(cause) = lost.pop() {
         let intents = intents_of_task(world, cause)?;
         let mut waiting = Vec::new();
@@ -125,7 +149,7 @@ pub(crate) fn fail_dependents(
         waiting.extend(waiting_unknown(world, cause, &intents)?);
         for task in waiting {
             if gone.insert(task) {
-                events.push(without_running(task));
+                events.push(end_without(how.of(cause), task));
                 lost.push(task);
             }
         }
@@ -259,14 +283,25 @@ pub(super) fn in_order<T, K: Copy + Eq + Hash>(
     ordered.into_iter().map(|(_, thing)| thing).collect()
 }
 
-/// A task fails because of what it depends on.
-pub(crate) fn without_running(task: TaskId) -> Emitted {
+/// A task fails or is called off because of one that it depends on.
+pub(crate) fn end_without(lost: Lost, task: TaskId) -> Emitted {
     let mut pieces = Pieces::new();
-    let failed = task::Failed {
-        run: None,
-        reason: Some(pieces.text(DEPENDENCY_FAILED)),
-    };
-    task::decide::emit(task, failed, pieces)
+    match lost {
+        Lost::Failed(_) => {
+            let failed = task::Failed {
+                run: None,
+                reason: Some(pieces.text(DEPENDENCY_FAILED)),
+            };
+            task::decide::emit(task, failed, pieces)
+        }
+        Lost::Cancelled(dependency) => {
+            let cancelled = task::Cancelled {
+                reason: Some(pieces.text(DEPENDENCY_CANCELLED)),
+                dependency: Some(dependency),
+            };
+            task::decide::emit(task, cancelled, pieces)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
+use super::above;
 use super::decide::emit;
 use super::intake::{instructed, open_intent};
-use super::parts::{in_order, status_in};
+use super::parts::{in_order, newest, status_in};
 use super::tasks::tasks_of;
 use super::{ApprovalStatus, RerunIntent, RerunRequested, Standing, State};
 use crate::pieces::Pieces;
 use crate::task::{self, CreateTask};
 use crate::world::{Decided, World};
-use crate::{DecideError, IntentId, Kind, Meta, Refusal, TaskId};
+use crate::{DecideError, IntentId, Kind, Meta, Refusal, TaskId, approval};
 
 pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> Decided {
     let id = command.intent;
     let state = open_intent(world, id, "rerun_intent")?;
+    above::require_open(world, id, &state, "rerun_intent")?;
     let status = status_in(world, id)?;
     if !matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error) {
         return Err(Refusal::Transition {
@@ -28,6 +30,7 @@ pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> De
         }
         .into());
     }
+    approval::done_by_a_person("what failed is tried again", &meta.actor)?;
     let failed = failed_tasks(world, id, &state)?;
     let of = |old: TaskId| TaskId(Uuid::new_v5(&meta.new_id, old.0.as_bytes()));
     let successors: BTreeMap<TaskId, TaskId> = failed.iter().map(|old| (*old, of(*old))).collect();
@@ -48,7 +51,6 @@ pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> De
         let (old, new) = (world.task(*failed)?, of(*failed));
         let text = world.task_text(*failed)?;
         world.absent(new.stream())?;
-        let newer = |task: &TaskId| successors.get(task).copied().unwrap_or(*task);
         let create = CreateTask {
             id: Some(new),
             title: text.title,
@@ -59,7 +61,7 @@ pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> De
             requester: None,
             parent: old.parent,
             intent: Some(id),
-            dependencies: old.dependencies.iter().map(newer).collect(),
+            dependencies: dependencies_again(world, &old, &successors)?,
             plan: text.plan,
         };
         events.extend(task::decide::created(&create, new, Some(*failed)));
@@ -69,8 +71,31 @@ pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> De
     Ok(events)
 }
 
-/// The tasks of an intent that failed and that no other one superseded: those that
-/// were added to it, in the order in which they were added, and all else that is work
+/// What a new task waits for: the tasks that take the places of those which failed, and the others
+/// that the old one waited for but those that were called off, which are never done.
+fn dependencies_again(
+    world: &mut World,
+    old: &task::State,
+    successors: &BTreeMap<TaskId, TaskId>,
+) -> Result<Vec<TaskId>, DecideError> {
+    let mut dependencies = Vec::new();
+    for dependency in &old.dependencies {
+        if let Some(successor) = successors.get(dependency) {
+            dependencies.push(*successor);
+            continue;
+        }
+        let newest = newest(world, *dependency)?;
+        let state = world.task_if_any(newest)?;
+        let is_over = state.is_some_and(|it| it.status == task::Status::Cancelled);
+        if !is_over || successors.contains_key(&newest) {
+            dependencies.push(*dependency);
+        }
+    }
+    Ok(dependencies)
+}
+
+/// The tasks of an intent that failed, or were called off with what they waited for, and that no
+/// other one superseded: those that were added to it, in the order in which they were added, and all else that is work
 /// on it. The new tasks would wait for these for ever.
 fn failed_tasks(
     world: &mut World,
@@ -80,12 +105,14 @@ fn failed_tasks(
     let mut failed = Vec::new();
     for task in tasks_of(world, id, intent)?.0 {
         let state = world.task_if_any(task)?;
-        if state.and_then(|it| it.standing()) == Some(Standing::Failed) {
+        let standing = state.and_then(|it| it.standing());
+        if matches!(standing, Some(Standing::Failed | Standing::Blocked)) {
             failed.push(task);
         }
     }
     if failed.is_empty() {
-        let reason = "no task of its own failed; look at its children, or reject it";
+        let reason = "no task of its own failed; look at its children, add a task \
+                      (create_task), or reject it";
         return Err(Refusal::invalid("intent", reason).into());
     }
     Ok(failed)

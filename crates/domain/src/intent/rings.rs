@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 
 use super::Stage;
+use super::above::above;
 use crate::world::World;
 use crate::{DecideError, IntentId, Refusal};
 
@@ -88,12 +89,19 @@ fn way_back(reached: &[(IntentId, Option<usize>)], last: usize) -> Vec<IntentId>
     way
 }
 
-/// The intents that one waits for. What is over waits for nothing.
+/// The intents that one waits for: those that it depends on, its parts, and what those depend on
+/// that it is a part of and that were not begun. What is over waits for nothing.
 fn waited_for(world: &mut World, id: IntentId) -> Result<Vec<IntentId>, DecideError> {
     let state = world.intent_if_any(id)?;
-    let open = state.filter(|it| it.life.is_open() && it.stage != Stage::Rejected);
-    Ok(open.map_or_else(Vec::new, |it| {
-        let all = it.depends_on.iter().chain(&it.children);
-        all.copied().collect()
-    }))
+    let Some(state) = state.filter(|it| it.life.is_open() && it.stage != Stage::Rejected) else {
+        return Ok(Vec::new());
+    };
+    let mut all = state.depends_on.clone();
+    all.extend(&state.children);
+    for (_, whole) in above(world, &state)? {
+        if matches!(whole.stage, Stage::Proposed | Stage::Approved) {
+            all.extend(&whole.depends_on);
+        }
+    }
+    Ok(all)
 }

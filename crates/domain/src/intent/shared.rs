@@ -30,6 +30,23 @@ pub(super) fn refuse(
     }
 }
 
+/// The same of a state in words.
+pub(super) fn refuse_as(
+    id: IntentId,
+    state: impl Into<String>,
+    asked: &'static str,
+    allowed: &'static str,
+) -> DecideError {
+    let refusal = Refusal::Transition {
+        kind: Kind::Intent,
+        id: id.0,
+        state: state.into(),
+        asked,
+        allowed,
+    };
+    refusal.into()
+}
+
 /// Demands that an intent is Active.
 pub(crate) fn require_active(
     world: &mut World,

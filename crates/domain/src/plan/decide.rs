@@ -338,7 +338,7 @@ pub(crate) fn set_step_status(world: &mut World, command: &SetStepStatus, _: &Me
     if command.status == StepStatus::Progressing {
         let asked = "set_step_status progressing in a plan of it";
         for intent in require_open_intents(world, command.plan, asked)? {
-            intent::intake::require_let_go_if_any(world, intent, asked)?;
+            intent::intake::require_begun_or_ready(world, intent, asked)?;
         }
     }
     if !current.may_become(command.status) {

@@ -5,9 +5,12 @@
 use std::sync::Arc;
 
 pub(crate) use super::shared::{emit, refuse};
-use super::shared::{fresh_id, intents_of, owning_run, require_let_go, require_patch_set};
+use super::shared::{
+    fresh_id, intents_of, owning_run, require_let_go, require_let_go_unless_reverting,
+    require_patch_set,
+};
 use super::verdict::ended_after_intent;
-pub(crate) use super::verdict::{decide, record_result_commit};
+pub(crate) use super::verdict::{decide, record_result_commit, retries};
 use super::{
     ApplyPatchSet, ApplyStatus, AttachSnapshot, CreateRun, Created, EvidenceRecorded, FailRun,
     Failed, IoFootprint, MetricsRecorded, OverrideRationale, PatchSetApplied, PatchSetProposed,
@@ -120,20 +123,9 @@ pub(super) fn require_unfinished(
     Err(refuse(run, state.status, asked, "created, patching or validating").into())
 }
 
-/// The same of a run that an import brought, which never asked when it began.
-fn require_let_go_if_adopted(
-    world: &mut World,
-    run: &State,
-    asked: &'static str,
-) -> Result<(), DecideError> {
-    match run.is_adopted {
-        true => require_let_go(world, run, asked),
-        false => Ok(()),
-    }
-}
-
 pub(crate) fn attach_snapshot(world: &mut World, command: &AttachSnapshot, _: &Meta) -> Decided {
     let state = require_unfinished(world, command.run, "attach_snapshot")?;
+    require_let_go_unless_reverting(world, &state, "attach_snapshot to a run of it")?;
     if state.has_snapshot {
         return Err(
             Refusal::invalid("snapshot", "the run has one already, which never changes").into(),
@@ -150,7 +142,7 @@ pub(crate) fn attach_snapshot(world: &mut World, command: &AttachSnapshot, _: &M
 
 pub(crate) fn start_patching(world: &mut World, command: &StartPatching, _: &Meta) -> Decided {
     let state = world.run(command.run)?;
-    require_let_go_if_adopted(world, &state, "start_patching of a run of it")?;
+    require_let_go_unless_reverting(world, &state, "start_patching of a run of it")?;
     match state.status {
         Status::Created => Ok(vec![emit(command.run, PatchingStarted {}, Pieces::new())]),
         status => Err(refuse(command.run, status, "start_patching", "created").into()),
@@ -159,7 +151,7 @@ pub(crate) fn start_patching(world: &mut World, command: &StartPatching, _: &Met
 
 pub(crate) fn start_validation(world: &mut World, command: &StartValidation, _: &Meta) -> Decided {
     let state = world.run(command.run)?;
-    require_let_go_if_adopted(world, &state, "start_validation of a run of it")?;
+    require_let_go_unless_reverting(world, &state, "start_validation of a run of it")?;
     match state.status {
         Status::Patching => Ok(vec![emit(command.run, ValidationStarted {}, Pieces::new())]),
         status => Err(refuse(command.run, status, "start_validation", "patching").into()),
@@ -216,7 +208,7 @@ pub(crate) fn propose_patch_set(
             return Err(refuse(command.run, status, asked, "patching or validating").into());
         }
     }
-    require_let_go_if_adopted(world, &state, "propose_patch_set of a run of it")?;
+    require_let_go_unless_reverting(world, &state, "propose_patch_set of a run of it")?;
     let patch_set = fresh_id(world, command.id, meta)?;
     let mut pieces = Pieces::new();
     let event = PatchSetProposed {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{ApplyStatus, DecisionMade, DecisionType, Event, RunStatus};
-use crate::{DecisionId, GitOid, PatchSetId, PlanId, ProvenanceId, TaskId};
+use crate::{By, DecisionId, GitOid, Origin, PatchSetId, PlanId, ProvenanceId, TaskId};
 
 /// Where a run is in its life (docs/spec/git-internal.md, Run status transitions).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,8 +59,6 @@ pub struct State {
     pub task: Option<TaskId>,
     /// The plan that it carries out.
     pub plan: Option<PlanId>,
-    /// Whether an import brought it, and no command of this log began it.
-    pub is_adopted: bool,
     /// The baseline commit.
     pub commit: Option<GitOid>,
     /// Whether it has a snapshot.
@@ -75,6 +73,10 @@ pub struct State {
     pub decision: Option<DecisionId>,
     /// Whether its decision was Commit.
     pub is_commit: bool,
+    /// Whether its decision was Retry.
+    pub is_retry: bool,
+    /// Who worked on it: began it, patched, proposed or validated.
+    pub workers: Vec<By>,
     /// The commit that its decision led to.
     pub result_commit: Option<GitOid>,
     /// The tokens that it is known to have used.
@@ -101,7 +103,13 @@ impl State {
 }
 
 /// Folds one event into the state.
-pub fn evolve(state: &mut State, event: &Event) {
+pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
+    if is_work(event) {
+        let by = origin.by();
+        if !state.workers.contains(&by) {
+            state.workers.push(by);
+        }
+    }
     match event {
         Event::Created(created) => {
             state.status = Status::Created;
@@ -113,7 +121,6 @@ pub fn evolve(state: &mut State, event: &Event) {
         }
         Event::Adopted(event) => {
             if let Some(object) = &event.object {
-                state.is_adopted |= state.is_absent();
                 state.status = object.status.into();
                 state.task = Some(object.task);
                 state.plan = object.plan;
@@ -174,6 +181,17 @@ pub fn evolve(state: &mut State, event: &Event) {
     }
 }
 
+/// Whether the actor of an event is one of those who do what the run is for.
+fn is_work(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Created(_)
+            | Event::PatchingStarted(_)
+            | Event::PatchSetProposed(_)
+            | Event::ValidationStarted(_)
+    )
+}
+
 fn patch_set(state: &mut State, patch_set: PatchSetId, status: ApplyStatus) {
     state.patch_sets.insert(patch_set, status);
 }
@@ -181,6 +199,7 @@ fn patch_set(state: &mut State, patch_set: PatchSetId, status: ApplyStatus) {
 fn decided(state: &mut State, made: &DecisionMade) {
     state.decision = Some(made.decision);
     state.is_commit = made.decision_type == DecisionType::Commit;
+    state.is_retry = made.decision_type == DecisionType::Retry;
     state.result_commit = made.result_commit;
 }
 

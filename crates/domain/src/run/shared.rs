@@ -96,8 +96,9 @@ pub(crate) fn owning_run(
     Ok((run, world.run(run)?))
 }
 
-/// Demands that no intent that a run is work on waits for an approval. A run asked that when it
-/// began; its task may have been added to an intent since, and that may be judged again.
+/// Demands that no intent that a run is work on was turned down or waits for an approval, nor one
+/// that it is a part of. A run asked that when it began; since then a person may have turned the
+/// intent down, and its task may have been added to another one.
 pub(super) fn require_let_go(
     world: &mut World,
     run: &State,
@@ -110,6 +111,18 @@ pub(super) fn require_let_go(
         intent::intake::require_let_go_if_any(world, intent, asked)?;
     }
     Ok(())
+}
+
+/// The same, but for a run that reverts: what was applied may be taken back at any time.
+pub(super) fn require_let_go_unless_reverting(
+    world: &mut World,
+    run: &State,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    match run.reverts {
+        Some(_) => Ok(()),
+        None => require_let_go(world, run, asked),
+    }
 }
 
 pub(crate) fn require_patch_set(

@@ -15,7 +15,8 @@
 //! Rollback, and stays Failed. No decision of a run that reverts changes the task.
 
 use super::shared::{
-    emit, fresh_id, intents_of, owning_run, refuse, require_let_go, require_patch_set,
+    emit, fresh_id, intents_of, owning_run, refuse, require_let_go,
+    require_let_go_unless_reverting, require_patch_set,
 };
 use super::{
     ApplyStatus, Decide, DecisionMade, DecisionType, EndedAfterIntent, PatchSetApplied,
@@ -46,16 +47,22 @@ pub(crate) fn decide(world: &mut World, command: &Decide, meta: &Meta) -> Decide
             commit(world, command, &state)?
         }
         DecisionType::Retry => {
+            require_work(world, &state, &command.decision_type)?;
             require_running_task(world, &state, &command.decision_type)?;
+            require_retry_left(world, &state)?;
             reject_open(run, &state)
         }
         DecisionType::Abandon => abandon(world, command, &state)?,
         DecisionType::Rollback => roll_back(world, run, &state)?,
         DecisionType::Checkpoint => {
+            require_work(world, &state, &command.decision_type)?;
             require_running_task(world, &state, &command.decision_type)?;
             Vec::new()
         }
-        DecisionType::Other(_) => Vec::new(),
+        DecisionType::Other(_) => {
+            require_work(world, &state, &command.decision_type)?;
+            Vec::new()
+        }
     };
     let decision = fresh_id(world, command.id, meta)?;
     let chosen = match command.decision_type {
@@ -77,6 +84,52 @@ pub(crate) fn decide(world: &mut World, command: &Decide, meta: &Meta) -> Decide
         events.extend(ended_after_intent(world, run, &state)?);
     }
     Ok(events)
+}
+
+/// Demands that work on the intents of a run goes on: otherwise it is abandoned, or what it applied
+/// is taken back.
+fn require_work(
+    world: &mut World,
+    state: &State,
+    verdict: &DecisionType,
+) -> Result<(), DecideError> {
+    let asked = match verdict {
+        DecisionType::Retry => "decide retry of a run of it",
+        DecisionType::Checkpoint => "decide checkpoint of a run of it",
+        _ => "decide (but abandon) of a run of it",
+    };
+    require_let_go_unless_reverting(world, state, asked)
+}
+
+/// Demands that the task of a run may be tried again, as reviews may have it tried again.
+fn require_retry_left(world: &mut World, state: &State) -> Result<(), DecideError> {
+    let Some(id) = changed_task(state) else {
+        return Ok(());
+    };
+    // An adopted run may be of a task that does not exist.
+    let Some(of) = world.task_if_any(id)? else {
+        return Ok(());
+    };
+    let (most, used) = (world.settings()?.max_review_retries, retries(world, &of)?);
+    if used < most {
+        return Ok(());
+    }
+    let reason = format!(
+        "task {id} was tried again {used} times, and review.max_retries is {most}: decide abandon, \
+         and let a person rerun the intent (rerun_intent)"
+    );
+    Err(Refusal::invalid("decision_type", reason).into())
+}
+
+/// How often a task was tried again: by decisions on its runs, or by reviews that an import brought.
+pub(crate) fn retries(world: &mut World, task: &task::State) -> Result<u32, DecideError> {
+    world.load_all(task.runs.iter().map(|run| run.stream()))?;
+    let mut decided = 0;
+    for run in &task.runs {
+        let state = world.run_if_any(*run)?;
+        decided += u32::from(state.is_some_and(|it| it.is_retry && it.reverts.is_none()));
+    }
+    Ok(decided.max(task.rejections))
 }
 
 /// That a run ends although its intent was completed or cancelled before.
@@ -345,7 +398,7 @@ fn abandon(
         reason,
     };
     let mut events = vec![task::decide::emit(task, failed, pieces)];
-    events.extend(intent::fail_dependents(world, task)?);
+    events.extend(intent::end_dependents(world, intent::Lost::Failed(task))?);
     Ok(events)
 }
 

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::Setting;
 
 /// Sets a setting of the log. It holds for decisions from now on: what was
-/// decided before stays. All but
-/// `review.max_retries` say how approvals are given, and are a person's to set, or the
-/// infrastructure's.
+/// decided before stays. A value that checks less than the one before it is a person's to set.
+/// All but `review.max_retries` say how approvals are given, and are otherwise a person's to set, or
+/// the infrastructure's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

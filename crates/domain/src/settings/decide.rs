@@ -1,10 +1,10 @@
 //! What is accepted of the settings, and what happens then.
 
-use super::{Set, SetSetting, Setting};
+use super::{Set, SetSetting, Setting, State};
 use crate::intent::{ListedType, Risk};
 use crate::pieces::Pieces;
 use crate::world::{Decided, Emitted, World};
-use crate::{ActorKind, ActorRef, AnyEvent, Meta, Refusal};
+use crate::{ActorKind, ActorRef, AnyEvent, Meta, Refusal, approval};
 
 /// The most retries that can be set.
 const MOST_RETRIES: u32 = 100;
@@ -14,8 +14,12 @@ const MOST_SKEW: u32 = 86_400;
 pub(crate) fn set(world: &mut World, command: &SetSetting, meta: &Meta) -> Decided {
     may_set(command.setting, &meta.actor)?;
     let value = read(command.setting, command.value.trim())?;
-    if world.settings()?.number(command.setting) == value {
+    let before = world.settings()?;
+    if before.number(command.setting) == value {
         return Ok(Vec::new());
+    }
+    if weakens(&before, command.setting, value) {
+        may_weaken(command, &meta.actor)?;
     }
     let event = Set {
         setting: command.setting,
@@ -47,6 +51,30 @@ fn may_set(setting: Setting, actor: &ActorRef) -> Result<(), Refusal> {
         actor.kind, actor.id
     );
     Err(Refusal::NotPermitted { reason })
+}
+
+/// Whether a setting's value checks less than the one before it.
+fn weakens(before: &State, setting: Setting, value: u32) -> bool {
+    match setting {
+        Setting::AutonomyThreshold
+        | Setting::TrustClassifier
+        | Setting::OwnRequests
+        | Setting::MaxReviewRetries => value > before.number(setting),
+        // Only features and audits wait for an approval by the rules.
+        Setting::UnknownType => {
+            let waits = [ListedType::Feature, ListedType::Audit];
+            !waits
+                .map(|listed| u32::from(listed.code()))
+                .contains(&value)
+        }
+    }
+}
+
+/// A check is weakened by a person.
+fn may_weaken(command: &SetSetting, actor: &ActorRef) -> Result<(), Refusal> {
+    let (setting, value) = (command.setting, command.value.trim());
+    let what = format!("{setting} {value} weakens a check, and is set");
+    approval::done_by_a_person(&what, actor)
 }
 
 /// The number of a setting's value.

@@ -11,6 +11,7 @@ use super::{
     CreateTask, Created, CriterionAdded, DependencyAdded, FailTask, Failed, Planned, State, Status,
     TaskPlan,
 };
+use crate::intent::Lost;
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
@@ -44,10 +45,10 @@ pub(crate) fn create(world: &mut World, command: &CreateTask, meta: &Meta) -> De
     }
     require_open_intents(world, command)?;
     let mut dependencies = Vec::new();
-    let mut is_lost = false;
+    let mut lost = None;
     for dependency in &command.dependencies {
         world.task(*dependency)?;
-        is_lost |= has_failed(world, *dependency)?;
+        lost = worse(lost, loss_of(world, *dependency)?);
         if !dependencies.contains(dependency) {
             dependencies.push(*dependency);
         }
@@ -57,9 +58,7 @@ pub(crate) fn create(world: &mut World, command: &CreateTask, meta: &Meta) -> De
         ..command.clone()
     };
     let mut events = created(&command, id, None);
-    if is_lost {
-        events.push(intent::without_running(id));
-    }
+    events.extend(lost.map(|lost| intent::end_without(lost, id)));
     Ok(events)
 }
 
@@ -167,7 +166,7 @@ pub(crate) fn add_acceptance_criterion(
 pub(crate) fn add_dependency(world: &mut World, command: &AddDependency, _: &Meta) -> Decided {
     let state = require_open(world, command.task, "add_dependency")?;
     world.task(command.dependency)?;
-    let is_lost = has_failed(world, command.dependency)?;
+    let lost = loss_of(world, command.dependency)?;
     if state.dependencies.contains(&command.dependency) {
         return Ok(Vec::new());
     }
@@ -187,9 +186,9 @@ pub(crate) fn add_dependency(world: &mut World, command: &AddDependency, _: &Met
         dependency: command.dependency,
     };
     let mut events = vec![emit(command.task, event, Pieces::new())];
-    if is_lost && state.status == Status::Draft {
-        events.push(intent::without_running(command.task));
-        events.extend(intent::fail_dependents(world, command.task)?);
+    if let Some(lost) = lost.filter(|_| state.status == Status::Draft) {
+        events.push(intent::end_without(lost, command.task));
+        events.extend(intent::end_dependents(world, lost.of(command.task))?);
     }
     Ok(events)
 }
@@ -236,15 +235,26 @@ pub(crate) fn fail(world: &mut World, command: &FailTask, _: &Meta) -> Decided {
         reason: pieces.optional_text(command.reason.as_deref()),
     };
     let mut events = vec![emit(command.task, event, pieces)];
-    events.extend(intent::fail_dependents(world, command.task)?);
+    events.extend(intent::end_dependents(world, Lost::Failed(command.task))?);
     Ok(events)
 }
 
-/// Whether a task failed, or the one that took its place.
-fn has_failed(world: &mut World, task: TaskId) -> Result<bool, DecideError> {
+/// What became of a task that is never done, or of the one that took its place.
+fn loss_of(world: &mut World, task: TaskId) -> Result<Option<Lost>, DecideError> {
     let newest = intent::newest(world, task)?;
-    let state = world.task_if_any(newest)?;
-    Ok(state.is_some_and(|state| state.status == Status::Failed))
+    Ok(match world.task_if_any(newest)?.map(|state| state.status) {
+        Some(Status::Failed) => Some(Lost::Failed(newest)),
+        Some(Status::Cancelled) => Some(Lost::Cancelled(newest)),
+        _ => None,
+    })
+}
+
+/// Of two losses the failure counts.
+fn worse(one: Option<Lost>, other: Option<Lost>) -> Option<Lost> {
+    match (one, other) {
+        (Some(Lost::Failed(_)), _) | (Some(_), None) => one,
+        (None, _) | (Some(Lost::Cancelled(_)), Some(_)) => other,
+    }
 }
 
 /// Demands that what a task depends on is done, so that it can run.
@@ -275,8 +285,11 @@ pub(crate) fn require_dependencies(
 pub(crate) fn cancel(world: &mut World, command: &CancelTask, _: &Meta) -> Decided {
     require_open(world, command.task, "cancel_task")?;
     let mut pieces = Pieces::new();
-    let event = Cancelled {
-        reason: pieces.optional_text(command.reason.as_deref()),
-    };
-    Ok(vec![emit(command.task, event, pieces)])
+    let event = Cancelled::new(pieces.optional_text(command.reason.as_deref()));
+    let mut events = vec![emit(command.task, event, pieces)];
+    events.extend(intent::end_dependents(
+        world,
+        Lost::Cancelled(command.task),
+    )?);
+    Ok(events)
 }

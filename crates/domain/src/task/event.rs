@@ -88,7 +88,7 @@ events! {
         Started = "task.started" v 1,
         Done = "task.done" v 1,
         Failed = "task.failed" v 1,
-        Cancelled = "task.cancelled" v 1,
+        Cancelled = "task.cancelled" v 2,
         MetadataSet = "task.metadata_set" v 1,
         Sealed = "task.sealed" v 2,
         Adopted = "task.adopted" v 1,
@@ -222,6 +222,9 @@ pub struct Failed {
 pub struct Cancelled {
     /// Why.
     pub reason: Option<Slot>,
+    /// The task that it waited for and that was cancelled before, if it was called off with that one.
+    #[new(default)]
+    pub dependency: Option<TaskId>,
 }
 
 /// The task was taken over from another system, as it is; or the lists of the one taken over just

@@ -52,6 +52,8 @@ pub struct State {
     pub parent: Option<TaskId>,
     /// The attempts, oldest first.
     pub runs: Vec<RunId>,
+    /// Whether it was called off because a task that it waited for was.
+    pub is_stranded: bool,
     /// How many reviews rejected the work.
     pub rejections: u32,
     /// The task that took its place.
@@ -87,7 +89,10 @@ pub fn evolve(state: &mut State, event: &Event) {
         Event::Started(_) => state.status = Status::Running,
         Event::Done(_) => state.status = Status::Done,
         Event::Failed(_) => state.status = Status::Failed,
-        Event::Cancelled(_) => state.status = Status::Cancelled,
+        Event::Cancelled(cancelled) => {
+            state.status = Status::Cancelled;
+            state.is_stranded = cancelled.dependency.is_some();
+        }
         Event::RunAdded(added) => state.runs.push(added.run),
         Event::ReviewRecorded(review) => {
             if review.verdict == ReviewVerdict::Rejected {

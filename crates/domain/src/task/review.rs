@@ -5,11 +5,12 @@ use uuid::Uuid;
 
 use super::decide::{emit, refuse};
 use super::{RecordReview, ReviewRecorded, ReviewVerdict, State, Status};
+use crate::origin::is_human;
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::run::{self, ApplyStatus, Decide, DecisionType, EvidenceKind, RecordEvidence};
 use crate::world::{Decided, World};
-use crate::{DecideError, EvidenceId, Meta, PatchSetId, Refusal, RunId};
+use crate::{ActorRef, DecideError, EvidenceId, Meta, PatchSetId, Refusal, RunId};
 
 /// Why a task fails whose work was rejected once too often (docs/spec/forge.md).
 const NO_MORE_RETRIES: &str = "review rejected after max retries";
@@ -24,6 +25,7 @@ pub(crate) fn record(world: &mut World, command: &RecordReview, meta: &Meta) -> 
             return Err(refuse(command.task, status, "record_review", allowed).into());
         }
     };
+    check_reviewer(world, run, &meta.actor)?;
     if world.run(run)?.reverts.is_some() {
         let reason = format!("its last run, {run}, reverts what was applied; decide that run");
         return Err(Refusal::invalid("task", reason).into());
@@ -54,6 +56,19 @@ pub(crate) fn record(world: &mut World, command: &RecordReview, meta: &Meta) -> 
     )?);
     events.extend(run::decide::decide(world, &verdict, meta)?);
     Ok(events)
+}
+
+/// An agent does not review what it did itself.
+fn check_reviewer(world: &mut World, run: RunId, actor: &ActorRef) -> Result<(), DecideError> {
+    let state = world.run(run)?;
+    if is_human(actor) || !state.workers.iter().any(|by| by.is(actor)) {
+        return Ok(());
+    }
+    let reason = format!(
+        "{} {:?} worked on run {run} and must not review it; let a person or another agent do so",
+        actor.kind, actor.id
+    );
+    Err(Refusal::NotPermitted { reason }.into())
 }
 
 fn check(command: &RecordReview) -> Result<(), Refusal> {
@@ -114,7 +129,7 @@ fn only_patch_set(world: &mut World, run: RunId) -> Result<PatchSetId, DecideErr
 }
 
 fn again_or_never(world: &mut World, state: &State, run: RunId) -> Result<Decide, DecideError> {
-    if state.rejections < world.settings()?.max_review_retries {
+    if run::decide::retries(world, state)? < world.settings()?.max_review_retries {
         return Ok(Decide::new(run, DecisionType::Retry));
     }
     Ok(Decide::new(run, DecisionType::Abandon).with_rationale(NO_MORE_RETRIES.to_owned()))

@@ -31,7 +31,7 @@ use super::step::Step;
 use crate::Text;
 use crate::header::{Common, common};
 
-pub(super) use intake::{MOST_ANCESTORS, approval, intent_counts};
+pub(super) use intake::{MOST_ANCESTORS, approval, intent_counts, waits_for_tasks};
 
 /// One event about to be folded into the rows.
 pub(super) struct Fold<'a> {
@@ -296,12 +296,14 @@ impl Fold<'_> {
         match event {
             Event::Created(event) => self.task_created(event),
             Event::Adopted(event) => self.task_adopted(event),
-            Event::DependencyAdded(event) => self.dependency(event.dependency.0),
+            Event::DependencyAdded(event) => {
+                self.move_task(|fold| fold.dependency(event.dependency.0));
+            }
             Event::RunAdded(event) => self.task_run(event.run.0),
-            Event::Started(_) => self.set_status(Kind::Task, id, Status::Running),
+            Event::Started(_) => self.task_status(Status::Running),
             Event::Done(_) => self.task_status(Status::Done),
             Event::Failed(_) => self.task_status(Status::Failed),
-            Event::Cancelled(_) => self.task_status(Status::Cancelled),
+            Event::Cancelled(event) => self.task_cancelled(event),
             Event::Superseded(_) => self.superseded(),
             Event::Planned(event) => {
                 if let Some(link) = link(Relation::TaskSupersedes, event.supersedes) {

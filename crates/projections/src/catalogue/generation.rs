@@ -7,7 +7,7 @@ use crate::generation::{CURRENT, GenerationError, Generations};
 
 /// Of rows in this version's form (`keys.rs`).
 pub(super) const ROWS: Generations<'static> = Generations {
-    pointer: "catalogue.10",
+    pointer: "catalogue.11",
 };
 /// Models of older forms.
 const OLDER: &[&str] = &["directory.1"];
@@ -22,6 +22,7 @@ const OLDER_POINTERS: &[&str] = &[
     "catalogue.7",
     "catalogue.8",
     "catalogue.9",
+    "catalogue.10",
 ];
 
 impl From<GenerationError> for CatalogueError {

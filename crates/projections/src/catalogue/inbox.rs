@@ -5,6 +5,8 @@
 //! others is in a list, too, and is looked at each time: it waits for a person
 //! where one of those was turned down.
 
+use std::collections::HashSet;
+
 use annals_domain::Timestamp;
 use annals_domain::intent::ApprovalStatus;
 use annals_event_log::{Direction, Position};
@@ -14,12 +16,13 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::CatalogueError;
-use super::fold::{approval, intent_counts};
+use super::fold::{MOST_ANCESTORS, approval, intent_counts, waits_for_tasks};
 use super::keys;
-use super::links::named;
+use super::links::{named, naming};
 use super::overlay_view::OverlayView;
 use super::relation::Relation;
-use super::row::{IntentCounts, ObjectRow};
+use super::row::{Counts, IntentCounts, ObjectRow};
+use super::status::Status;
 use super::view::{CatalogueRow, whole};
 use super::waits::{Waits, waits};
 use super::walk::{Walk, next_of_all};
@@ -39,7 +42,8 @@ pub enum InboxReason {
     Blocked,
     /// All of them failed.
     Error,
-    /// It begins when an intent is done that was rejected or cancelled, which is never.
+    /// It begins when an intent is done that was rejected or cancelled, or a task of it when another
+    /// one is that failed or was cancelled; or it is a part of what has ended.
     Dependency,
 }
 
@@ -120,13 +124,15 @@ impl InboxEntry {
 /// An intent that may be in the inbox.
 struct Candidate {
     row: ObjectRow,
-    /// Whether what it depends on was turned down, so that it never begins.
+    /// Whether it or a task of it waits for what is never done.
     is_stuck: bool,
 }
 
 impl Candidate {
     async fn of(view: &OverlayView<'_>, row: ObjectRow) -> Result<Candidate, CatalogueError> {
-        let is_stuck = is_stuck(view, &row).await?;
+        let is_stuck = is_stuck(view, &row).await?
+            || has_stuck_task(view, &row).await?
+            || is_left_over(view, &row).await?;
         Ok(Candidate { row, is_stuck })
     }
 
@@ -157,6 +163,92 @@ async fn is_stuck(view: &OverlayView<'_>, row: &ObjectRow) -> Result<bool, Catal
             )
         };
         if rows.iter().flatten().any(|row| is_over(approval(row))) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a task of an intent was not begun and waits for one that failed or was called off.
+async fn has_stuck_task(view: &OverlayView<'_>, row: &ObjectRow) -> Result<bool, CatalogueError> {
+    let waiting = intent_counts(row).map_or(0, |counts| counts.waiting);
+    let goes_on = matches!(
+        approval(row),
+        Some(ApprovalStatus::Approved | ApprovalStatus::Executing)
+    );
+    if waiting == 0 || !goes_on {
+        return Ok(false);
+    }
+    for relation in [Relation::TaskIntent, Relation::TaskPartOf] {
+        let tasks = naming(view, row.id, relation, usize::MAX).await?;
+        for page in tasks.chunks(PAGE) {
+            for task in view.objects(page).await?.into_iter().flatten() {
+                if is_counted(&task) && waits_for_tasks(&task) && waits_in_vain(view, &task).await?
+                {
+                    return Ok(true);
+                }
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Whether an intent is a part of one that has ended, at any level: an import may leave such a part.
+async fn is_left_over(view: &OverlayView<'_>, row: &ObjectRow) -> Result<bool, CatalogueError> {
+    let goes_on = matches!(
+        approval(row),
+        Some(ApprovalStatus::Approved | ApprovalStatus::Executing)
+    );
+    let mut next = whole_of(row).filter(|_| goes_on);
+    for _ in 0..MOST_ANCESTORS {
+        let Some(whole) = next else {
+            break;
+        };
+        let Some(row) = view.object(whole).await? else {
+            break;
+        };
+        let has_ended = matches!(row.status, Some(Status::Completed | Status::Cancelled));
+        if has_ended || approval(&row) == Some(ApprovalStatus::Rejected) {
+            return Ok(true);
+        }
+        next = whole_of(&row);
+    }
+    Ok(false)
+}
+
+/// The intent that one is a part of.
+fn whole_of(row: &ObjectRow) -> Option<Uuid> {
+    let mut links = row.links.iter();
+    let link = links.find(|link| link.relation == Relation::IntentChildOf);
+    link.map(|link| link.target)
+}
+
+/// Whether the intent of a task counts it among its parts.
+fn is_counted(task: &ObjectRow) -> bool {
+    matches!(
+        task.counts,
+        Counts::Task {
+            is_counted: true,
+            ..
+        }
+    )
+}
+
+/// Whether a task waits for one that is never done, or whose place another such one took.
+async fn waits_in_vain(view: &OverlayView<'_>, task: &ObjectRow) -> Result<bool, CatalogueError> {
+    let needed = named(view, task.id, Relation::TaskDependencies, usize::MAX).await?;
+    for id in needed {
+        let (mut newest, mut seen) = (id, HashSet::new());
+        while seen.insert(newest)
+            && let Some(next) = naming(view, newest, Relation::TaskSupersedes, 1)
+                .await?
+                .pop()
+        {
+            newest = next;
+        }
+        let row = view.object(newest).await?;
+        let status = row.and_then(|row| row.status);
+        if matches!(status, Some(Status::Failed | Status::Cancelled)) {
             return Ok(true);
         }
     }

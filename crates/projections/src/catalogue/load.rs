@@ -213,7 +213,9 @@ fn with_parts(step: &Step) -> Vec<Uuid> {
     match &step.decoded.event {
         AnyEvent::Task(event) => match event {
             task::Event::Created(event) => event.intent.map(Uuid::from).into_iter().collect(),
-            task::Event::Done(_)
+            task::Event::Started(_)
+            | task::Event::DependencyAdded(_)
+            | task::Event::Done(_)
             | task::Event::Failed(_)
             | task::Event::Cancelled(_)
             | task::Event::Superseded(_)

@@ -98,6 +98,8 @@ pub(super) enum Counts {
         is_counted: bool,
         /// Whether another task took its place.
         is_superseded: bool,
+        /// Whether it was called off with a task that it waited for.
+        is_stranded: bool,
     },
     /// Steps by their status.
     Plan {
@@ -154,6 +156,10 @@ pub(super) struct IntentCounts {
     pub(super) dependencies: u64,
     /// Its tasks and children.
     pub(super) parts: PartsTally,
+    /// Whether it is a part of another one.
+    pub(super) is_part: bool,
+    /// Its tasks that were not begun and wait for others.
+    pub(super) waiting: u32,
     /// The git commit that it led to.
     pub(super) commit: Option<GitOid>,
 }

@@ -327,6 +327,7 @@ fn parts(parts: &PartsTally) -> Vec<(&'static str, u64)> {
         ("done_parts", parts.done),
         ("failed_parts", parts.failed),
         ("blocked_parts", parts.blocked),
+        ("called_off_parts", parts.called_off),
     ];
     let some = counts.into_iter().filter(|(_, count)| *count > 0);
     some.map(|(name, count)| (name, u64::from(count))).collect()

@@ -15,7 +15,8 @@ pub(super) enum Waits {
     Blocked,
     /// A person who looks at what failed.
     Error,
-    /// Other intents, of which some may have been turned down.
+    /// Other intents, of which some may have been turned down, tasks that may never be done, or
+    /// what it is a part of, which may have ended.
     Dependency,
 }
 
@@ -63,6 +64,11 @@ pub(super) fn waits(counts: &IntentCounts, status: ApprovalStatus) -> Option<Wai
         }
         ApprovalStatus::Proposed => Some(Waits::Approval(counts.risk())),
         ApprovalStatus::Approved if counts.dependencies > 0 => Some(Waits::Dependency),
+        ApprovalStatus::Approved | ApprovalStatus::Executing
+            if counts.waiting > 0 || counts.is_part =>
+        {
+            Some(Waits::Dependency)
+        }
         ApprovalStatus::Approved
         | ApprovalStatus::Executing
         | ApprovalStatus::Done

@@ -177,7 +177,13 @@ fn task(event: &task::Event, entry: &Entry) -> String {
             let reason = because(entry, event.reason);
             format!("status -> failed{}{reason}", run.unwrap_or_default())
         }
-        Event::Cancelled(event) => format!("status -> cancelled{}", because(entry, event.reason)),
+        Event::Cancelled(event) => {
+            let with = event
+                .dependency
+                .map(|task| format!(" with task {}", short(task)));
+            let reason = because(entry, event.reason);
+            format!("status -> cancelled{}{reason}", with.unwrap_or_default())
+        }
         Event::Planned(event) => intake::planned(event, entry),
         Event::ReviewRecorded(event) => intake::reviewed(event, entry),
         Event::Superseded(event) => format!("superseded by task {}", short(event.by)),

@@ -343,6 +343,9 @@ pub struct ForgeTaskView {
     /// The task that took its place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<TaskId>,
+    /// The task that it waited for, if it was called off with that one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub called_off_with: Option<TaskId>,
     /// What else another system knows of it, as JSON.
     #[serde(skip)]
     pub extra: Option<Text>,
@@ -379,6 +382,7 @@ impl ForgeTaskView {
             reason: None,
             supersedes: None,
             superseded_by: None,
+            called_off_with: None,
             extra: None,
             intent: None,
             dependencies: Vec::new(),
@@ -427,6 +431,7 @@ impl ForgeTaskView {
             Event::Cancelled(event) => {
                 self.status = Status::Cancelled;
                 self.reason = entry.optional_text(event.reason);
+                self.called_off_with = event.dependency;
             }
             Event::ReviewRecorded(event) => self.reviews.push(ReviewView {
                 verdict: event.verdict,

@@ -74,6 +74,6 @@ fn events_can_be_given_instead_of_commands() {
         .when(CancelTask::new(TASK))
         .then([happened(
             TASK.stream(),
-            task::Event::from(task::Cancelled { reason: None }),
+            task::Event::from(task::Cancelled::default()),
         )]);
 }

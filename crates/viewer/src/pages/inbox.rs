@@ -1,6 +1,7 @@
 //! The inbox: what waits for a person, why, and the commands that resolve it.
 
 use annals::InboxDetails;
+use annals::domain::intent::ApprovalStatus;
 use annals::projections::{InboxEntry, InboxQuery, InboxReason};
 use axum::response::Response;
 use maud::{Markup, html};
@@ -140,7 +141,12 @@ fn resolving(entry: &InboxEntry, details: &InboxDetails) -> Vec<String> {
             let rerun = Some(rerun).filter(|_| !details.failed_tasks.is_empty());
             rerun.into_iter().chain(answers).chain([reject]).collect()
         }
-        Some(InboxReason::Dependency) => vec![reject],
+        Some(InboxReason::Dependency) => {
+            let is_approved = entry.row.approval == Some(ApprovalStatus::Approved);
+            let reject = is_approved.then_some(reject);
+            let settling = details.settling(entry).into_iter();
+            settling.chain(reject).collect()
+        }
         None => Vec::new(),
     }
 }

@@ -32,6 +32,7 @@ pub(super) fn samples() -> Vec<Emitted> {
         }),
         sample(|pieces| Cancelled {
             reason: Some(pieces.text("больше не нужно")),
+            dependency: Some(TaskId(id(6))),
         }),
         sample(|pieces| metadata_set(StreamKind::Task, pieces)),
         sample(|pieces| sealed(Kind::Task, pieces)),

@@ -75,6 +75,28 @@ fn the_risk_is_read_too_and_unknown_keys_are_ignored() {
 }
 
 #[test]
+fn a_heading_is_a_title_without_its_marks() {
+    for (text, title, body) in [
+        ("# Add a link\n\nUsers ask.\n", "Add a link", "Users ask.\n"),
+        ("\n## Add a link ##\nUsers ask.", "Add a link", "Users ask."),
+        ("---\nrisk: low\n---\n#\tリンクを足す", "リンクを足す", ""),
+        ("# Use C#\n\nb", "Use C#", "b"),
+        // What is no heading stays as it is.
+        ("#1 is broken\n\nb", "#1 is broken", "b"),
+        ("####### a\n\nb", "####### a", "b"),
+        ("#\n\nb", "#", "b"),
+        ("Add a link\n# and more\n\nb", "Add a link\n# and more", "b"),
+    ] {
+        let draft = read_ok(text);
+        assert_eq!(
+            (draft.title.as_str(), draft.body.as_str()),
+            (title, body),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
 fn the_title_is_the_text_up_to_the_first_blank_line_and_the_rest_is_the_body() {
     let draft = read_ok("\n\nA title that\ngoes on\n \t\n\n    code\n\n---\nmore\n\n");
     assert_eq!(draft.title, "A title that\ngoes on");

@@ -1,10 +1,12 @@
 //! docs/spec/forge.md, Intent: what is proposed, who lets it go on, what is asked and
 //! answered. Each test has the name of its row or sentence (docs/spec/forge.md).
 
+mod above;
 mod analyses;
 mod axis;
 mod belonging;
 mod parts;
+mod people;
 mod questions;
 mod ways_around;
 

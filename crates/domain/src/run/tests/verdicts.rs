@@ -5,6 +5,7 @@ use crate::intent;
 use crate::intent::{
     ActivateIntent, AnalyzeIntent, CancelIntent, CommitRecorded, CompleteIntent, CreateIntent,
 };
+use crate::settings::{SetSetting, Setting};
 use crate::task::CancelTask;
 use crate::testing::texts;
 use crate::{DecisionId, IntentId};
@@ -212,20 +213,49 @@ fn an_intent_takes_the_commit_only_while_it_is_active() {
     };
     let (intent, reason) = (INTENT, None);
     let given_cancelled = given().command(CancelIntent { intent, reason });
-    let emitted = given_cancelled
-        .decide(with_result.clone())
-        .expect("accepted");
+    let refusal = given_cancelled.decide(with_result).unwrap_err().to_string();
+    assert!(refusal.contains("is cancelled: decide commit"), "{refusal}");
     // What runs already ends, and says under which intent's state.
+    let emitted = given_cancelled
+        .decide(decision(DecisionType::Abandon))
+        .expect("accepted");
     let status = intent::IntentStatus::Cancelled;
-    assert_eq!(
-        events(&emitted)[1..],
-        [
-            task_event(task::Done { run: RUN }),
-            run_event(EndedAfterIntent { intent, status })
-        ]
-    );
+    let ended = run_event(EndedAfterIntent { intent, status });
+    assert_eq!(events(&emitted).last(), Some(&ended));
     let without_result = given().decide(commit(APPLIED)).expect("accepted");
     assert_eq!(without_result.len(), 2, "no commit, nothing to record");
+}
+
+/// Decisions and reviews have a task tried again as often as the log allows, together.
+#[test]
+fn a_task_is_tried_again_by_decisions_as_often_as_by_reviews() {
+    for (most, allowed) in [("0", 0), ("2", 2)] {
+        let mut given = given().command(SetSetting {
+            setting: Setting::MaxReviewRetries,
+            value: most.to_owned(),
+        });
+        given.execute(fail());
+        let mut run = RUN;
+        for _ in 0..allowed {
+            given.execute(Decide::new(run, DecisionType::Retry));
+            run = RunId(given.execute(CreateRun::new(TASK))[0].stream.id);
+            given.execute(StartPatching { run });
+            given.execute(StartValidation { run });
+        }
+        let refusal = given
+            .decide(Decide::new(run, DecisionType::Retry))
+            .unwrap_err();
+        assert!(
+            matches!(&refusal, Refusal::Invalid { field: "decision_type", reason }
+                if reason.contains("review.max_retries") && reason.contains("abandon")),
+            "{refusal}"
+        );
+        assert!(
+            given
+                .decide(Decide::new(run, DecisionType::Abandon))
+                .is_ok()
+        );
+    }
 }
 
 #[test]

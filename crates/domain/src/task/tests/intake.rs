@@ -7,7 +7,7 @@ mod reviews;
 use super::*;
 use crate::intent::status_in;
 use crate::intent::{ApprovalStatus, RerunIntent, Risk, Source, StartExecution, SubmitIntent};
-use crate::{Emitted, run};
+use crate::{Emitted, Meta, run};
 
 /// An executing intent without tasks.
 fn executing() -> Given {
@@ -42,6 +42,13 @@ fn fail_task(number: u128) -> FailTask {
     FailTask {
         task: task(number),
         reason: Some("no way".into()),
+    }
+}
+
+fn rerun() -> RerunIntent {
+    RerunIntent {
+        intent: INTENT,
+        instruction: None,
     }
 }
 
@@ -173,6 +180,10 @@ fn however_many_tasks_an_intent_has_they_are_loaded_in_a_few_rounds() {
     });
     let mut over = given.clone();
     assert_eq!(over.execute(fail_task(1_000)).len(), 600);
+    let meta = Meta {
+        actor: ActorRef::human("ada"),
+        ..meta
+    };
     let rerun = over.rounds(|world| rerun.decide(world, &meta));
     let rounds = [status, failed, rerun].map(Result::unwrap);
     assert!(rounds.iter().all(|rounds| *rounds < 16), "{rounds:?}");
@@ -294,16 +305,76 @@ fn a_run_of_a_task_whose_dependency_is_not_done_is_refused_by_name() {
 }
 
 #[test]
-fn a_dependency_that_was_called_off_is_not_done() {
-    let given = with_tasks(&[(11, &[]), (12, &[11])]).command(CancelTask {
-        task: task(11),
+fn what_waits_for_a_task_that_was_called_off_is_called_off_with_it() {
+    let cancel = |number| CancelTask {
+        task: task(number),
         reason: None,
-    });
-    let refusal = given.decide(CreateRun::new(task(12))).unwrap_err();
-    assert!(
-        refusal.to_string().contains("which is cancelled"),
-        "{refusal}"
+    };
+    let mut given = with_tasks(&[(11, &[]), (12, &[11]), (13, &[12]), (14, &[])]);
+    let emitted = given.execute(cancel(11));
+    let with = |emitted: &[Emitted]| -> Vec<(TaskId, Option<TaskId>)> {
+        let of = |one: &Emitted| match &one.event {
+            AnyEvent::Task(Event::Cancelled(event)) => {
+                Some((TaskId(one.stream.id), event.dependency))
+            }
+            _ => None,
+        };
+        emitted.iter().filter_map(of).collect()
+    };
+    assert_eq!(
+        with(&emitted),
+        [
+            (task(11), None),
+            (task(12), Some(task(11))),
+            (task(13), Some(task(12)))
+        ]
     );
+    assert_eq!(texts(&emitted)[1], ["dependency cancelled"]);
+    assert_eq!(
+        statuses(&given, &[12, 13, 14]),
+        ["cancelled", "cancelled", "draft"]
+    );
+    // So is one that comes to wait for it afterwards.
+    let late = given.execute(waiting(15, &[14, 11]));
+    assert_eq!(with(&late), [(task(15), Some(task(11)))]);
+    let late = given.execute(AddDependency {
+        task: task(14),
+        dependency: task(11),
+    });
+    assert_eq!(with(&late), [(task(14), Some(task(11)))]);
+}
+
+#[test]
+fn an_intent_whose_tasks_were_all_called_off_is_blocked() {
+    let cancel = |number| CancelTask {
+        task: task(number),
+        reason: None,
+    };
+    let mut given = with_tasks(&[(11, &[])]).command(cancel(11));
+    assert_eq!(intent_status(&given), ApprovalStatus::Blocked);
+    let refusal = given.decide(rerun()).unwrap_err().to_string();
+    assert!(refusal.contains("add a task"), "{refusal}");
+    given.execute(waiting(12, &[]));
+    assert_eq!(intent_status(&given), ApprovalStatus::Executing);
+    finish(&mut given, task(12));
+    assert_eq!(intent_status(&given), ApprovalStatus::Done);
+}
+
+#[test]
+fn what_was_called_off_with_its_dependency_is_blocked_and_tried_again_without_it() {
+    let cancel = |number| CancelTask {
+        task: task(number),
+        reason: None,
+    };
+    let mut given = with_tasks(&[(11, &[]), (12, &[]), (13, &[11, 12])]);
+    finish(&mut given, task(11));
+    given.execute(cancel(12));
+    assert_eq!(intent_status(&given), ApprovalStatus::Blocked);
+    given.execute(rerun());
+    let again = state(&given, task(13)).superseded_by.expect("another one");
+    assert_eq!(state(&given, again).dependencies, [task(11)]);
+    finish(&mut given, again);
+    assert_eq!(intent_status(&given), ApprovalStatus::Done);
 }
 
 #[test]

@@ -183,6 +183,7 @@ impl Fold<'_> {
                     // One that is adopted again is a part of its intent still.
                     is_counted: counting.is_some() && counting == says.or(told),
                     is_superseded: false,
+                    is_stranded: false,
                 },
             };
             self.move_task(|fold| {
@@ -192,9 +193,11 @@ impl Fold<'_> {
         for run in &event.runs {
             self.task_run(run.0);
         }
-        for dependency in &event.dependencies {
-            self.dependency(dependency.0);
-        }
+        self.move_task(|fold| {
+            for dependency in &event.dependencies {
+                fold.dependency(dependency.0);
+            }
+        });
     }
 
     pub(super) fn run_adopted(&mut self, event: &run::Adopted) {

@@ -43,8 +43,11 @@ pub(super) const NO_PARTS: Counts = Counts::Intent(IntentCounts {
         done: 0,
         failed: 0,
         blocked: 0,
+        called_off: 0,
         is_decomposed: false,
     },
+    is_part: false,
+    waiting: 0,
     commit: None,
 });
 
@@ -162,6 +165,7 @@ impl Fold<'_> {
                 dependencies: 0,
                 is_counted: false,
                 is_superseded: false,
+                is_stranded: false,
             },
         };
         if self.create(Kind::Task, self.own(), beginning) {

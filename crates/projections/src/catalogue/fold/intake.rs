@@ -8,7 +8,7 @@
 use annals_domain::intent::{
     self, ApprovalStatus, Classified, Risk, Stage, Standing, TakenIn, approval_status,
 };
-use annals_domain::{GitOid, IntentId, Kind, TaskId};
+use annals_domain::{GitOid, IntentId, Kind, TaskId, task};
 use uuid::Uuid;
 
 use super::Fold;
@@ -62,9 +62,30 @@ pub(in crate::catalogue) fn approval(row: &ObjectRow) -> Option<ApprovalStatus> 
     Some(approval_status(life, counts.stage(), &counts.parts))
 }
 
+/// A task as its intent counts it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Part {
+    standing: Option<Standing>,
+    waits: bool,
+}
+
+impl Part {
+    fn of(row: &ObjectRow) -> Part {
+        Part {
+            standing: standing(row),
+            waits: waits_for_tasks(row),
+        }
+    }
+}
+
 /// How a task counts to its intent.
 fn standing(row: &ObjectRow) -> Option<Standing> {
-    let Counts::Task { is_superseded, .. } = row.counts else {
+    let Counts::Task {
+        is_superseded,
+        is_stranded,
+        ..
+    } = row.counts
+    else {
         return None;
     };
     match row.status {
@@ -72,8 +93,23 @@ fn standing(row: &ObjectRow) -> Option<Standing> {
         Some(Status::Draft | Status::Running) => Some(Standing::Open),
         Some(Status::Done) => Some(Standing::Done),
         Some(Status::Failed) => Some(Standing::Failed),
+        Some(Status::Cancelled) if is_stranded => Some(Standing::Blocked),
+        Some(Status::Cancelled) => Some(Standing::CalledOff),
         _ => None,
     }
+}
+
+/// Whether a task was not begun, and waits for others.
+pub(in crate::catalogue) fn waits_for_tasks(row: &ObjectRow) -> bool {
+    let Counts::Task {
+        dependencies,
+        is_superseded,
+        ..
+    } = row.counts
+    else {
+        return false;
+    };
+    dependencies > 0 && !is_superseded && row.status == Some(Status::Draft)
 }
 
 impl Fold<'_> {
@@ -224,6 +260,7 @@ impl Fold<'_> {
         self.change_intent(|counts| {
             counts.is_taken_in = true;
             counts.dependencies = event.depends_on.len() as u64;
+            counts.is_part = event.child_of.is_some();
         });
         let source = event.source.as_str().to_owned();
         let row = self.row(Kind::Intent, id);
@@ -309,7 +346,7 @@ impl Fold<'_> {
 
     pub(super) fn task_added(&mut self, task: TaskId) {
         let known = self.objects.known(task.0).flatten();
-        let Some(standing) = known.filter(|row| row.exists()).map(standing) else {
+        let Some(part) = known.filter(|row| row.exists()).map(Part::of) else {
             return;
         };
         let mut is_new = false;
@@ -320,7 +357,7 @@ impl Fold<'_> {
         }
         if is_new {
             self.link_task(task);
-            self.change_intent(|counts| counts.parts.add(standing));
+            self.change_intent(|counts| counts.add_part(part));
         }
     }
 
@@ -348,17 +385,17 @@ impl Fold<'_> {
     /// Makes a change to the task of this stream, and what follows for its intent.
     pub(super) fn move_task(&mut self, change: impl FnOnce(&mut Self)) {
         let id = self.own();
-        let standing_of = |fold: &Self| fold.objects.known(id).flatten().and_then(standing);
-        let before = standing_of(self);
+        let part_of = |fold: &Self| fold.objects.known(id).flatten().map(Part::of);
+        let before = part_of(self);
         change(self);
-        let after = standing_of(self);
+        let after = part_of(self);
         let Some(intent) = self.counting_intent(id).filter(|_| before != after) else {
             return;
         };
         self.move_intent(intent, |fold| {
             if let Some(counts) = fold.intent_row(intent) {
-                counts.parts.remove(before);
-                counts.parts.add(after);
+                before.into_iter().for_each(|part| counts.remove_part(part));
+                after.into_iter().for_each(|part| counts.add_part(part));
             }
         });
     }
@@ -377,6 +414,18 @@ impl Fold<'_> {
         link.map(|link| link.target)
     }
 
+    pub(super) fn task_cancelled(&mut self, event: &task::Cancelled) {
+        let id = self.own();
+        self.move_task(|fold| {
+            fold.set_status(Kind::Task, id, Status::Cancelled);
+            if let Some(row) = fold.row(Kind::Task, id)
+                && let Counts::Task { is_stranded, .. } = &mut row.counts
+            {
+                *is_stranded = event.dependency.is_some();
+            }
+        });
+    }
+
     pub(super) fn superseded(&mut self) {
         let id = self.own();
         self.move_task(|fold| {
@@ -390,6 +439,16 @@ impl Fold<'_> {
 }
 
 impl IntentCounts {
+    fn add_part(&mut self, part: Part) {
+        self.parts.add(part.standing);
+        self.waiting = self.waiting.saturating_add(u32::from(part.waits));
+    }
+
+    fn remove_part(&mut self, part: Part) {
+        self.parts.remove(part.standing);
+        self.waiting = self.waiting.saturating_sub(u32::from(part.waits));
+    }
+
     /// How far the intent was let go.
     pub(in crate::catalogue) fn stage(&self) -> Stage {
         match self.stage {

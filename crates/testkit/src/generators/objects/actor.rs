@@ -2,13 +2,20 @@
 
 use annals_domain::{ActorRef, Command};
 
-/// Who gives a command, after so many others: mostly the agent `tester`. Approvals and settings
-/// are now and then those of whom they are not.
+/// Who gives a command, after so many others: mostly the agent `tester`. What people do is now and
+/// then given by whom it is not theirs.
 pub fn actor(commands: u64, command: &Command) -> ActorRef {
     let by_a_person = matches!(
         command,
         Command::ApproveIntent(_)
             | Command::JudgeIntent(_)
+            | Command::AnswerClarification(_)
+            | Command::RejectIntent(_)
+            | Command::CancelIntent(_)
+            | Command::CompleteIntent(_)
+            | Command::InstructIntent(_)
+            | Command::RerunIntent(_)
+            | Command::RecordReview(_)
             | Command::ApproveSession(_)
             | Command::SetSetting(_)
     );

@@ -126,14 +126,19 @@ impl Model {
             }
             Command::SelectPlan(c) => self.select_plan(c),
             Command::RecordCommit(c) => {
-                let intent = self.intent(c.intent.0, &["active"])?;
-                demand(!intent.waits_for_approval())?;
-                intent.commit = Some(c.commit);
+                self.intent(c.intent.0, &["active"])?;
+                self.goes_on(c.intent.0)?;
+                self.intent(c.intent.0, &["active"])?.commit = Some(c.commit);
                 Some(true)
             }
             Command::CompleteIntent(c) => self.complete(c),
             Command::CancelIntent(c) => {
-                self.intent(c.intent.0, &["draft", "active"])?.status = "cancelled";
+                let id = c.intent.0;
+                if self.intent(id, &["draft", "active"])?.taken_in {
+                    self.may_turn_down(id)?;
+                }
+                self.end_parts(id)?;
+                self.intent(id, &["draft", "active"])?.status = "cancelled";
                 Some(true)
             }
             Command::CreatePlan(c) => self.create_plan(c),
@@ -154,11 +159,12 @@ impl Model {
             Command::AddDependency(c) => self.add_dependency(c),
             Command::FailTask(c) => {
                 self.open_task(c.task.0)?.status = "failed";
-                self.fail_dependents(c.task.0);
+                self.end_dependents(c.task.0, "failed");
                 Some(true)
             }
             Command::CancelTask(c) => {
                 self.open_task(c.task.0)?.status = "cancelled";
+                self.end_dependents(c.task.0, "cancelled");
                 Some(true)
             }
             other => self.judge_run(other),
@@ -171,11 +177,11 @@ impl Model {
             Command::AttachSnapshot(c) => self.attach_snapshot(c),
             Command::StartPatching(c) => {
                 self.run(c.run.0, &["created"])?.status = "patching";
-                Some(true)
+                self.works(c.run.0)
             }
             Command::StartValidation(c) => {
                 self.run(c.run.0, &["patching"])?.status = "validating";
-                Some(true)
+                self.works(c.run.0)
             }
             Command::FailRun(c) => {
                 text(&c.error)?;
@@ -301,6 +307,7 @@ impl Model {
             Intent {
                 status: "draft",
                 stage: "proposed",
+                asked_by: self.by,
                 ..Intent::default()
             },
         );
@@ -456,8 +463,12 @@ impl Model {
         if c.status.as_str() == "progressing" && self.plans.contains_key(&c.plan.0) {
             let owner = self.owner(c.plan.0);
             self.open_for_work(owner)?;
-            let owner = owner.and_then(|id| self.intents.get(&id));
-            demand(owner.is_none_or(|it| !it.waits_for_approval()))?;
+            if let Some(owner) = owner {
+                self.goes_on(owner)?;
+                if self.intents[&owner].stage == "approved" {
+                    self.ready(owner)?;
+                }
+            }
         }
         let step = self.step(c.plan.0, c.step)?;
         let allowed = match c.status.as_str() {
@@ -504,7 +515,10 @@ impl Model {
     /// No work begins on an intent that is over.
     fn open_for_work(&mut self, intent: Option<Uuid>) -> Option<()> {
         match intent {
-            Some(id) => self.open_intent(id).map(|_| ()),
+            Some(id) => {
+                self.open_intent(id)?;
+                self.open_above(id)
+            }
             None => Some(()),
         }
     }
@@ -528,10 +542,11 @@ impl Model {
                 self.open_for_work(Some(intent))?;
             }
         }
-        let mut needs = c.dependencies.iter().map(|task| self.newest(task.0));
-        let lost = needs.any(|task| self.tasks[&task].status == "failed");
+        let needs = c.dependencies.iter().map(|task| task.0);
+        let lost = self.lost(needs);
         let task = Task {
-            status: if lost { "failed" } else { "draft" },
+            status: lost.unwrap_or("draft"),
+            stranded: lost == Some("cancelled"),
             intent: c.intent.map(Uuid::from),
             parent: c.parent.map(Uuid::from),
             dependencies: c.dependencies.iter().map(|task| task.0).collect(),
@@ -551,11 +566,12 @@ impl Model {
         demand(self.tasks.contains_key(&dependency))?;
         demand(!self.waits_for(dependency, task))?;
         let is_new = self.open_task(task)?.dependencies.insert(dependency);
-        let lost = self.tasks[&self.newest(dependency)].status == "failed";
+        let lost = self.lost([dependency]);
         let found = self.open_task(task)?;
-        if is_new && lost && found.status == "draft" {
-            found.status = "failed";
-            self.fail_dependents(task);
+        if let Some(lost) = lost.filter(|_| is_new && found.status == "draft") {
+            found.status = lost;
+            found.stranded = lost == "cancelled";
+            self.end_dependents(task, lost);
         }
         Some(is_new)
     }

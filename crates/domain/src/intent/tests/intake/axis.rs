@@ -282,8 +282,58 @@ fn agents_do_not_set_how_approvals_are_given() {
             let refused = by(other).unwrap_err().to_string();
             assert!(refused.contains("human or system"), "{refused}");
         }
-        for one in [ActorRef::human("ada"), ActorRef::system("setup")] {
-            assert_eq!(by(one).unwrap().len(), 1);
-        }
+        assert_eq!(by(ActorRef::human("ada")).unwrap().len(), 1);
     }
+}
+
+/// The infrastructure may have more checked, and people less.
+#[test]
+fn a_setting_that_weakens_a_check_is_a_persons() {
+    let set = |setting, value: &str| SetSetting {
+        setting,
+        value: value.into(),
+    };
+    let weaker = [
+        set(Setting::AutonomyThreshold, "med"),
+        set(Setting::OwnRequests, "true"),
+        set(Setting::UnknownType, "fix"),
+        set(Setting::MaxReviewRetries, "100"),
+        set(Setting::MaxReviewRetries, "3"),
+    ];
+    for set in weaker {
+        for other in [
+            ActorRef::agent("coder"),
+            ActorRef::mcp_client("desk"),
+            ActorRef::system("ci"),
+        ] {
+            let refused = Given::new().by(other).decide(set.clone());
+            assert!(
+                matches!(refused, Err(Refusal::NotPermitted { .. })),
+                "{set:?}"
+            );
+        }
+        let by_a_person = Given::new().by(ActorRef::human("ada")).decide(set);
+        assert_eq!(by_a_person.unwrap().len(), 1);
+    }
+    let stricter = [
+        set(Setting::AutonomyThreshold, "none"),
+        set(Setting::TrustClassifier, "false"),
+        set(Setting::UnknownType, "audit"),
+        set(Setting::MaxReviewRetries, "1"),
+    ];
+    for set in stricter {
+        let by = Given::new().by(ActorRef::system("ci"));
+        assert_eq!(by.decide(set).unwrap().len(), 1);
+    }
+    // What was made stricter is made weaker again by a person, too.
+    let strict = Given::new().command(set(Setting::TrustClassifier, "false"));
+    let back = set(Setting::TrustClassifier, "true");
+    assert!(
+        strict
+            .clone()
+            .by(ActorRef::system("ci"))
+            .decide(back.clone())
+            .is_err()
+    );
+    assert!(strict.by(ActorRef::human("ada")).decide(back).is_ok());
 }

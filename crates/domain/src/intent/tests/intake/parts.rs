@@ -68,8 +68,9 @@ fn the_status_is_the_aggregate_of_the_tasks() {
         (&[Fails, Fails], Error),
         (&[Succeeds, Fails], Blocked),
         (&[Fails, Succeeds, Succeeds], Blocked),
-        // What was called off does not count.
-        (&[IsCalledOff], Executing),
+        // What was called off counts only where nothing else does.
+        (&[IsCalledOff], Blocked),
+        (&[IsCalledOff, Waits], Executing),
         (&[IsCalledOff, Succeeds], Done),
         (&[IsCalledOff, Fails], Error),
         (&[IsCalledOff, Succeeds, Fails], Blocked),
@@ -500,18 +501,25 @@ fn a_run_that_reverts_a_patch_set_asks_nothing_of_the_intent() {
 }
 
 #[test]
-fn a_part_begins_work_on_an_approved_parent_that_waits_for_answers_and_others() {
-    let mut given = Given::new()
-        .command(risky(9, Risk::High))
-        .command(SubmitIntent {
-            depends_on: vec![intent(9)],
-            ..risky(1, Risk::Low)
-        })
+fn a_part_begins_work_on_no_parent_that_waits_for_answers_or_others() {
+    let after = SubmitIntent {
+        depends_on: vec![intent(9)],
+        ..risky(1, Risk::Low)
+    };
+    let asked = Given::new()
+        .command(risky(1, Risk::Low))
         .command(ask(1, &["which?"]));
-    assert!(given.decide(start(1)).is_err());
-    let answered = given.clone().command(answer(1, None));
-    assert!(answered.decide(start(1)).is_err());
-    let emitted = given.execute(child(2));
+    let waiting = Given::new().command(risky(9, Risk::High)).command(after);
+    for given in [asked, waiting] {
+        let mut given = given.command(task_of(1, 11));
+        let before = given.decide(CreateRun::new(task(11))).unwrap_err();
+        let emitted = given.execute(child(2));
+        assert!(!names(&emitted).contains(&"intent.execution_started"));
+        assert_eq!(status(&given, 1), Approved);
+        assert_eq!(given.decide(CreateRun::new(task(11))), Err(before));
+    }
+    // One that is ready is begun by it.
+    let mut ready = Given::new().command(risky(1, Risk::Low));
+    let emitted = ready.execute(child(2));
     assert!(names(&emitted).contains(&"intent.execution_started"));
-    assert_eq!(status(&given, 1), Executing);
 }

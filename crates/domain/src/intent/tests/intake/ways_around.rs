@@ -3,7 +3,7 @@
 use super::*;
 use crate::intent::{ActivateIntent, AnalyzeIntent, SelectPlan};
 use crate::plan::{NewStep, SetStepStatus, SpawnStepTask, StepStatus};
-use crate::run::{ApplyPatchSet, Decide, DecisionType, RecordResultCommit};
+use crate::run::{self, ApplyPatchSet, Decide, DecisionType, RecordResultCommit};
 use crate::{DecisionId, PatchSetId};
 
 const PLAN: PlanId = PlanId(Uuid::from_u128(70));
@@ -357,4 +357,126 @@ fn a_run_that_reverts_applies_and_commits_nothing_else_before_the_approval() {
             .decide(Decide::new(work, DecisionType::Abandon))
             .is_ok()
     );
+}
+
+/// How a person turns an intent down.
+fn turn_down(number: u128) -> [Command; 2] {
+    let cancel = CancelIntent {
+        intent: intent(number),
+        reason: None,
+    };
+    [reject(number).into(), cancel.into()]
+}
+
+/// A run of an approved intent, up to a status, with a proposed patch set.
+fn begun(status: run::Status) -> Given {
+    let (run, patch_set) = (RunId(Uuid::from_u128(21)), PatchSetId(Uuid::from_u128(31)));
+    let mut given = Given::new()
+        .by(ActorRef::agent("coder"))
+        .command(risky(1, Risk::High))
+        .command(task_of(1, 11))
+        .by(ActorRef::human("ada"))
+        .command(approve(1))
+        .by(ActorRef::agent("coder"))
+        .command(CreateRun {
+            id: Some(run),
+            ..CreateRun::new(task(11))
+        });
+    if status != run::Status::Created {
+        given.execute(StartPatching { run });
+        given.execute(ProposePatchSet {
+            id: Some(patch_set),
+            ..ProposePatchSet::new(run, DiffFormat::Unified)
+        });
+    }
+    if status == run::Status::Validating {
+        given.execute(StartValidation { run });
+    }
+    given
+}
+
+#[test]
+fn a_run_of_an_intent_that_was_turned_down_only_fails_or_is_abandoned() {
+    let run = RunId(Uuid::from_u128(21));
+    let patch_set = PatchSetId(Uuid::from_u128(31));
+    let propose = ProposePatchSet::new(run, DiffFormat::Unified);
+    let review = |verdict| RecordReview {
+        chosen_patchset_id: (verdict == ReviewVerdict::Approved).then_some(patch_set),
+        ..RecordReview::new(task(11), verdict)
+    };
+    let commit = Decide {
+        chosen_patchset_id: Some(patch_set),
+        ..Decide::new(run, DecisionType::Commit)
+    };
+    let decide = |verdict| Command::from(Decide::new(run, verdict));
+    let work: [(run::Status, Vec<Command>); 3] = [
+        (run::Status::Created, vec![StartPatching { run }.into()]),
+        (
+            run::Status::Patching,
+            vec![propose.clone().into(), StartValidation { run }.into()],
+        ),
+        (
+            run::Status::Validating,
+            vec![
+                propose.into(),
+                ApplyPatchSet { patch_set }.into(),
+                commit.into(),
+                decide(DecisionType::Retry),
+                decide(DecisionType::Checkpoint),
+                decide(DecisionType::Other("escalate".into())),
+                review(ReviewVerdict::Approved).into(),
+                review(ReviewVerdict::Rejected).into(),
+            ],
+        ),
+    ];
+    for (status, commands) in work {
+        let given = begun(status);
+        for down in turn_down(1) {
+            // What is executing is cancelled; before, it may be rejected, too.
+            let event = match down {
+                Command::RejectIntent(_) => intent_event(Rejected::new(None)),
+                _ => intent_event(Cancelled::new(None)),
+            };
+            let over = given.clone().event(intent(1).stream(), event);
+            for command in &commands {
+                assert!(
+                    given
+                        .clone()
+                        .by(ActorRef::human("bob"))
+                        .decide(command.clone())
+                        .is_ok(),
+                    "{} before",
+                    command.name()
+                );
+                let over = over.clone().by(ActorRef::human("bob"));
+                let says = refused(&over, command.clone());
+                assert!(says.contains("ed: ") && says.contains("abandon"), "{says}");
+            }
+            let fail = run::FailRun {
+                run,
+                error: "not wanted".into(),
+            };
+            assert!(over.decide(fail).is_ok());
+            if status == run::Status::Validating {
+                assert!(over.decide(decide(DecisionType::Abandon)).is_ok());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_done_is_recorded_after_an_intent_was_turned_down() {
+    let run = RunId(Uuid::from_u128(21));
+    let over = begun(run::Status::Validating)
+        .event(intent(1).stream(), intent_event(Cancelled::new(None)));
+    let tool = run::RecordToolInvocation::new(run, "bash", run::ToolStatus::Ok);
+    let evidence = run::RecordEvidence::new(run, run::EvidenceKind::Test, "cargo");
+    for fact in [
+        Command::from(tool),
+        evidence.into(),
+        run::RecordUsage::new(run, 1, 1).into(),
+        run::RejectPatchSet::new(PatchSetId(Uuid::from_u128(31))).into(),
+    ] {
+        assert!(over.decide(fact).is_ok());
+    }
 }

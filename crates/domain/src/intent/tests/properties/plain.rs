@@ -59,7 +59,9 @@ impl Plain<'_> {
             match event {
                 task::Event::Done(_) => *state = "done",
                 task::Event::Failed(_) => *state = "error",
-                task::Event::Cancelled(_) | task::Event::Superseded(_) => *state = "left out",
+                task::Event::Cancelled(event) if event.dependency.is_some() => *state = "blocked",
+                task::Event::Cancelled(_) => *state = "cancelled",
+                task::Event::Superseded(_) => *state = "left out",
                 _ => {}
             }
         }
@@ -86,12 +88,13 @@ impl Plain<'_> {
         let children = self.children(id);
         let mut parts = self.tasks(id);
         parts.extend(children.iter().map(|child| self.status(*child)));
-        parts.retain(|part| !["left out", "rejected", "cancelled"].contains(part));
+        parts.retain(|part| *part != "left out");
+        let had_parts = !parts.is_empty();
+        parts.retain(|part| !["rejected", "cancelled"].contains(part));
         let settled = ["done", "error", "blocked"];
         if parts.is_empty() {
-            // An intent that was split in vain does not go on by itself.
-            let is_split = !children.is_empty();
-            return if is_split { "blocked" } else { place };
+            // An intent of which nothing is wanted any more does not go on by itself.
+            return if had_parts { "blocked" } else { place };
         }
         if parts.iter().any(|part| !settled.contains(part)) {
             place

@@ -4,13 +4,6 @@
 use super::*;
 use crate::testing::json;
 
-fn rerun() -> RerunIntent {
-    RerunIntent {
-        intent: INTENT,
-        instruction: None,
-    }
-}
-
 fn successor(given: &Given, of: TaskId) -> TaskId {
     state(given, of)
         .superseded_by

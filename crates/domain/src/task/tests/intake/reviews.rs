@@ -106,24 +106,59 @@ fn the_log_says_how_often_a_rejected_review_retries() {
 }
 
 #[test]
-fn only_reviews_use_up_retries() {
+fn reviews_and_retry_decisions_use_up_retries_and_failed_runs_do_not() {
     let mut given = with_tasks(&[(11, &[])]);
     for _ in 0..3 {
-        let (run, _) = validate(&mut given, WORK, 1);
-        given.execute(Decide::new(run, DecisionType::Retry));
         let (run, _) = validate(&mut given, WORK, 1);
         given.execute(FailRun {
             run,
             error: "no space".into(),
         });
     }
-    for expected in [
-        DecisionType::Retry,
-        DecisionType::Retry,
-        DecisionType::Abandon,
-    ] {
+    let (run, _) = validate(&mut given, WORK, 1);
+    given.execute(Decide::new(run, DecisionType::Retry));
+    for expected in [DecisionType::Retry, DecisionType::Abandon] {
         assert_eq!(decision(&reject(&mut given)), expected);
     }
+}
+
+#[test]
+fn an_agent_does_not_review_what_it_worked_on() {
+    let (coder, reviewer) = (ActorRef::agent("coder"), ActorRef::agent("reviewer"));
+    let mut given = with_tasks(&[(11, &[])]).by(coder.clone());
+    validate(&mut given, WORK, 1);
+    for verdict in [ReviewVerdict::Approved, ReviewVerdict::Rejected] {
+        for worker in [coder.clone(), ActorRef::agent("Coder ")] {
+            let refusal = given.clone().by(worker).decide(review(WORK, verdict));
+            assert!(
+                matches!(&refusal, Err(Refusal::NotPermitted { reason }) if reason.contains("worked on run")),
+                "{refusal:?}"
+            );
+        }
+        for other in [reviewer.clone(), ActorRef::human("coder")] {
+            assert!(
+                given
+                    .clone()
+                    .by(other)
+                    .decide(review(WORK, verdict))
+                    .is_ok()
+            );
+        }
+    }
+    // Who only proposed a part of it worked on it, too; a person may look at their own work.
+    let run = given
+        .ask(|world| world.task(WORK))
+        .unwrap()
+        .last_run()
+        .unwrap();
+    let given = given
+        .by(reviewer.clone())
+        .command(ProposePatchSet::new(run, DiffFormat::Unified));
+    assert!(given.decide(review(WORK, ReviewVerdict::Rejected)).is_err());
+    let ada = ActorRef::human("ada");
+    let mut given = with_tasks(&[(11, &[])]).by(ada);
+    validate(&mut given, WORK, 1);
+    assert!(given.decide(review(WORK, ReviewVerdict::Approved)).is_ok());
 }
 
 #[test]

@@ -39,11 +39,13 @@ impl Model {
             }
             Command::RejectIntent(c) => {
                 self.open_intent(c.intent.0)?;
+                self.may_turn_down(c.intent.0)?;
                 let status = self.approval(c.intent.0);
                 demand(matches!(
                     status,
                     "proposed" | "approved" | "blocked" | "error"
                 ))?;
+                self.end_parts(c.intent.0)?;
                 let intent = self.open_intent(c.intent.0)?;
                 (intent.stage, intent.status) = ("rejected", "cancelled");
                 intent.taken_in = true;
@@ -51,7 +53,8 @@ impl Model {
             }
             Command::InstructIntent(c) => {
                 text(&c.instruction)?;
-                self.open_intent(c.intent.0).map(|_| true)
+                self.open_intent(c.intent.0)?;
+                self.may_instruct(c.intent.0).map(|()| true)
             }
             Command::StartExecution(c) => {
                 demand(self.open_intent(c.intent.0)?.stage == "approved")?;
@@ -103,22 +106,24 @@ impl Model {
             _ => {}
         }
         let tasks = intent.tasks.iter().map(|task| &self.tasks[task]);
-        let tasks = tasks.filter(|task| !task.superseded && task.status != "cancelled");
+        let tasks = tasks.filter(|task| !task.superseded);
         let mut parts: Vec<&str> = tasks
             .map(|task| match task.status {
                 "done" => "done",
                 "failed" => "error",
-                _ => "executing",
+                "cancelled" if task.stranded => "blocked",
+                other => other,
             })
             .collect();
-        let children = intent.children.iter().map(|child| self.approval(*child));
-        parts.extend(children.filter(|status| !matches!(*status, "rejected" | "cancelled")));
+        parts.extend(intent.children.iter().map(|child| self.approval(*child)));
+        let had_parts = !parts.is_empty();
+        parts.retain(|part| !matches!(*part, "rejected" | "cancelled"));
         let begun = match intent.stage {
             "approved" => "approved",
             _ => "executing",
         };
         let settled = |part: &&str| matches!(*part, "done" | "error" | "blocked");
-        if !parts.iter().all(settled) || (parts.is_empty() && intent.children.is_empty()) {
+        if !parts.iter().all(settled) || !had_parts {
             begun
         } else if !parts.is_empty() && parts.iter().all(|part| *part == "done") {
             "done"
@@ -142,16 +147,64 @@ impl Model {
                 Some("clarification")
             }
             "proposed" => Some("approval"),
-            "approved" => {
+            status @ ("approved" | "executing") => {
                 let is_over = |id: &Uuid| matches!(self.approval(*id), "rejected" | "cancelled");
-                intent
-                    .depends_on
-                    .iter()
-                    .any(is_over)
-                    .then_some("dependency")
+                let never = status == "approved" && intent.depends_on.iter().any(is_over);
+                let mut tasks = intent.tasks.iter().map(|task| &self.tasks[task]);
+                let in_vain = |task: &Task| {
+                    let waits = task.status == "draft" && !task.superseded;
+                    waits && self.lost(task.dependencies.iter().copied()).is_some()
+                };
+                (never || tasks.any(in_vain)).then_some("dependency")
             }
             _ => None,
         }
+    }
+
+    /// What became of one of some tasks, or of those in their places, that is never done.
+    pub(super) fn lost(&self, tasks: impl IntoIterator<Item = Uuid>) -> Option<&'static str> {
+        let newest = tasks.into_iter().map(|task| self.newest(task));
+        let statuses: BTreeSet<&str> = newest.map(|task| self.tasks[&task].status).collect();
+        let mut lost = ["failed", "cancelled"].into_iter();
+        lost.find(|status| statuses.contains(status))
+    }
+
+    /// An agent turns down what it asked for itself, and nothing of which something failed.
+    pub(super) fn may_turn_down(&self, id: Uuid) -> Option<()> {
+        let is_own = self.intents.get(&id)?.asked_by == self.by;
+        let failed = matches!(self.approval(id), "blocked" | "error");
+        demand(self.by != "tester" || (is_own && !failed))
+    }
+
+    /// An agent does not instruct what a person approved, nor do those who asked for it.
+    fn may_instruct(&self, id: Uuid) -> Option<()> {
+        let intent = self.intents.get(&id)?;
+        let lets_go = |risk| self.lets_go(risk, intent.judged);
+        if matches!(self.approval(id), "blocked" | "error") {
+            demand(self.by != "tester")
+        } else if intent.stage == "proposed" || intent.risk.is_some_and(lets_go) {
+            Some(())
+        } else {
+            demand(self.by != "tester" && (self.settings.own || self.by != intent.asked_by))
+        }
+    }
+
+    /// The parts of an intent that was turned down, which are not done, end with it.
+    pub(super) fn end_parts(&mut self, id: Uuid) -> Option<()> {
+        let (mut open, mut ended) = (self.intents[&id].children.clone(), Vec::new());
+        while let Some(part) = open.pop() {
+            let intent = &self.intents[&part];
+            open.extend(&intent.children);
+            let is_open = matches!(intent.status, "draft" | "active");
+            if is_open && self.approval(part) != "done" {
+                self.may_turn_down(part)?;
+                ended.push(part);
+            }
+        }
+        for part in ended {
+            self.intents.get_mut(&part)?.status = "cancelled";
+        }
+        Some(())
     }
 
     fn lets_go(&self, risk: Risk, judged: bool) -> bool {
@@ -177,8 +230,11 @@ impl Model {
             }
             let waits = c.depends_on.iter().map(|it| it.0).collect();
             demand(!self.intents_wait_for(waits, parent.0))?;
+            self.open_above(parent.0)?;
+            // A part begins nothing that is not ready to be begun.
+            let is_ready = self.ready(parent.0).is_some();
             let parent = self.open_intent(parent.0)?;
-            if parent.stage == "approved" {
+            if parent.stage == "approved" && is_ready {
                 parent.stage = "executing";
             }
         }
@@ -224,6 +280,7 @@ impl Model {
             taken_in: true,
             asked_by: self.by,
             risk: Some(risk),
+            judged: judged.is_some(),
             ..Intent::default()
         };
         self.intents.insert(id, intent);
@@ -236,10 +293,11 @@ impl Model {
         let (by, own) = (self.by, self.settings.own);
         let intent = self.open_intent(c.intent.0)?;
         let is_lower = |risk| risk < intent.risk.unwrap_or(Risk::Med);
-        if intent.stage == "proposed" && c.risk.is_some_and(is_lower) {
+        if c.risk.is_some_and(is_lower) {
             demand(by != "tester" && (own || by != intent.asked_by))?;
         }
         intent.risk = c.risk.or(intent.risk);
+        intent.judged |= c.risk.is_some();
         intent.taken_in = true;
         if lets_go && intent.stage == "proposed" {
             (intent.stage, intent.status) = ("approved", "active");
@@ -247,8 +305,25 @@ impl Model {
         Some(true)
     }
 
+    /// Work on an intent may begin, as far as itself and what it is a part of are concerned.
+    pub(super) fn ready(&self, id: Uuid) -> Option<()> {
+        self.ready_above(id)?;
+        self.conditions(id)
+    }
+
+    /// What an intent is a part of lets work on it begin.
+    fn ready_above(&self, id: Uuid) -> Option<()> {
+        self.open_above(id)?;
+        let above = self.above(id);
+        demand(above.iter().all(|id| self.goes_on(*id).is_some()))?;
+        let has_begun = self.intents[&id].stage == "executing";
+        let waits = |id: &&Uuid| self.intents[*id].stage == "approved";
+        let mut waiting = above.iter().filter(waits);
+        demand(has_begun || waiting.all(|id| self.conditions(*id).is_some()))
+    }
+
     /// Nothing is left to be answered, and what it depends on is done.
-    fn ready(&self, id: Uuid) -> Option<()> {
+    fn conditions(&self, id: Uuid) -> Option<()> {
         let intent = &self.intents[&id];
         demand(intent.unanswered.is_empty())?;
         demand(
@@ -268,6 +343,10 @@ impl Model {
             let is_open = |it: &&Intent| matches!(it.status, "draft" | "active");
             if let Some(intent) = known.filter(is_open) {
                 from.extend(intent.depends_on.iter().chain(&intent.children));
+                let above = self.above(id);
+                let above = above.iter().map(|whole| &self.intents[whole]);
+                let unbegun = above.filter(|it| matches!(it.stage, "proposed" | "approved"));
+                from.extend(unbegun.flat_map(|it| &it.depends_on));
             }
         }
         seen.contains(&one)
@@ -287,6 +366,7 @@ impl Model {
 
     fn answer(&mut self, c: &intent::AnswerClarification) -> Judged {
         text(&c.answer)?;
+        demand(self.by != "tester")?;
         let intent = self.open_intent(c.intent.0)?;
         let question = c.question.or(intent.unanswered.first().copied())?;
         demand(intent.unanswered.remove(&question))?;
@@ -300,7 +380,7 @@ impl Model {
         let id = c.intent.0;
         match self.open_intent(id)?.stage {
             "approved" => self.ready(id)?,
-            "executing" => {}
+            "executing" => self.ready_above(id)?,
             _ => return None,
         }
         let given = [
@@ -309,10 +389,10 @@ impl Model {
             !c.clarifications.is_empty(),
         ];
         demand(given.iter().filter(|given| **given).count() == 1)?;
-        let intent = self.open_intent(id)?;
-        (intent.stage, intent.analyzed) = ("executing", true);
         self.analyzed_tasks(id, &c.tasks)?;
         self.analyzed_children(id, &c.child_intents)?;
+        let intent = self.open_intent(id)?;
+        (intent.stage, intent.analyzed) = ("executing", true);
         match c.clarifications.is_empty() {
             true => Some(true),
             false => self.ask(id, &c.clarifications),
@@ -401,11 +481,13 @@ impl Model {
     fn rerun(&mut self, c: &intent::RerunIntent) -> Judged {
         let id = c.intent.0;
         self.open_intent(id)?;
+        self.open_above(id)?;
+        demand(self.by != "tester")?;
         demand(matches!(self.approval(id), "blocked" | "error"))?;
         c.instruction.iter().try_for_each(|it| text(it))?;
         let failed = |id: &Uuid| {
             let task = &self.tasks[id];
-            task.status == "failed" && !task.superseded
+            (task.status == "failed" || task.stranded) && !task.superseded
         };
         let tasks = self.tasks.keys().copied();
         let of_it = tasks.filter(|task| self.intents_of(*task).contains(&id));
@@ -413,16 +495,28 @@ impl Model {
         demand(!failed.is_empty())?;
         let successors: BTreeMap<Uuid, Uuid> =
             failed.iter().map(|old| (*old, self.own_id())).collect();
-        for old in failed {
+        let newer = |model: &Model, id: &Uuid| match successors.get(id) {
+            Some(successor) => Some(*successor),
+            None => {
+                let newest = model.newest(*id);
+                let off = model.tasks[&newest].status == "cancelled";
+                (!off || successors.contains_key(&newest)).then_some(*id)
+            }
+        };
+        let needs = |old: &Uuid| {
+            let needs = self.tasks[old].dependencies.iter();
+            needs.filter_map(|id| newer(self, id)).collect()
+        };
+        let needs: Vec<BTreeSet<Uuid>> = failed.iter().map(needs).collect();
+        for (old, dependencies) in failed.into_iter().zip(needs) {
             let task = self.tasks.get_mut(&old)?;
             task.superseded = true;
             task.successor = Some(successors[&old]);
-            let newer = |id: &Uuid| successors.get(id).copied().unwrap_or(*id);
             let again = Task {
                 status: "draft",
                 intent: Some(id),
                 parent: task.parent,
-                dependencies: task.dependencies.iter().map(newer).collect(),
+                dependencies,
                 ..Task::default()
             };
             self.tasks.insert(successors[&old], again);
@@ -442,9 +536,8 @@ impl Model {
         demand(task.status == "running")?;
         let run = task.last_run?;
         demand(self.runs[&run].reverts.is_none())?;
-        let task = self.tasks.get_mut(&c.task.0)?;
-        let again = task.rejections < retries;
-        task.rejections += u32::from(rejected);
+        demand(self.by != "tester" || !self.runs[&run].workers.contains("tester"))?;
+        let again = self.retries(c.task.0) < retries;
         let verdict = match (rejected, again) {
             (false, _) => DecisionType::Commit,
             (true, true) => DecisionType::Retry,
@@ -461,11 +554,13 @@ impl Model {
             &RecordEvidence::new(run.into(), EvidenceKind::Review, "review")
                 .with_patchset_id(c.chosen_patchset_id),
         )?;
-        self.decide(
+        let answer = self.decide(
             &Decide::new(run.into(), verdict)
                 .with_chosen_patchset_id(chosen.filter(|_| !rejected))
                 .with_result_commit_sha(c.result_commit_sha),
-        )
+        )?;
+        self.tasks.get_mut(&c.task.0)?.rejections += u32::from(rejected);
+        Some(answer)
     }
 
     fn set_setting(&mut self, c: &SetSetting) -> Judged {
@@ -494,6 +589,8 @@ impl Model {
         }
         let before = &self.settings;
         let same = *before == settings;
+        // More retries check less, and are a person's to set.
+        demand(self.by != "tester" || settings.retries <= before.retries)?;
         self.settings = settings;
         Some(!same)
     }
@@ -506,8 +603,8 @@ impl Model {
         }
     }
 
-    /// What waits for a failed task of its intents fails with it.
-    pub(super) fn fail_dependents(&mut self, failed: Uuid) {
+    /// What waits for a task of its intents that failed or was called off ends as that one did.
+    pub(super) fn end_dependents(&mut self, failed: Uuid, how: &'static str) {
         let intents = self.intents_of(failed);
         let is_of_them = |task: &Uuid| !self.intents_of(*task).is_disjoint(&intents);
         let tasks: Vec<Uuid> = self.tasks.keys().copied().filter(is_of_them).collect();
@@ -516,10 +613,11 @@ impl Model {
             let mut needs = task.dependencies.iter();
             let waits = needs.any(|other| *other == failed || self.newest(*other) == failed);
             if task.status == "draft" && waits {
-                self.tasks
-                    .entry(id)
-                    .and_modify(|task| task.status = "failed");
-                self.fail_dependents(id);
+                self.tasks.entry(id).and_modify(|task| {
+                    task.status = how;
+                    task.stranded = how == "cancelled";
+                });
+                self.end_dependents(id, how);
             }
         }
     }
@@ -527,8 +625,9 @@ impl Model {
     /// What a run means for the intent of its task.
     pub(super) fn run_begins(&mut self, intent: Uuid) -> Option<()> {
         self.open_intent(intent)?;
+        self.ready_above(intent)?;
         if self.intents[&intent].stage == "approved" {
-            self.ready(intent)?;
+            self.conditions(intent)?;
         }
         let intent = self.intents.get_mut(&intent)?;
         match intent.stage {

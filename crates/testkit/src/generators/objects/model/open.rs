@@ -42,12 +42,53 @@ impl Model {
         intents
     }
 
-    /// None of the intents that a run is work on waits for an approval.
+    /// The intents that one is a part of, up to one that is executing.
+    pub(super) fn above(&self, id: Uuid) -> Vec<Uuid> {
+        let (mut above, mut next) = (Vec::new(), self.intents[&id].child_of);
+        while let Some(whole) = next {
+            above.push(whole);
+            let intent = &self.intents[&whole];
+            next = intent.child_of.filter(|_| intent.stage != "executing");
+        }
+        above
+    }
+
+    /// Neither an intent nor what it is a part of waits for an approval or was turned down.
+    pub(super) fn goes_on(&self, id: Uuid) -> Option<()> {
+        let mut all = self.above(id).into_iter().chain([id]);
+        demand(all.all(|id| {
+            let intent = &self.intents[&id];
+            !intent.waits_for_approval() && intent.status != "cancelled"
+        }))
+    }
+
+    /// Nothing that an intent is a part of has ended.
+    pub(super) fn open_above(&self, id: Uuid) -> Option<()> {
+        let mut above = self.above(id).into_iter();
+        demand(above.all(|id| matches!(self.intents[&id].status, "draft" | "active")))
+    }
+
+    /// None of the intents that a run is work on waits for an approval or was turned down.
     pub(super) fn let_go(&self, run: Uuid) -> Option<()> {
         let run = self.runs.get(&run)?;
         let intents = self.works_on(run.task, run.plan);
-        let mut intents = intents.iter().filter_map(|id| self.intents.get(id));
-        demand(intents.all(|intent| !intent.waits_for_approval()))
+        demand(intents.iter().all(|id| self.goes_on(*id).is_some()))
+    }
+
+    /// The same, but for a run that takes back what was applied.
+    pub(super) fn let_go_or_reverts(&self, run: Uuid) -> Option<()> {
+        match self.runs.get(&run)?.reverts {
+            Some(_) => Some(()),
+            None => self.let_go(run),
+        }
+    }
+
+    /// Who gives the command works on a run, as far as its intents let them.
+    pub(super) fn works(&mut self, run: Uuid) -> Judged {
+        self.let_go_or_reverts(run)?;
+        let by = self.by;
+        self.runs.get_mut(&run)?.workers.insert(by);
+        Some(true)
     }
 
     /// No step goes on that an intent gets with a plan while it waits for an approval.
@@ -56,7 +97,8 @@ impl Model {
         while let Some(plan) = next.and_then(|id| self.plans.get(&id)) {
             let mut steps = plan.steps.iter().filter(|_| plan.intent.is_none());
             if steps.any(|step| step.status == "progressing") {
-                return demand(!self.intents.get(&intent)?.waits_for_approval());
+                self.intents.get(&intent)?;
+                return self.goes_on(intent);
             }
             next = plan.previous.filter(|_| plan.intent.is_none());
         }
@@ -93,7 +135,9 @@ impl Model {
     pub(super) fn complete(&mut self, c: &intent::CompleteIntent) -> Judged {
         let id = c.intent.0;
         let intent = self.intent(id, &["active"])?.clone();
-        demand(!intent.waits_for_approval())?;
+        self.goes_on(id)?;
+        let failed = matches!(self.approval(id), "blocked" | "error");
+        demand(self.by != "tester" || (!failed && intent.unanswered.is_empty()))?;
         let waits = |child: &Uuid| {
             let status = self.approval(*child);
             matches!(status, "proposed" | "approved" | "executing")

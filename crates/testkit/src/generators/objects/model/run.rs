@@ -51,6 +51,7 @@ impl Model {
             plan: c.plan.map(Uuid::from),
             has_snapshot: c.snapshot.is_some(),
             reverts,
+            workers: [self.by].into(),
             ..Run::default()
         };
         let id = c.id?.0;
@@ -61,6 +62,7 @@ impl Model {
 
     pub(super) fn attach_snapshot(&mut self, c: &run::AttachSnapshot) -> Judged {
         self.snapshot_of_run(c.snapshot.0)?;
+        self.let_go_or_reverts(c.run.0)?;
         let run = self.unfinished(c.run.0)?;
         demand(!run.has_snapshot)?;
         run.has_snapshot = true;
@@ -71,6 +73,7 @@ impl Model {
         c.touched.iter().try_for_each(|file| text(&file.path))?;
         let run = c.run.0;
         self.run(run, &["patching", "validating"])?;
+        self.works(run)?;
         let id = c.id?.0;
         self.patch_sets.insert(
             id,
@@ -127,7 +130,11 @@ impl Model {
         match c.decision_type {
             DecisionType::Commit => self.commit(c, &run)?,
             DecisionType::Retry => {
+                self.let_go_or_reverts(c.run.0)?;
                 self.still_running(&run)?;
+                let left = self.retries(run.task) < self.settings.retries;
+                demand(run.reverts.is_some() || left)?;
+                self.runs.get_mut(&c.run.0)?.retried = true;
                 let own = self
                     .patch_sets
                     .values_mut()
@@ -151,8 +158,11 @@ impl Model {
                 demand(patch_set.status == "applied")?;
                 patch_set.status = "reverted";
             }
-            DecisionType::Checkpoint => self.still_running(&run)?,
-            DecisionType::Other(_) => {}
+            DecisionType::Checkpoint => {
+                self.let_go_or_reverts(c.run.0)?;
+                self.still_running(&run)?;
+            }
+            DecisionType::Other(_) => self.let_go_or_reverts(c.run.0)?,
         }
         let run = self.runs.get_mut(&c.run.0)?;
         run.commits = c.id.map(Uuid::from).filter(|_| verdict == "commit");
@@ -176,6 +186,14 @@ impl Model {
             }
         }
         Some(())
+    }
+
+    /// How often a task was tried again.
+    pub(super) fn retries(&self, task: Uuid) -> u32 {
+        let of_it = |run: &&Run| run.task == task && run.retried && run.reverts.is_none();
+        let decided = self.runs.values().filter(of_it).count();
+        let decided = u32::try_from(decided).unwrap_or(u32::MAX);
+        decided.max(self.tasks[&task].rejections)
     }
 
     /// What another run has settled is not tried again.
@@ -215,7 +233,7 @@ impl Model {
             demand(task.status == "running")?;
             task.status = status;
             if status == "failed" {
-                self.fail_dependents(run.task);
+                self.end_dependents(run.task, "failed");
             }
         }
         Some(())

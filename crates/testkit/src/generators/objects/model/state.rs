@@ -26,6 +26,8 @@ pub struct Intent {
     pub taken_in: bool,
     /// How risky it was classified.
     pub risk: Option<Risk>,
+    /// Whether an actor said so, and no rule.
+    pub judged: bool,
     /// How many questions were asked.
     pub questions: u32,
     /// The numbers of the questions without an answer.
@@ -88,6 +90,8 @@ pub struct Task {
     pub dependencies: BTreeSet<Uuid>,
     /// The run that was created last.
     pub last_run: Option<Uuid>,
+    /// Whether it was called off with a task that it waited for.
+    pub stranded: bool,
     /// How many reviews rejected it.
     pub rejections: u32,
     /// Whether another task took its place.
@@ -113,6 +117,10 @@ pub struct Run {
     pub has_provenance: bool,
     /// Whether it has its decision.
     pub decided: bool,
+    /// Whether its decision was to try again.
+    pub retried: bool,
+    /// Who began, patched, proposed or validated it.
+    pub workers: BTreeSet<&'static str>,
     /// Its decision, if that was to commit and its id is known.
     pub commits: Option<Uuid>,
     /// The commit that its decision led to.

@@ -1,0 +1,180 @@
+//! What needs a person, and never the one alone who asked.
+
+use super::ways_around::analyze;
+use super::*;
+
+const OTHERS: [fn(&str) -> ActorRef; 3] = [
+    |id| ActorRef::agent(id),
+    |id| ActorRef::system(id),
+    |id| ActorRef::mcp_client(id),
+];
+
+/// Demands that only people give a command: no agent, neither the one who asked nor another one.
+fn check_a_persons(given: &Given, command: impl Into<Command>) {
+    let command = command.into();
+    let name = command.name();
+    for other in OTHERS {
+        for id in ["coder", "reviewer"] {
+            let refused = given.clone().by(other(id)).decide(command.clone());
+            assert!(
+                matches!(&refused, Err(Refusal::NotPermitted { reason }) if reason.contains("by a person")),
+                "{name}: {refused:?}"
+            );
+        }
+    }
+    let by_a_person = given.clone().by(ActorRef::human("bob")).decide(command);
+    assert!(by_a_person.is_ok(), "{name}: {by_a_person:?}");
+}
+
+fn by_the_coder() -> Given {
+    Given::new().by(ActorRef::agent("coder"))
+}
+
+/// An executing intent of an agent whose tasks have failed.
+fn in_error() -> Given {
+    by_the_coder()
+        .command(risky(1, Risk::Low))
+        .command(task_of(1, 11))
+        .command(analyze())
+        .command(start(1))
+        .command(fail_task(11))
+}
+
+#[test]
+fn a_question_is_answered_by_a_person() {
+    let given = by_the_coder()
+        .command(risky(1, Risk::Low))
+        .command(ask(1, &["which?"]));
+    check_a_persons(&given, answer(1, None));
+}
+
+#[test]
+fn what_failed_is_decided_on_by_a_person() {
+    let given = in_error();
+    assert_eq!(status(&given, 1), ApprovalStatus::Error);
+    check_a_persons(&given, rerun(1));
+    check_a_persons(&given, reject(1));
+    check_a_persons(&given, instruct(1, "otherwise"));
+    check_a_persons(&given, complete());
+    check_a_persons(&given, cancel());
+    // So is what failed in part.
+    let mut blocked = in_error()
+        .command(task_of(1, 12))
+        .by(ActorRef::human("ada"));
+    finish_task(&mut blocked, 12);
+    assert_eq!(status(&blocked, 1), ApprovalStatus::Blocked);
+    check_a_persons(&blocked, complete());
+    check_a_persons(&blocked, rerun(1));
+}
+
+#[test]
+fn an_agent_closes_no_question_by_completing_its_intent() {
+    let given = by_the_coder()
+        .command(risky(1, Risk::Low))
+        .command(ask(1, &["which?"]));
+    let complete = CompleteIntent {
+        abandon_open: true,
+        ..CompleteIntent::new(INTENT)
+    };
+    check_a_persons(&given, complete.clone());
+    // What is open otherwise ends with it.
+    let given = by_the_coder()
+        .command(risky(1, Risk::Low))
+        .command(task_of(1, 11));
+    assert!(given.decide(complete).is_ok());
+}
+
+#[test]
+fn an_agent_turns_down_what_it_asked_for_and_nothing_else() {
+    let persons = Given::new()
+        .by(ActorRef::human("ada"))
+        .command(risky(1, Risk::High));
+    check_a_persons(&persons, reject(1));
+    check_a_persons(&persons, cancel());
+    let own = by_the_coder().command(risky(1, Risk::High));
+    for withdraws in [Command::from(reject(1)), cancel().into()] {
+        assert!(own.decide(withdraws.clone()).is_ok());
+        let other = own.clone().by(ActorRef::agent("reviewer"));
+        assert!(other.decide(withdraws).is_err());
+    }
+    // Its parts that others asked for stay theirs.
+    let part = SubmitIntent {
+        child_of: Some(intent(1)),
+        ..risky(2, Risk::High)
+    };
+    let own = own
+        .by(ActorRef::human("ada"))
+        .command(part)
+        .by(ActorRef::agent("coder"));
+    assert!(own.decide(reject(1)).is_err());
+    assert!(own.by(ActorRef::human("ada")).decide(reject(1)).is_ok());
+}
+
+#[test]
+fn an_intent_that_was_never_put_before_a_person_is_cancelled_by_anybody() {
+    let given = Given::new().by(ActorRef::human("ada")).command(create());
+    assert!(given.by(ActorRef::agent("coder")).decide(cancel()).is_ok());
+}
+
+#[test]
+fn what_a_person_approved_is_instructed_by_one_who_did_not_ask_for_it() {
+    for risk in [Risk::Med, Risk::High] {
+        let given = by_the_coder().command(risky(1, risk));
+        // The one who approves sees what was said before.
+        assert!(given.decide(instruct(1, "with a limit")).is_ok());
+        let approved = given.by(ActorRef::human("ada")).command(approve(1));
+        check_a_persons(&approved, instruct(1, "without a limit"));
+        let executing = approved.command(start(1));
+        check_a_persons(&executing, instruct(1, "without a limit"));
+    }
+    let ada = ActorRef::human("ada");
+    let own = Given::new()
+        .by(ada.clone())
+        .command(risky(1, Risk::High))
+        .by(ActorRef::human("bob"))
+        .command(approve(1));
+    for ada in [ada.clone(), ActorRef::human("Ada ")] {
+        let refused = own.clone().by(ada).decide(instruct(1, "without a limit"));
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("approval.own_requests"), "{refused}");
+    }
+    let allowed = own.by(ada).command(set(Setting::OwnRequests, "true"));
+    assert!(allowed.decide(instruct(1, "without a limit")).is_ok());
+    // What the system approved by itself is instructed as before.
+    let low = by_the_coder().command(risky(1, Risk::Low));
+    assert!(low.decide(instruct(1, "with a limit")).is_ok());
+}
+
+#[test]
+fn no_agent_judges_a_risk_lower_after_the_approval() {
+    let given = by_the_coder()
+        .command(risky(1, Risk::High))
+        .by(ActorRef::human("ada"))
+        .command(approve(1));
+    for lower in [Risk::Low, Risk::Med] {
+        let coder = given.clone().by(ActorRef::agent("coder"));
+        assert!(coder.decide(judge(1, lower)).is_err());
+    }
+    assert!(
+        given
+            .by(ActorRef::human("ada"))
+            .decide(judge(1, Risk::Low))
+            .is_ok()
+    );
+}
+
+#[test]
+fn who_asked_in_other_letters_does_not_approve() {
+    for (asks, approves) in [
+        ("ada", "Ada"),
+        ("Ada Lovelace", "ada  lovelace"),
+        ("ada", "ada "),
+    ] {
+        let given = Given::new()
+            .by(ActorRef::human(asks))
+            .command(risky(1, Risk::High))
+            .by(ActorRef::human(approves));
+        let refused = given.decide(approve(1)).unwrap_err().to_string();
+        assert!(refused.contains("approval.own_requests"), "{refused}");
+    }
+}

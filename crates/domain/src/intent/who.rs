@@ -1,0 +1,72 @@
+//! Which commands on an intent need a person (docs/spec/forge.md, Who decides).
+//!
+//! An agent proposes, works and asks. It does not take the part of the person whom its work waits
+//! for: the one who answers, decides on what failed, turns a request down, or changes what was approved.
+
+use super::{ApprovalStatus, Risk, Stage, State};
+use crate::approval::{by_another, done_by_a_person};
+use crate::world::World;
+use crate::{ActorRef, DecideError, IntentId, Refusal};
+
+/// Demands of who turns an intent down that it is a person, or the one who asked for it where
+/// nothing of it failed. `how` is what becomes of it: rejected or cancelled.
+pub(super) fn turned_down_by(
+    id: IntentId,
+    state: &State,
+    status: ApprovalStatus,
+    how: &str,
+    actor: &ActorRef,
+) -> Result<(), Refusal> {
+    let is_own = state.asked_by.as_ref().is_some_and(|by| by.is(actor));
+    let has_failed = matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error);
+    if is_own && !has_failed {
+        return Ok(());
+    }
+    let what = match has_failed {
+        true => format!("intent {id}, which is {status}, is {how}"),
+        false => format!("intent {id}, which somebody else requested, is {how}"),
+    };
+    done_by_a_person(&what, actor)
+}
+
+/// Demands of who completes an intent of which something failed, or whose questions it closes, that
+/// it is a person.
+pub(super) fn completed_by(
+    state: &State,
+    status: ApprovalStatus,
+    actor: &ActorRef,
+) -> Result<(), Refusal> {
+    if matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error) {
+        return done_by_a_person(&format!("an intent that is {status} is completed"), actor);
+    }
+    if state.needs_clarification() {
+        return done_by_a_person("an intent with an open question is completed", actor);
+    }
+    Ok(())
+}
+
+/// Demands of who instructs an intent whose risk a person approved, that it is a person, and none
+/// who asked for it.
+pub(super) fn instructed_by(
+    world: &mut World,
+    state: &State,
+    status: ApprovalStatus,
+    actor: &ActorRef,
+) -> Result<(), DecideError> {
+    if matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error) {
+        let what = format!("an intent that is {status} is instructed");
+        return Ok(done_by_a_person(&what, actor)?);
+    }
+    if !matches!(state.stage, Stage::Approved | Stage::Executing) {
+        return Ok(());
+    }
+    let settings = world.settings()?;
+    let known = state.risk.zip(state.risk_basis);
+    if known.is_some_and(|(risk, basis)| settings.approves(risk, basis)) {
+        return Ok(());
+    }
+    let risk = state.risk.map_or("unknown", Risk::as_str);
+    let what = format!("an approved intent of {risk} risk is instructed");
+    done_by_a_person(&what, actor)?;
+    Ok(by_another(&state.asked_by, actor, settings.own_requests)?)
+}
