@@ -122,7 +122,7 @@ impl Annals {
             |entry| {
                 seen += 1;
                 if seen <= version
-                    && let annals_domain::AnyEvent::Task(event) = &entry.event
+                    && let AnyEvent::Task(event) = &entry.event
                 {
                     text.apply(event, &|slot| match entry.text(slot) {
                         Text::Present(text) => Some(text),

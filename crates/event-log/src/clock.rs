@@ -24,7 +24,7 @@ const REST: Days = Days::new(3_653);
 /// [`AppendError::Clock`].
 pub fn check_clock(now: DateTime<Utc>, last: DateTime<Utc>) -> Result<(), AppendError> {
     let (seconds, tells) = (now.timestamp(), || now.format("%Y-%m-%dT%H:%M:%SZ"));
-    if seconds < 0 || seconds >= TOO_LATE {
+    if !(0..TOO_LATE).contains(&seconds) {
         let reason = format!(
             "it tells {}, and no log is written before 1970 or after 2199",
             tells()

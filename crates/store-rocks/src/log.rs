@@ -126,7 +126,7 @@ impl RocksLog {
     fn temporary_in(options: &Options, log: Option<&Path>) -> Result<RocksLog, OpenError> {
         let folder = Scratch::new(scratch::ROWS, log)?;
         let path = folder.path().join("log");
-        let opened = open::create(&path, options)?;
+        let opened = open::create_in_place(&path, options)?;
         RocksLog::start_in(&path, options, opened, Some(folder))
     }
 

@@ -47,6 +47,12 @@ pub(crate) enum Access {
 /// Makes a new log and opens it.
 pub(crate) fn create(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     creation::check_place(path)?;
+    create_in_place(path, options)
+}
+
+/// Makes a new log in a place that is known to hold nothing, as a temporary folder of this process does: that may lie in
+/// the folder of another log.
+pub(crate) fn create_in_place(path: &Path, options: &Options) -> Result<Opened, OpenError> {
     directories::create_log_folder(path).map_err(|error| OpenError::io(path, error))?;
     raise_open_files();
     let log_id = options.log_id.unwrap_or_else(annals_event_log::new_id);

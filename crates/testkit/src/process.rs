@@ -230,7 +230,7 @@ mod tests {
     fn a_ratio_is_told_from_a_larger_one() {
         let work = |rounds: u64| {
             move || {
-                let sum = (0..rounds).fold(0_u64, |sum, n| std::hint::black_box(sum ^ n * n));
+                let sum = (0..rounds).fold(0_u64, |sum, n| std::hint::black_box(sum ^ (n * n)));
                 assert!(std::hint::black_box(sum) < u64::MAX);
             }
         };

@@ -52,7 +52,7 @@ mod tests {
         let expected = format!(
             "<title>{SHOWN}</title><p title=\"{SHOWN}\" data-copy=\"{SHOWN}\">{SHOWN}\n\té 日本</p>"
         );
-        assert_eq!(super::html(page), expected);
+        assert_eq!(html(page), expected);
     }
 
     #[test]

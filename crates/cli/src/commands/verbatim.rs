@@ -1,7 +1,7 @@
 //! `annals export annals` and `annals import annals`: the log itself.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Seek};
+use std::io::{self, BufRead, BufReader, Seek};
 use std::path::Path;
 
 use annals::domain::ActorKind;
@@ -134,7 +134,7 @@ fn open(file: &Path, twice: bool) -> Result<(VerbatimSource, Option<Kept>), CliE
     let (name, mut reader): (_, Box<dyn BufRead + Send>) = match is_dash(file) {
         true => (
             "standard input".to_owned(),
-            Box::new(BufReader::new(std::io::stdin())),
+            Box::new(BufReader::new(io::stdin())),
         ),
         false => {
             let opened =
@@ -150,8 +150,9 @@ fn open(file: &Path, twice: bool) -> Result<(VerbatimSource, Option<Kept>), CliE
         return Ok((source, None));
     }
     let kept = |source| CliError::file(Path::new(&name), source);
-    let mut copy = tempfile::tempfile().map_err(kept)?;
-    std::io::copy(&mut reader, &mut copy).map_err(kept)?;
+    let copy = annals_files::in_temporary(None, |home| tempfile::tempfile_in(home));
+    let mut copy = copy.map_err(io::Error::from).map_err(kept)?;
+    io::copy(&mut reader, &mut copy).map_err(kept)?;
     let kept = Kept { name, file: copy };
     Ok((kept.open()?, Some(kept)))
 }

@@ -294,7 +294,7 @@ fn is_encoded(secret: &[u8]) -> bool {
     decoded.is_some_and(|text| {
         let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
         let is_example = is_example(&text.to_ascii_lowercase());
-        secret.len() % 4 == 0 && text.len() >= 6 && text.iter().all(is_text) && !is_example && is_password(&text)
+        secret.len().is_multiple_of(4) && text.len() >= 6 && text.iter().all(is_text) && !is_example && is_password(&text)
     })
 }
 

@@ -104,12 +104,7 @@ impl State {
 
 /// Folds one event into the state.
 pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
-    if is_work(event) {
-        let by = origin.by();
-        if !state.workers.contains(&by) {
-            state.workers.push(by);
-        }
-    }
+    note_worker(state, event, origin);
     match event {
         Event::Created(created) => {
             state.status = Status::Created;
@@ -178,6 +173,17 @@ pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
         | Event::MetadataSet(_)
         | Event::Redacted(_)
         | Event::Sealed(_) => {}
+    }
+}
+
+/// Notes who does what the run is for.
+fn note_worker(state: &mut State, event: &Event, origin: &Origin<'_>) {
+    if !is_work(event) {
+        return;
+    }
+    let by = origin.by();
+    if !state.workers.contains(&by) {
+        state.workers.push(by);
     }
 }
 

@@ -59,7 +59,8 @@ fn weakens(before: &State, setting: Setting, value: u32) -> bool {
         Setting::AutonomyThreshold
         | Setting::TrustClassifier
         | Setting::OwnRequests
-        | Setting::MaxReviewRetries => value > before.number(setting),
+        | Setting::MaxReviewRetries
+        | Setting::ClockSkew => value > before.number(setting),
         // Only features and audits wait for an approval by the rules.
         Setting::UnknownType => {
             let waits = [ListedType::Feature, ListedType::Audit];

@@ -37,9 +37,11 @@ const CONTENT: [&str; 3] = ["text", "ruling", "settings"];
 /// JSON within texts itself.
 const LEVELS: usize = 4;
 
-/// Removes content from a spool; with `dry_run` it only counts.
+/// Removes content from a spool, and from the other folders in which events of its log wait; with
+/// `dry_run` it only counts.
 ///
-/// An event that waits keeps all else that it says. Any other file goes as a whole.
+/// An event that waits keeps all else that it says. Any other file goes as a whole. In a folder that
+/// another log may use now, only files that name this log are changed.
 ///
 /// # Errors
 /// [`SpoolError`], where the folder cannot be used.
@@ -49,13 +51,37 @@ pub fn forget(
     dry_run: bool,
 ) -> Result<Forgotten, SpoolError> {
     let mut forgotten = Forgotten::default();
+    let all = |_: &[u8]| true;
+    forget_within(spool, (unwanted, dry_run), &all, &mut forgotten)?;
+    if let Some(log) = spool.log_id() {
+        let own = log.to_string();
+        let names_log = |bytes: &[u8]| Event::read(bytes).is_some_and(|it| it.is_of(&own));
+        for former in spool.former(log) {
+            let is_ours: &dyn Fn(&[u8]) -> bool = match former.is_shared {
+                true => &names_log,
+                false => &all,
+            };
+            forget_within(&former.spool, (unwanted, dry_run), is_ours, &mut forgotten)?;
+        }
+    }
+    Ok(forgotten)
+}
+
+/// Removes content from the files of one folder.
+fn forget_within(
+    spool: &Spool,
+    (unwanted, dry_run): (&Unwanted<'_>, bool),
+    is_ours: &dyn Fn(&[u8]) -> bool,
+    forgotten: &mut Forgotten,
+) -> Result<(), SpoolError> {
     let Some(dir) = spool.open()? else {
-        return Ok(forgotten);
+        return Ok(());
     };
     let entries = dir.entries_up_to(ENTRIES);
     let entries = entries.map_err(|error| spool.io(error))?;
+    let place = spool.path().display();
     if entries.len() >= ENTRIES {
-        let reason = format!("more than {ENTRIES} entries");
+        let reason = format!("{place}: more than {ENTRIES} entries");
         forgotten.unsearched.push(reason);
     }
     let has_events = |name: &OsStr| {
@@ -64,45 +90,56 @@ pub fn forget(
     };
     let files = entries.iter().filter(|it| it.kind == Kind::File);
     for entry in files.filter(|it| has_events(&it.name)) {
-        match forget_in(spool, &dir, &entry.name, unwanted, dry_run) {
+        let found = match read(&dir, &entry.name) {
+            Ok(Some(bytes)) if is_ours(&bytes) => {
+                forget_in(spool, &dir, (&entry.name, &bytes), unwanted, dry_run)
+            }
+            Ok(_) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match found {
             Ok(None) => {}
             Ok(Some(true)) => forgotten.cleaned += 1,
             Ok(Some(false)) => forgotten.removed += 1,
             Err(error) => {
                 let name = entry.name.to_string_lossy();
-                forgotten.unsearched.push(format!("{name}: {error}"));
+                forgotten
+                    .unsearched
+                    .push(format!("{place}/{name}: {error}"));
             }
         }
     }
-    Ok(forgotten)
+    Ok(())
+}
+
+/// The bytes of a file; nothing, if another process has taken it in meanwhile.
+fn read(dir: &Dir, name: &OsStr) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let file = dir.open_file(name);
+    match file.and_then(|file| file.take(MOST_OF_ONE + 1).read_to_end(&mut bytes)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+        Ok(read) if read as u64 > MOST_OF_ONE => {
+            Err(io::Error::other("it is larger than any event"))
+        }
+        Ok(_) => Ok(Some(bytes)),
+    }
 }
 
 /// Removes content from a file, if it has it: `true` if the file stays, cleaned.
 fn forget_in(
     spool: &Spool,
     dir: &Dir,
-    name: &OsStr,
+    (name, bytes): (&OsStr, &[u8]),
     unwanted: &Unwanted<'_>,
     dry_run: bool,
 ) -> io::Result<Option<bool>> {
-    let mut bytes = Vec::new();
-    let read = dir.open_file(name);
-    let read = read.and_then(|file| file.take(MOST_OF_ONE + 1).read_to_end(&mut bytes));
-    match read {
-        // Another process has taken it in meanwhile.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-        Ok(read) if read as u64 > MOST_OF_ONE => {
-            return Err(io::Error::other("it is larger than any event"));
-        }
-        Ok(_) => {}
-    }
     let waits = name.to_str().filter(|name| name.ends_with(ENDING));
-    let event = waits.and_then(|name| Some((name, Event::read(&bytes)?)));
+    let event = waits.and_then(|name| Some((name, Event::read(bytes)?)));
     let cleaned = match event {
         Some((_, event)) if !event.has(unwanted) => return Ok(None),
         Some((name, event)) => event.without(unwanted).map(|bytes| (name, bytes)),
-        None if !has(&bytes, unwanted) => return Ok(None),
+        None if !has(bytes, unwanted) => return Ok(None),
         None => None,
     };
     let stays = cleaned.is_some();
@@ -137,6 +174,11 @@ impl Event {
     /// Reads a file; nothing of one that is not an object.
     fn read(bytes: &[u8]) -> Option<Event> {
         serde_json::from_slice(bytes).ok().map(Event)
+    }
+
+    /// Whether it was told for a log.
+    fn is_of(&self, log: &str) -> bool {
+        self.0.get("log").and_then(Value::as_str) == Some(log)
     }
 
     fn has(&self, unwanted: &Unwanted<'_>) -> bool {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use annals_store_rocks::{Options, RocksLog};
+use annals_store_rocks::RocksLog;
 use futures::executor::block_on;
 
 use annals_event_log::{EventLog, ReadModels};
@@ -38,10 +38,8 @@ fn write_a_little(log: &RocksLog, n: u64) {
 fn many_short_lived_writers_leave_few_files() {
     let (_home, path, log) = new_log();
     close(log);
-    let options = Options {
-        sync: false,
-        ..options()
-    };
+    let mut options = options();
+    options.sync = false;
     for n in 0..60 {
         let log = RocksLog::open(&path, &options).unwrap();
         write_a_little(&log, n);

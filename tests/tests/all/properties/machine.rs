@@ -213,7 +213,7 @@ fn compare_session(state: &AnyState, session: &model::Session) {
     };
     assert_eq!(found.status.as_str(), session.status());
     let open = |id: &Uuid| found.open.contains_key(&(*id).into());
-    assert!(session.open.iter().all(open));
+    assert!(session.open.keys().all(open));
     let named = |id: &Option<Uuid>, command: CommandId| id.is_none_or(|id| id == command.0);
     assert_eq!(found.queue.len(), session.queue.len());
     let queue = found.queue.iter().zip(&session.queue);

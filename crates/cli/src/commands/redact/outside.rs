@@ -47,8 +47,10 @@ pub(super) fn clean(patterns: &[Regex], dry_run: bool, context: &Context) -> Out
     let path = spool.path().to_owned();
     match search(&spool, patterns, dry_run) {
         Ok(Searched::Whole(forgotten)) => {
-            let unsearched = forgotten.unsearched.iter();
-            let unsearched = unsearched.map(|entry| (path.clone(), entry.clone()));
+            let unsearched = forgotten
+                .unsearched
+                .iter()
+                .map(|it| (path.clone(), it.clone()));
             outside.not_reached.extend(unsearched);
             outside.spool = Some((path, forgotten));
         }
@@ -76,7 +78,9 @@ enum Searched {
 fn search(spool: &Spool, patterns: &[Regex], dry_run: bool) -> Result<Searched, SpoolError> {
     if patterns.is_empty() {
         let state = spool.state()?;
-        let files = state.waiting as u64 + state.bad as u64;
+        let elsewhere = spool.elsewhere()?.into_iter();
+        let elsewhere: usize = elsewhere.map(|(_, waiting)| waiting).sum();
+        let files = (state.waiting + state.bad + elsewhere) as u64;
         return Ok(match files {
             0 => Searched::Empty,
             files => Searched::NoPattern(files),

@@ -179,7 +179,7 @@ fn long_chains_are_followed_once() {
     };
     let text = |length: u64| lines(&(1..=u128::from(length)).map(plan).collect::<Vec<Value>>());
     let import = |length: u64, text: &str| {
-        let report = import_text(&log(), text.to_owned());
+        let report = import_text(&log(), text);
         assert_eq!(
             (report.imported, report.violations_count),
             (length, 1),

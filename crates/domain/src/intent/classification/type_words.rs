@@ -408,7 +408,7 @@ pub(super) fn asked_test(title: &Text, words: &[&str]) -> Option<String> {
     let english = all.iter().enumerate().find(|(at, word)| {
         let before = all.iter().take(*at).rev().take(3);
         let after = all.get(at + 1);
-        is(*word, words)
+        is(word, words)
             && !before.into_iter().any(|it| BESIDES.contains(it))
             && !after.is_some_and(|it| is(it, OF_TESTS))
     });

@@ -92,7 +92,7 @@ fn an_agent_turns_down_what_it_asked_for_and_nothing_else() {
     check_a_persons(&persons, reject(1));
     check_a_persons(&persons, cancel());
     let own = by_the_coder().command(risky(1, Risk::High));
-    for withdraws in [Command::from(reject(1)), cancel().into()] {
+    for withdraws in [Command::from(reject(1)), cancel()] {
         assert!(own.decide(withdraws.clone()).is_ok());
         let other = own.clone().by(ActorRef::agent("reviewer"));
         assert!(other.decide(withdraws).is_err());
