@@ -153,7 +153,13 @@ impl BulkWriter<'_> {
             return self.ordinarily(key, requests).await;
         }
         let canonical = canonical_request(&requests)?;
-        let batch = Batch::new(key, canonical, requests, Vec::new(), self.annals.now());
+        let batch = Batch::new(
+            key,
+            canonical,
+            requests,
+            Vec::new(),
+            self.annals.clock.now(),
+        );
         if self.must_wait(&batch) {
             self.drain().await?;
             pause().await;

@@ -99,7 +99,7 @@ impl Annals {
         {
             return Ok(outcome);
         }
-        let mut batch = Batch::new(key, canonical, requests, guards, self.now());
+        let mut batch = Batch::new(key, canonical, requests, guards, self.clock.now());
         let outcome = self.attempts(&mut batch, turn).await;
         self.keep_up().await;
         outcome

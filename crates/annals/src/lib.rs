@@ -409,6 +409,17 @@ impl Annals {
         }
     }
 
+    /// The same log with another clock: for tests and simulations. A session's gate decides by it what its limits of time
+    /// allow, and a request without a time happens at it.
+    #[must_use]
+    pub fn with_clock(
+        self,
+        clock: impl Fn() -> annals_domain::Timestamp + Send + Sync + 'static,
+    ) -> Annals {
+        let clock = clock::Clock::of(clock);
+        Annals { clock, ..self }
+    }
+
     /// The log itself: records, blobs and read models.
     pub fn log(&self) -> &Arc<dyn Store> {
         &self.log

@@ -95,7 +95,7 @@ impl Contents<'_> {
     /// takes, and adds each to the report; answers with what came while it was looked through,
     /// if something was removed. Where what came behind it refers to blobs that go, it goes on to
     /// what is the end by then.
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     async fn remove(
         self,
         request: &RedactRequest,

@@ -45,7 +45,7 @@ impl Proofs<'_> {
     /// # Errors
     /// [`SealError`].
     #[tracing::instrument(level = "debug", skip_all)]
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     pub async fn seal(
         self,
         object: impl Into<Uuid>,

@@ -25,10 +25,11 @@ mod standard;
 mod veiled;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use regex::bytes::{RegexSet, RegexSetBuilder};
+use regex::bytes::{RegexSet, RegexSetBuilder, SetMatches};
 use serde::Serialize;
 
 pub(crate) use json::{is_name, is_value};
@@ -106,9 +107,11 @@ pub struct Secrets(Arc<Set>);
 
 struct Set {
     patterns: Vec<Pattern>,
-    /// The patterns' hints, and last [`ESCAPED`]; none if they cannot be searched
+    /// The patterns' hints, each once, and last [`ESCAPED`]; none if they cannot be searched
     /// for at once, so that every pattern is.
     hints: Option<RegexSet>,
+    /// The patterns that have each of them.
+    hinted: Vec<Vec<usize>>,
     /// Patterns for which a key is a label, and what such a key has.
     labelled: Vec<usize>,
     keys: Option<RegexSet>,
@@ -149,13 +152,18 @@ impl Secrets {
     }
 
     fn of(patterns: Vec<Pattern>) -> Secrets {
-        let hints = patterns.iter().map(|pattern| pattern.hint.as_ref());
+        let mut hinted: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, pattern) in patterns.iter().enumerate() {
+            hinted.entry(pattern.short_hint()).or_default().push(index);
+        }
+        let hints = hinted.keys().map(String::as_str);
         let marker = |pattern: &Pattern| format!("{MARKER}{}]", pattern.kind);
         let by_label = |(index, pattern): (usize, &Pattern)| pattern.by_label.then_some(index);
         let labelled = patterns.iter().enumerate().filter_map(by_label).collect();
         let keys = patterns.iter().filter(|pattern| pattern.by_label);
         Secrets(Arc::new(Set {
             hints: hint_set(hints.chain([ESCAPED])),
+            hinted: hinted.into_values().collect(),
             labelled,
             keys: hint_set(keys.map(|pattern| pattern.key.as_ref())),
             markers: patterns.iter().map(marker).collect(),
@@ -285,8 +293,7 @@ impl Secrets {
         let Some(hints) = self.0.hints.as_ref().filter(|_| all > 0) else {
             return (0..all).collect();
         };
-        let found = hints.matches(text).into_iter();
-        found.filter(|hint| *hint < all).collect()
+        self.with_hints(&hints.matches(text), text)
     }
 
     /// The patterns whose hints a JSON text has, or may have behind escapes.
@@ -295,9 +302,21 @@ impl Secrets {
         let hints = self.0.hints.as_ref().filter(|_| all > 0);
         let found = hints.map(|hints| hints.matches(text));
         match found {
-            Some(found) if !found.matched(all) => found.into_iter().collect(),
+            Some(found) if !found.matched(self.0.hinted.len()) => self.with_hints(&found, text),
             Some(_) | None => (0..all).collect(),
         }
+    }
+
+    /// The patterns with these hints, in order.
+    fn with_hints(&self, found: &SetMatches, text: &[u8]) -> Vec<usize> {
+        let hinted = found.iter().filter_map(|hint| self.0.hinted.get(hint));
+        let has_hint = |index: &usize| {
+            let pattern = self.0.patterns.get(*index);
+            pattern.is_some_and(|pattern| pattern.has_hint(text))
+        };
+        let mut patterns: Vec<usize> = hinted.flatten().copied().filter(has_hint).collect();
+        patterns.sort_unstable();
+        patterns
     }
 
     fn spans(&self, text: &[u8]) -> Vec<Span> {
@@ -370,7 +389,9 @@ impl Secrets {
         let labelled: Vec<usize> = match &self.0.keys {
             Some(keys) => {
                 let found = keys.matches(key.as_bytes()).into_iter();
-                found.filter_map(|at| self.0.labelled.get(at).copied()).collect()
+                found
+                    .filter_map(|at| self.0.labelled.get(at).copied())
+                    .collect()
             }
             None => self.0.labelled.clone(),
         };

@@ -123,7 +123,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`CatalogueError`]. What was folded before it stays.
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     pub async fn catch_up(&self, log: &dyn Store) -> Result<Position, CatalogueError> {
         let target = log.watermark();
         if let Some(folded) = self.state().folded().filter(|folded| *folded >= target) {
@@ -139,7 +139,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`CatalogueError`].
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     pub async fn keep_up(&self, log: &dyn Store) -> Result<(), CatalogueError> {
         let end = log.watermark();
         let is_current = || {
@@ -427,7 +427,7 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`CatalogueError`]; the overlay stays then.
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     pub async fn flush(&self, log: &dyn Store) -> Result<(), CatalogueError> {
         let _folding = self.folding.lock().await;
         for attempt in 1.. {
@@ -457,7 +457,7 @@ impl Catalogue {
 
     /// The rows with the overlay over them, as they are now. What was forgotten is folded again
     /// first, so that no answer is of an earlier moment than the one before.
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     async fn view<'l>(&self, log: &'l dyn Store) -> Result<OverlayView<'l>, CatalogueError> {
         loop {
             if let Some(view) = self.state().view_to_answer(log) {
@@ -495,7 +495,7 @@ impl Catalogue {
 
     /// Whether what was read through a view is all of one moment. If not,
     /// the overlay is brought to what the rows are now.
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     async fn is_whole(
         &self,
         view: &OverlayView<'_>,

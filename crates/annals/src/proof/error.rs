@@ -29,6 +29,17 @@ pub enum ProofError {
         /// How many records the request is about.
         size: u64,
     },
+    /// The log's files have the records of the checkpoint, and readers are not shown all of them.
+    #[error(
+        "the checkpoint is of {size} records, and readers see {end}: the rest is in the log's files, and the next opening \
+         for writing settles it, as `annals apply /dev/null` does"
+    )]
+    Unpublished {
+        /// How many records the checkpoint covers.
+        size: u64,
+        /// Where the log ends for readers.
+        end: Position,
+    },
     /// Nothing of the object had happened by then.
     #[error("nothing of {object} is among the first {size} records")]
     NotYet {
@@ -74,6 +85,7 @@ impl Classified for ProofError {
         match self {
             ProofError::BeyondEnd { .. } => NotFound.code("beyond_end"),
             ProofError::NoTree { .. } => Unavailable.code("no_tree"),
+            ProofError::Unpublished { .. } => Unavailable.code("unpublished"),
             ProofError::NotYet { .. } => NotFound.code("not_yet"),
             ProofError::HeadersOnly { .. } => Refused.code("headers_only"),
             ProofError::NoPosition => Invalid.code("no_position"),

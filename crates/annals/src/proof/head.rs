@@ -63,12 +63,17 @@ impl Proofs<'_> {
     /// read; that they are those of the records is what a verification finds out.
     ///
     /// # Errors
-    /// [`ProofError::ProofMismatch`] if it is not.
+    /// [`ProofError::ProofMismatch`] if it is not, and [`ProofError::Unpublished`] where readers are not shown all of it
+    /// after a power cut.
     pub async fn check(self, head: &TreeHead) -> Result<(), ProofError> {
         head.same_origin(&self.origin())?;
         let end = self.annals.position();
         if head.size > end.0 {
             let size = head.size;
+            let files = self.annals.rocks().and_then(|rocks| rocks.unpublished());
+            if files.is_some_and(|last| size <= last.0) {
+                return Err(ProofError::Unpublished { size, end });
+            }
             return Err(ProofMismatch::Truncated { size, end }.into());
         }
         let here = self.head(Some(head.size)).await?;

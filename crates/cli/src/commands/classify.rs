@@ -91,7 +91,7 @@ fn type_reason(rule: &TypeRule) -> String {
         TypeRule::Label(label) => format!("by the label {label:?}"),
         TypeRule::Keyword(word) => format!("by the keyword {word:?}"),
         TypeRule::Source => "by the source, as no word names a type".to_owned(),
-        TypeRule::Default => "as no word names a type".to_owned(),
+        TypeRule::Default => "as no word names another type".to_owned(),
     }
 }
 

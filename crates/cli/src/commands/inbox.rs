@@ -2,13 +2,13 @@
 
 mod sessions;
 
-use annals::{InboxDetails, SessionInbox};
 use annals::domain::IntentId;
 use annals::domain::intent::ApprovalStatus;
 use annals::event_log::Position;
 use annals::projections::{
     CatalogueRow, ForgeTaskView, InboxEntry, InboxPage, InboxQuery, InboxReason,
 };
+use annals::{InboxDetails, SessionInbox};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -57,7 +57,11 @@ impl Waiting<'_> {
 }
 
 /// Intents and sessions, the oldest first, at most so many.
-fn merged<'a>(intents: &'a InboxPage, sessions: &'a SessionInbox, limit: usize) -> Vec<Waiting<'a>> {
+fn merged<'a>(
+    intents: &'a InboxPage,
+    sessions: &'a SessionInbox,
+    limit: usize,
+) -> Vec<Waiting<'a>> {
     let intents = intents.entries.iter().map(Waiting::Intent);
     let sessions = sessions.rows.iter().map(Waiting::Session);
     let mut all: Vec<Waiting<'a>> = intents.chain(sessions).collect();

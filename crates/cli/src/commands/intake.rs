@@ -43,11 +43,21 @@ impl Who {
         };
         let (kind, id) = split_actor(actor);
         let id = id.unwrap_or_default();
-        match kind {
-            Some(kind) => ActorRef::new(ActorKind::from_word(&kind), id),
-            None => ActorRef::human(id),
+        match (kind, actor.split_once(':')) {
+            (Some(kind), _) => ActorRef::new(ActorKind::from_word(&kind), id),
+            // Refused when it is checked: it is a kind in other letters, and no person's name.
+            (None, Some((kind, id))) if reads_like_a_kind(kind) => {
+                ActorRef::new(ActorKind::from_word(kind), id)
+            }
+            (None, _) => ActorRef::human(id),
         }
     }
+}
+
+/// Whether a word differs from a listed kind in case, white space or hyphens only.
+fn reads_like_a_kind(word: &str) -> bool {
+    let plain = word.trim().to_lowercase().replace(['-', ' '], "_");
+    ActorKind::from_word(&plain).code() != 0
 }
 
 pub(crate) async fn submit(args: &Submit, context: &mut Context) -> Result<(), CliError> {
@@ -215,7 +225,14 @@ pub(crate) async fn approve(args: &Approve, context: &mut Context) -> Result<(),
             _ => ApproveIntent::new(IntentId(id)).with_reason(reason).into(),
         }
     };
-    each_of(answerable(args.request), &args.ids, &args.who, command, context).await
+    each_of(
+        answerable(args.request),
+        &args.ids,
+        &args.who,
+        command,
+        context,
+    )
+    .await
 }
 
 /// What is approved or rejected: a request is one of a session.
@@ -237,7 +254,14 @@ pub(crate) async fn reject(args: &Reject, context: &mut Context) -> Result<(), C
             _ => RejectIntent::new(IntentId(id)).with_reason(reason).into(),
         }
     };
-    each_of(answerable(args.request), &args.ids, &args.who, command, context).await
+    each_of(
+        answerable(args.request),
+        &args.ids,
+        &args.who,
+        command,
+        context,
+    )
+    .await
 }
 
 pub(crate) async fn answer(args: &Answer, context: &mut Context) -> Result<(), CliError> {

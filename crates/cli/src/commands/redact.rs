@@ -231,7 +231,7 @@ fn show(
 /// What was done in the log, in words.
 fn show_log(output: &mut Output, found: &Found, done: &Done) -> Result<(), CliError> {
     if found.removed.is_empty() {
-        let nothing = "nothing to remove: the content is gone already, or was never there. Content that no event \
+        let nothing = "nothing to remove in the log: the content is gone already, or was never there. Content that no event \
                        refers to is a matter of `annals gc`";
         show_stays(output, found)?;
         if found.stays.is_empty() {

@@ -267,11 +267,11 @@ fn with_more(
     Ok(more)
 }
 
-/// Who imported an object: of one that was created by commands, the importer of the first; of one that was adopted,
-/// those of its first events.
+/// Who imported an object: of one that was created by commands, the importer of the first; of one that was adopted, and
+/// of a session, those of its first events.
 async fn importers(annals: &Annals, view: &ObjectView, at: At) -> Result<Vec<String>, CliError> {
     let header = view.header();
-    if header.adopted.is_none() {
+    if header.adopted.is_none() && !matches!(view, ObjectView::Session(_)) {
         let importer = header.created_by.importer();
         return Ok(importer.map(str::to_owned).into_iter().collect());
     }

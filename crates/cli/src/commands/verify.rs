@@ -212,24 +212,24 @@ impl Verified {
                 next(unfinished),
             ))?;
         }
-        if let Some(end) = self.catalogue.ahead_of {
-            output.line(&format!(
-                "the catalogue was not compared: it is ahead, with events up to {}, and readers see {end}, as a writer was \
-                 killed or lost its power; the next opening for writing settles it, as `annals apply /dev/null` does",
-                self.catalogue.position
-            ))?;
-        } else if self.catalogue.is_sound() {
-            let other = match self.catalogue.going {
-                0 => "",
-                _ => "other ",
-            };
-            let rows = self.catalogue.rows.saturating_sub(self.catalogue.going);
-            output.line(&format!(
-                "the catalogue's {other}{} are those that the log gives up to position {}",
-                counted(rows, "row", "rows"),
-                self.catalogue.position
-            ))?;
+        self.print_catalogue(output)?;
+        self.print_snapshots(output)?;
+        if let Some(line) = skewed(&self.catalogue.skew) {
+            output.line(&line)?;
         }
+        match report.root.filter(|_| report.is_sound()) {
+            Some(root) if report.tree < report.records => output.line(&format!(
+                "root {root}, of which {} of {} are not stored yet: the next command that writes makes them",
+                report.records - report.tree,
+                counted(report.records, "hash", "hashes"),
+            )),
+            Some(root) => output.line(&format!("root {root}")),
+            None => Ok(()),
+        }
+    }
+
+    /// How the snapshots of states compare with the log.
+    fn print_snapshots(&self, output: &mut Output) -> Result<(), CliError> {
         if self.states.compared > 0 && self.states.is_sound() {
             output.line(&format!(
                 "{} of long streams {} what the log gives",
@@ -248,18 +248,30 @@ impl Verified {
                 if self.states.ahead == 1 { "is" } else { "are" },
             ))?;
         }
-        if let Some(line) = skewed(&self.catalogue.skew) {
-            output.line(&line)?;
+        Ok(())
+    }
+
+    /// How the catalogue's rows compare with the log.
+    fn print_catalogue(&self, output: &mut Output) -> Result<(), CliError> {
+        if let Some(end) = self.catalogue.ahead_of {
+            output.line(&format!(
+                "the catalogue was not compared: it is ahead, with events up to {}, and readers see {end}, as a writer was \
+                 killed or lost its power; the next opening for writing settles it, as `annals apply /dev/null` does",
+                self.catalogue.position
+            ))?;
+        } else if self.catalogue.is_sound() {
+            let other = match self.catalogue.going {
+                0 => "",
+                _ => "other ",
+            };
+            let rows = self.catalogue.rows.saturating_sub(self.catalogue.going);
+            output.line(&format!(
+                "the catalogue's {other}{} are those that the log gives up to position {}",
+                counted(rows, "row", "rows"),
+                self.catalogue.position
+            ))?;
         }
-        match report.root.filter(|_| report.is_sound()) {
-            Some(root) if report.tree < report.records => output.line(&format!(
-                "root {root}, of which {} of {} are not stored yet: the next command that writes makes them",
-                report.records - report.tree,
-                counted(report.records, "hash", "hashes"),
-            )),
-            Some(root) => output.line(&format!("root {root}")),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     fn print_findings(&self, output: &mut Output) -> Result<(), CliError> {

@@ -33,7 +33,10 @@ fn refused(place: &Place, command: Value) -> String {
 }
 
 fn inbox(place: &Place) -> Vec<Value> {
-    place.run(&["inbox", "--json"]).ok().lines()
+    // An empty one says so on standard error.
+    let ran = place.run(&["inbox", "--json"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    ran.lines()
 }
 
 #[test]
@@ -78,7 +81,7 @@ fn a_part_waits_for_its_whole_and_ends_with_it() {
     let run = json!({ "task": work });
     let why = refused(&place, agent("create_run", run.clone()));
     assert!(why.contains("which is proposed"), "{why}");
-    assert_eq!(place.run(&["ready", &part]).ok().stdout, "");
+    assert_eq!(place.run(&["ready", &part]).stdout, "");
     place.run(&["reject", "whole", "--reason", "no"]).ok();
     assert_eq!(status(&place, &part), "cancelled");
     assert!(refused(&place, agent("create_run", run)).contains("cancelled"));
@@ -138,6 +141,11 @@ fn an_actor_whose_kind_reads_like_another_one_is_refused() {
         place
             .run(&["approve", "it", "--actor", same])
             .fails(1, &["approval.own_requests"]);
+    }
+    for kind in ["Human:ada", "human :bob", "AGENT:coder"] {
+        place
+            .run(&["approve", "it", "--actor", kind])
+            .fails(1, &["actor.kind"]);
     }
     place.run(&["approve", "it", "--actor", "human:bob"]).ok();
 }

@@ -74,8 +74,9 @@ fn what_commands_write_is_for_its_owner_alone() {
     place.run(&["import", "claude", session, "--keep-raw"]).ok();
     place.run(&["submit", "Add a cache"]).ok();
     // What is replaced was open to all.
+    fs::write(place.path("run.html"), "").unwrap();
+    place.run(&["checkpoint", "--out", "cp"]).ok();
     for name in ["run.html", "cp"] {
-        fs::write(place.path(name), "").unwrap();
         fs::set_permissions(place.path(name), fs::Permissions::from_mode(0o666)).unwrap();
     }
     for args in [

@@ -585,9 +585,8 @@ fn what_waits_or_was_put_aside_loses_it_too() {
     let place = Place::with_log();
     place.accept(&[intent(&format!("the password is {SECRET}"))]);
     // It waits for its session, which begins with a prompt.
-    let input = json!({ "command": format!("echo \"{SECRET}\"\necho other") });
-    let call = json!({ "tool_name": "Bash", "tool_use_id": "toolu_1", "tool_input": input });
-    tell(&place, "PreToolUse", call);
+    let text = format!("echo \"{SECRET}\"\necho other");
+    tell(&place, "Stop", json!({ "last_assistant_message": text }));
     let spool = place.path("log.spool");
     let bad = spool.join("00000000000001-x-00000000.bad");
     std::fs::write(&bad, format!("{{\"text\": \"{SECRET}")).unwrap();
@@ -620,11 +619,7 @@ fn what_waits_or_was_put_aside_loses_it_too() {
         said.contains("cleaned 1 queued event in ") && said.contains("removed 2 files"),
         "{said}"
     );
-    let copy = place.path("log.tail-1");
-    assert!(
-        said.contains(&format!("not searched: {}", copy.display())),
-        "{said}"
-    );
+    assert!(said.contains("not searched: log.tail-1: "), "{said}");
     assert_eq!(files_with(&spool, SECRET), [""; 0]);
     assert_eq!(files_with(&place.log_dir(), SECRET), [""; 0]);
     assert!(!bad.exists() && !escaped.exists() && other.exists());
@@ -635,9 +630,7 @@ fn what_waits_or_was_put_aside_loses_it_too() {
         "UserPromptSubmit",
         json!({ "prompt_id": "p1", "prompt": "go on" }),
     );
-    place.run_with(&["apply"], "").ok();
-    let log = place.run(&["log", "--json"]).ok().stdout;
-    assert!(log.contains("run.tool_invoked"), "{log}");
+    assert_eq!(place.run_with(&["apply"], "").status, 0);
     let state = place.run(&["hook", "status", "--json"]).ok().json()["spool"]["state"].clone();
     assert_eq!((&state["waiting"], &state["bad"]), (&json!(0), &json!(1)));
 }
@@ -667,7 +660,9 @@ fn a_spool_that_is_not_searched_is_named() {
         "leaked",
         "--json",
     ];
-    let report = place.run(&args).ok().json();
+    let ran = place.run(&args);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let report = ran.json();
     assert_eq!(report["not_reached"][0]["path"], json!(spool));
     assert_eq!(report["spool"], Value::Null);
 }

@@ -533,13 +533,8 @@ fn a_repository_with_the_other_hash_gets_the_content_under_its_own_id() {
     assert_eq!(report["missing"].as_array().unwrap().len(), 3);
     git(&other, &["gc", "-q", "--prune=now"]);
     let id = git_with(&other, &["hash-object", "--stdin"], "note\n");
-    assert_eq!(
-        git(
-            &other,
-            &["cat-file", "blob", &format!("refs/ai/blobs/{id}")]
-        ),
-        "note"
-    );
+    let name = format!("refs/ai/blobs/{}/{id}", kept.log_id());
+    assert_eq!(git(&other, &["cat-file", "blob", &name]), "note");
     git(&other, &["fsck", "--full", "--strict"]);
 }
 

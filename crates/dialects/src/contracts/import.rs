@@ -14,12 +14,13 @@ use annals::domain::session::{
     Adopted, CommandBody, Event, IMPORTER, Overruling, SessionConfig, StoredConfig,
 };
 use annals::domain::{
-    ActorKind, ActorRef, AnyEvent, CommandId, Dialect, Emitted, Pieces, SessionId, StreamRef,
-    Timestamp,
+    ActorKind, ActorRef, AnyEvent, CommandId, Dialect, Emitted, Pairs, Pieces, SessionId,
+    StreamRef, Timestamp,
 };
 use annals::{Annals, ExecuteError, LoadError, RecordedEvent};
 use annals_event_log::{AppendError, IdSecret, Version};
 use futures::StreamExt;
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::event::{ContractEvent, EventBody};
@@ -180,11 +181,44 @@ fn without_secrets(mut text: Text, secrets: &Secrets) -> (Text, Vec<Hit>) {
         return (text, Vec::new());
     };
     let redacted = secrets.redact_json(json);
-    let hits = redacted.hits;
+    let mut hits = redacted.hits;
     if !hits.is_empty() {
-        text.text = Ok(redacted.content.into_owned());
+        let mut left = redacted.content.into_owned();
+        if let Some(with_upload) = with_upload(json, &left) {
+            left = with_upload;
+            hits.retain(|hit| !hit.field.eq_ignore_ascii_case("content"));
+        }
+        text.text = Ok(left);
     }
     (text, hits)
+}
+
+/// A redacted object with the upload that it had, if it is one: secrets are taken out of its bytes, and not out of
+/// their base64, which would be none any more.
+fn with_upload(json: &str, redacted: &str) -> Option<String> {
+    if !json.contains("UploadArtifact") {
+        return None;
+    }
+    let property = |pairs: &[(String, &RawValue)], name: &str| {
+        let mut found = pairs.iter().rev();
+        let found = found.find(|(key, _)| key.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.get().to_owned())
+    };
+    let Pairs(before) = serde_json::from_str::<Pairs<&RawValue>>(json).ok()?;
+    if property(&before, "kind")? != "\"UploadArtifact\"" {
+        return None;
+    }
+    let content = property(&before, "content")?;
+    let Pairs(after) = serde_json::from_str::<Pairs<&RawValue>>(redacted).ok()?;
+    let mut parts = Vec::with_capacity(after.len());
+    for (key, value) in &after {
+        let value = match key.eq_ignore_ascii_case("content") {
+            true => content.as_str(),
+            false => value.get(),
+        };
+        parts.push(format!("{}:{value}", serde_json::to_string(key).ok()?));
+    }
+    Some(format!("{{{}}}", parts.join(",")))
 }
 
 /// An object that waits for the next append.

@@ -244,10 +244,12 @@ impl Import<'_> {
     fn finish(mut self) -> ImportReport {
         self.fields.report(&mut self.report);
         if self.folded > 0 {
-            let note = format!(
-                "{} of git-internal 0.8 taken into the objects that they are about",
-                counted(self.folded, "event is", "events are")
+            let events = counted(
+                self.folded,
+                "event of git-internal 0.8 is",
+                "events of git-internal 0.8 are",
             );
+            let note = format!("{events} taken into the objects that they are about");
             self.report.notes.push(note);
         }
         if self.replaced > 0 {

@@ -53,8 +53,9 @@ const EXAMPLES: &[&str] = &[
 
 /// Words of examples, of which a password may have one with other letters.
 const PARTS: &[&str] = &[
-    "password", "passwd", "secret", "token", "test", "pass", "user", "admin", "default", "value", "string",
-    "demo", "auth", "api", "key", "abc", "foo", "bar", "baz", "my", "dev", "none", "null", "true", "false",
+    "password", "passwd", "secret", "token", "test", "pass", "user", "admin", "default", "value",
+    "string", "demo", "auth", "api", "key", "abc", "foo", "bar", "baz", "my", "dev", "none",
+    "null", "true", "false",
 ];
 
 /// The fewest letters beside such words of what is not an example.
@@ -171,7 +172,7 @@ impl Check {
                     && bits(secret) >= GUESSED_BITS
             }
             Check::Drawn => {
-                has(u8::is_ascii_digit)
+                (has(u8::is_ascii_digit) || has(u8::is_ascii_uppercase))
                     && has(u8::is_ascii_alphabetic)
                     && bits(secret) >= DRAWN_BITS
                     && !is_name(secret)
@@ -197,7 +198,8 @@ fn is_value(secret: &[u8]) -> bool {
         .count();
     let is_mixed = has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit);
     let is_signed = signs > 0 && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
-    (is_mixed || is_signed)
+    let is_scrambled = secret.len() >= STRONG && has(u8::is_ascii_uppercase) && !is_name(secret);
+    (is_mixed || is_signed || is_scrambled)
         && bits(secret) >= VALUE_BITS
         && is_password(secret)
         && !is_example(&secret.to_ascii_lowercase())
@@ -207,17 +209,73 @@ fn is_value(secret: &[u8]) -> bool {
 /// Whether it is the place of a secret: a path, an address, or a variable.
 fn is_place(secret: &[u8]) -> bool {
     let begins = [
-        &b"/"[..], b"./", b"../", b"~/", b"@", b"-", b"vault:", b"arn:", b"op:", b"env:", b"enc:", b"sha1",
-        b"sha256", b"sha512", b"0x", b"\\", b"$ansible_vault",
+        &b"/"[..],
+        b"./",
+        b"../",
+        b"~/",
+        b"@",
+        b"-",
+        b"vault:",
+        b"arn:",
+        b"op:",
+        b"env:",
+        b"enc:",
+        b"sha1",
+        b"sha256",
+        b"sha512",
+        b"0x",
+        b"\\",
+        b"$ansible_vault",
     ];
     let ends = [
-        &b".json"[..], b".pem", b".key", b".txt", b".yml", b".yaml", b".crt", b".env", b".toml", b".html",
-        b".rs", b".py", b".js", b".ts", b".go", b".md", b".com", b".org", b".io", b".net", b".sh", b".p12",
-        b".jks", b".pub", b".xml", b".csv", b".php", b".rb", b".conf",
+        &b".json"[..],
+        b".pem",
+        b".key",
+        b".txt",
+        b".yml",
+        b".yaml",
+        b".crt",
+        b".env",
+        b".toml",
+        b".html",
+        b".rs",
+        b".py",
+        b".js",
+        b".ts",
+        b".go",
+        b".md",
+        b".com",
+        b".org",
+        b".io",
+        b".net",
+        b".sh",
+        b".p12",
+        b".jks",
+        b".pub",
+        b".xml",
+        b".csv",
+        b".php",
+        b".rb",
+        b".conf",
     ];
     let within = [
-        &b"://"[..], b"${", b"{{", b"}}", b"$(", b"::", b"->", b"()", b"process.env", b"os.environ",
-        b"getenv", b"secrets.", b"...", b"{}", b"{0", b"%s", b"%d",
+        &b"://"[..],
+        b"${",
+        b"{{",
+        b"}}",
+        b"$(",
+        b"::",
+        b"->",
+        b"()",
+        b"process.env",
+        b"os.environ",
+        b"getenv",
+        b"secrets.",
+        b"...",
+        b"{}",
+        b"{0",
+        b"%s",
+        b"%d",
     ];
     let lower = secret.to_ascii_lowercase();
     let has = |part: &&[u8]| lower.windows(part.len()).any(|it| it == *part);
@@ -249,9 +307,8 @@ fn is_pronounced(letters: &[u8]) -> bool {
     let is_vowel = |byte: &&u8| b"aeiouyAEIOUY".contains(byte);
     let vowels = letters.iter().filter(is_vowel).count();
     let capitals = letters.windows(2);
-    let capitals = capitals.filter(|two| {
-        matches!(two, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase())
-    });
+    let capitals = capitals
+        .filter(|two| matches!(two, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()));
     letters.len() <= 3 || (vowels * 6 >= letters.len() && capitals.count() * 4 <= letters.len())
 }
 
@@ -261,7 +318,11 @@ fn is_code(secret: &[u8]) -> bool {
     let is_number = |byte: &u8| byte.is_ascii_digit() || b".:-+TZv_%/".contains(byte);
     let is_call = |two: &[u8]| matches!(two, [a, b'.', b] if a.is_ascii_lowercase() && b.is_ascii_lowercase());
     // A code's last sign may be that of base64.
-    let end = secret.iter().rev().take_while(|byte| **byte == b'=').count();
+    let end = secret
+        .iter()
+        .rev()
+        .take_while(|byte| **byte == b'=')
+        .count();
     let body = secret.get(..secret.len() - end).unwrap_or_default();
     body.iter().any(is_sign)
         || secret.iter().all(is_number)
@@ -294,7 +355,11 @@ fn is_encoded(secret: &[u8]) -> bool {
     decoded.is_some_and(|text| {
         let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
         let is_example = is_example(&text.to_ascii_lowercase());
-        secret.len().is_multiple_of(4) && text.len() >= 6 && text.iter().all(is_text) && !is_example && is_password(&text)
+        secret.len().is_multiple_of(4)
+            && text.len() >= 6
+            && text.iter().all(is_text)
+            && !is_example
+            && is_password(&text)
     })
 }
 

@@ -2,8 +2,8 @@
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
 /// The fewest signs of base64 that are decoded: 18 bytes of text.
 const FEWEST: usize = 24;
@@ -116,7 +116,11 @@ fn lines(text: &[u8], start: usize, end: usize) -> (Vec<u8>, usize) {
         }
     }
     let rest = text.get(at..).unwrap_or_default();
-    at += rest.iter().take(2).take_while(|byte| **byte == b'=').count();
+    at += rest
+        .iter()
+        .take(2)
+        .take_while(|byte| **byte == b'=')
+        .count();
     signs.truncate(MOST);
     (signs, at)
 }
@@ -164,7 +168,8 @@ mod tests {
 
     #[test]
     fn the_base64_of_a_text_is_read_in_one_line_and_in_many() {
-        let settings = "HOST=localhost\nPORT=5432\n# the name of the user that connects\nUSER=ada\n";
+        let settings =
+            "HOST=localhost\nPORT=5432\n# the name of the user that connects\nUSER=ada\n";
         let signs = STANDARD.encode(settings);
         let broken: Vec<&str> = (0..signs.len())
             .step_by(76)

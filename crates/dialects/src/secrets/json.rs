@@ -8,8 +8,7 @@ use std::borrow::Cow;
 
 use super::key::KeyLines;
 use super::{
-    Hit, Redacted, Secrets, Span, encoded, joined, lines, until_nothing_is_found, untouched,
-    veiled,
+    Hit, Redacted, Secrets, Span, encoded, joined, lines, until_nothing_is_found, untouched, veiled,
 };
 
 /// How deep JSON within JSON is looked through.

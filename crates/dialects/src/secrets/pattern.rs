@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use annals_event_log::{Classification, Classified, ErrorClass};
-use regex::bytes::Regex;
+use regex::bytes::{Regex, RegexBuilder};
 
 use super::check::Check;
 use super::key;
@@ -14,6 +14,9 @@ const GROUP: &str = "secret";
 
 /// What patterns without a name are called.
 const UNNAMED: &str = "custom";
+
+/// From how many signs of a set on one stands for them in a short hint.
+const MANY: u32 = 4;
 
 /// The bytes of a name that are looked at before a label.
 const MOST_NAME: usize = 40;
@@ -95,6 +98,8 @@ pub(super) struct Pattern {
     except: Option<Arc<str>>,
     /// Made when a text has the hint: most imports need few of the set.
     searched: OnceLock<Option<Searched>>,
+    /// The whole hint, where [`Pattern::short_hint`] is another one.
+    hinted: OnceLock<Option<Regex>>,
 }
 
 /// What is searched for.
@@ -212,7 +217,38 @@ impl Pattern {
             region: rule.region.as_deref().map(Arc::from),
             except: rule.except.as_deref().map(Arc::from),
             searched: OnceLock::new(),
+            hinted: OnceLock::new(),
         }
+    }
+
+    /// The hint with one sign in the place of many of a set: what all hints are searched for with
+    /// at once, and of which there are few states.
+    pub(super) fn short_hint(&self) -> String {
+        let (mut short, mut rest) = (String::new(), self.hint.as_ref());
+        while let Some((before, behind)) = rest.split_once("]{") {
+            short.push_str(before);
+            short.push(']');
+            let count = behind.split_once('}');
+            let least = count.and_then(|(count, _)| count.split(',').next()?.parse::<u32>().ok());
+            rest = match count {
+                Some((_, after)) if least >= Some(MANY) => after,
+                _ => {
+                    short.push('{');
+                    behind
+                }
+            };
+        }
+        short + rest
+    }
+
+    /// Whether a text that has the short hint has the whole one.
+    pub(super) fn has_hint(&self, text: &[u8]) -> bool {
+        let hint = self.hinted.get_or_init(|| {
+            let is_short = self.short_hint() == self.hint.as_ref();
+            let mut hint = RegexBuilder::new(&self.hint);
+            (!is_short).then(|| hint.unicode(false).build().ok())?
+        });
+        hint.as_ref().is_none_or(|hint| hint.is_match(text))
     }
 
     /// What is searched for; nothing if it is not a regular expression, which a test
@@ -284,6 +320,7 @@ impl Pattern {
             region: None,
             except: None,
             searched: OnceLock::from(Some(Searched::of(regex))),
+            hinted: OnceLock::new(),
         })
     }
 

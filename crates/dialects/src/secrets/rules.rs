@@ -61,7 +61,10 @@ pub(super) struct Rule {
 
 /// The kinds of the standard set, in their order.
 pub(super) fn kinds() -> Result<Vec<Kind>, toml::de::Error> {
-    let File { fragments, mut kind } = toml::from_str(RULES)?;
+    let File {
+        fragments,
+        mut kind,
+    } = toml::from_str(RULES)?;
     for rule in kind.iter_mut().flat_map(|kind| &mut kind.rules) {
         rule.put(&fragments);
     }
@@ -95,9 +98,14 @@ impl Rule {
             &mut self.except,
         ];
         let texts = texts.into_iter().flatten();
-        for text in texts.chain([&mut self.hint]).filter(|text| text.contains('<')) {
-            for (name, fragment) in fragments {
-                *text = text.replace(&format!("<{name}>"), fragment);
+        for text in texts
+            .chain([&mut self.hint])
+            .filter(|text| text.contains('<'))
+        {
+            // Longest first: a fragment may have others in it.
+            for name in fragments.keys().rev() {
+                let fragment = fragments.get(name).map(String::as_str);
+                *text = text.replace(&format!("<{name}>"), fragment.unwrap_or_default());
             }
             *text = text.replace("<before>", BEFORE).replace("<quote>", QUOTE);
         }

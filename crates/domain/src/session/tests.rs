@@ -263,6 +263,24 @@ impl Stage {
         Stage::of(create(SESSION, policy))
     }
 
+    /// A session that a version before this created: of which neither the repository nor the agent is known.
+    fn before(policy: PolicyProfile) -> Stage {
+        let stored = StoredConfig {
+            repo_path: None,
+            agent: None,
+            ..StoredConfig::store(&config(SESSION, policy), &mut crate::Pieces::new())
+        };
+        let created = Created {
+            config: stored,
+            approval_expiry_seconds: None,
+            pause_after_failures: PAUSE_AFTER_FAILURES,
+        };
+        let created = AnyEvent::Session(created.into());
+        Stage {
+            given: Given::new().event(SESSION.stream(), created),
+        }
+    }
+
     fn of(create: CreateSession) -> Stage {
         Stage {
             given: Given::new().command(create),

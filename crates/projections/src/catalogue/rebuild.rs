@@ -94,7 +94,7 @@ impl Catalogue {
     /// # Errors
     /// [`CatalogueError`]; the current rows stay then. On a log that is open
     /// for reading only it is [`CommitError::ReadOnly`].
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     pub async fn rebuild(
         &self,
         log: &dyn Store,
@@ -117,7 +117,7 @@ impl Catalogue {
     }
 
     /// Rebuilds them once. The caller holds `rebuilding`.
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     async fn rebuild_once(
         &self,
         log: &dyn Store,

@@ -158,7 +158,7 @@ impl Catalogue {
         })
     }
 
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     async fn compare(
         &self,
         log: &dyn Store,

@@ -104,7 +104,7 @@ impl<P: Projection> ReadModel<P> {
     ///
     /// # Errors
     /// [`ProjectionError`]. What was folded before stays.
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     pub async fn catch_up(&self, log: &dyn Store) -> Result<Position, ProjectionError> {
         let _folding = self.folding.lock().await;
         let mut attempt = 0;
@@ -150,7 +150,7 @@ impl<P: Projection> ReadModel<P> {
     ///
     /// # Errors
     /// [`ProjectionError`]; the current rows stay then.
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     pub async fn rebuild(
         &self,
         log: &dyn Store,
@@ -261,7 +261,7 @@ impl<P: Projection> ReadModel<P> {
     ///
     /// # Errors
     /// [`ProjectionError`]. What was folded before stays.
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     pub async fn keep_up(
         &self,
         log: &dyn Store,
@@ -300,7 +300,7 @@ impl<P: Projection> ReadModel<P> {
     ///
     /// # Errors
     /// [`ProjectionError`].
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     pub async fn drop_rows(&self, log: &dyn Store) -> Result<(), ProjectionError> {
         let _folding = self.folding.lock().await;
         let dropped = self.generations().drop_all(log).await;
@@ -412,7 +412,7 @@ impl<P: Projection> ReadModel<P> {
         Ok((end > start).then_some(end))
     }
 
-    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0038")]
+    #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]
     async fn rebuild_once(
         &self,
         log: &dyn Store,

@@ -116,8 +116,10 @@ fn an_append_that_is_not_polled_any_more_keeps_no_other_one_waiting() {
     let mut left = Vec::new();
     for _ in 0..50 {
         let mut append = Box::pin(guest.append(append(Uuid::new_v4())));
-        assert!((&mut append).now_or_never().is_none());
-        left.push(append);
+        // Those that come after the search may be answered at once.
+        if (&mut append).now_or_never().is_none() {
+            left.push(append);
+        }
         std::thread::sleep(Duration::from_millis(2));
     }
     let (done, waiting) = std::sync::mpsc::channel();
@@ -128,6 +130,7 @@ fn an_append_that_is_not_polled_any_more_keeps_no_other_one_waiting() {
     });
     let is_done = waiting.recv_timeout(Duration::from_secs(120));
     assert_eq!(is_done, Ok(true), "it hangs");
+    assert!(!left.is_empty(), "each was answered at once");
     waits.join().unwrap();
     drop(left);
     assert!(guest.is_owner());

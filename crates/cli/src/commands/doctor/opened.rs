@@ -137,7 +137,10 @@ async fn clock(annals: &Annals) -> Result<Check, CliError> {
     let what = format!(
         "the last event was recorded at {}, {} ahead of the clock: later events get the same time until then",
         Timestamp::from(last),
-        counted(ahead.num_minutes().unsigned_abs(), "minute", "minutes"),
+        match ahead.num_days() {
+            0 => counted(ahead.num_minutes().unsigned_abs(), "minute", "minutes"),
+            days => counted(days.unsigned_abs(), "day", "days"),
+        },
     );
     let remedy =
         "their order is right, as it follows from positions; if the clock is wrong now, set it";

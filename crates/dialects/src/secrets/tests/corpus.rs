@@ -101,7 +101,11 @@ fn drawn(name: &str, length: usize, random: &mut StdRng) -> String {
 fn password(random: &mut StdRng) -> String {
     let sign = b"!#%^*?+~@"[random.random_range(0..9)];
     let (before, behind) = (drawn("an", 5, random), drawn("an", 6, random));
-    format!("{before}{}{}{behind}", char::from(sign), drawn("dig", 1, random))
+    format!(
+        "{before}{}{}{behind}",
+        char::from(sign),
+        drawn("dig", 1, random)
+    )
 }
 
 /// The base64 of a text.

@@ -18,7 +18,9 @@ const LEAST: f64 = 0.95;
 /// A text of many lines, each changed.
 fn each_line(text: &str, change: impl Fn(usize, &str) -> String) -> String {
     let lines = text.lines().enumerate();
-    lines.map(|(number, line)| change(number + 1, line)).collect()
+    lines
+        .map(|(number, line)| change(number + 1, line))
+        .collect()
 }
 
 /// What a sample is shown in, and whether that is JSON.
@@ -27,22 +29,61 @@ fn containers(sample: &str) -> Vec<(&'static str, String, bool)> {
     let output = format!("see\n{sample}\nthere");
     let stdout = format!("{{\"stdout\": {}}}", json(&output));
     let coloured = each_line(sample, |_, line| format!("\u{1b}[32m+{line}\u{1b}[m\n"));
-    let grep = each_line(sample, |number, line| format!("config/app.yml:{number}:{line}\n"));
+    let grep = each_line(sample, |number, line| {
+        format!("config/app.yml:{number}:{line}\n")
+    });
     vec![
         ("alone", format!("{sample}\n"), false),
         ("text", format!("{output}\n"), false),
-        ("json", format!("{{\"type\": \"tool_result\", \"content\": {}}}", json(&output)), true),
-        ("json in json", format!("{{\"out\": {}}}", json(&stdout)), true),
+        (
+            "json",
+            format!(
+                "{{\"type\": \"tool_result\", \"content\": {}}}",
+                json(&output)
+            ),
+            true,
+        ),
+        (
+            "json in json",
+            format!("{{\"out\": {}}}", json(&stdout)),
+            true,
+        ),
         ("escaped", format!("INFO {stdout}\n"), false),
-        ("diff", format!("@@ -1 +1 @@\n{}", each_line(sample, |_, line| format!("+{line}\n"))), false),
-        ("removed", format!("@@ -1 +1 @@\n{}", each_line(sample, |_, line| format!("-{line}\n"))), false),
+        (
+            "diff",
+            format!(
+                "@@ -1 +1 @@\n{}",
+                each_line(sample, |_, line| format!("+{line}\n"))
+            ),
+            false,
+        ),
+        (
+            "removed",
+            format!(
+                "@@ -1 +1 @@\n{}",
+                each_line(sample, |_, line| format!("-{line}\n"))
+            ),
+            false,
+        ),
         ("coloured", coloured.clone(), false),
         ("coloured json", format!("[{}]", json(&coloured)), true),
-        ("listing", each_line(sample, |number, line| format!("{number:6}\t{line}\n")), false),
-        ("arrows", each_line(sample, |number, line| format!("{number:6}\u{2192}{line}\n")), false),
+        (
+            "listing",
+            each_line(sample, |number, line| format!("{number:6}\t{line}\n")),
+            false,
+        ),
+        (
+            "arrows",
+            each_line(sample, |number, line| format!("{number:6}\u{2192}{line}\n")),
+            false,
+        ),
         ("grep", grep, false),
         ("shell", format!("$ {sample}\nok\n"), false),
-        ("base64", encoded(&format!("# settings of it\nHOST=db\n{sample}\nPORT=1\n")), false),
+        (
+            "base64",
+            encoded(&format!("# settings of it\nHOST=db\n{sample}\nPORT=1\n")),
+            false,
+        ),
     ]
 }
 
@@ -53,12 +94,18 @@ type Shares = BTreeMap<String, (u64, u64)>;
 fn looked_for(list: &str, times: usize, seed: u64) -> (Shares, Shares, Vec<String>) {
     let (secrets, mut random) = (Secrets::standard(), StdRng::seed_from_u64(seed));
     let (mut contexts, mut places, mut missed) = (Shares::new(), Shares::new(), Vec::new());
-    let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines = list
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
     for line in lines {
         let (context, template) = line.split_once(' ').unwrap();
         for _ in 0..times {
             let (sample, secret) = made(&plain(template), &mut random);
-            let core = secret.lines().max_by_key(|line| line.len()).unwrap().to_owned();
+            let core = secret
+                .lines()
+                .max_by_key(|line| line.len())
+                .unwrap()
+                .to_owned();
             for (place, text, is_json) in containers(&sample) {
                 let content = match is_json {
                     true => secrets.redact_json(&text).content.into_owned(),
@@ -89,11 +136,20 @@ fn share((found, all): (u64, u64)) -> f64 {
 #[track_caller]
 fn is_found(name: &str, list: &str) {
     let (contexts, places, missed) = looked_for(list, 2, 20_261_128);
-    let sum = |shares: &Shares| shares.values().fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
+    let sum = |shares: &Shares| {
+        shares
+            .values()
+            .fold((0, 0), |(a, b), (c, d)| (a + c, b + d))
+    };
     let (found, all) = sum(&contexts);
     println!("{name}: {found} of {all} found");
     for (of, counted) in contexts.iter().chain(&places) {
-        println!("{of:<28} {:>5} of {:>5}  {:.1} %", counted.0, counted.1, share(*counted) * 100.0);
+        println!(
+            "{of:<28} {:>5} of {:>5}  {:.1} %",
+            counted.0,
+            counted.1,
+            share(*counted) * 100.0
+        );
     }
     println!("{:#?}", missed.iter().take(20).collect::<Vec<_>>());
     assert!(share((found, all)) >= LEAST, "{name}: {found} of {all}");
@@ -115,7 +171,10 @@ fn secrets_with_a_form_of_their_own_are_found_in_every_container() {
 
 #[test]
 fn secrets_that_a_label_tells_are_found_in_every_container() {
-    let count = LABELLED.lines().filter(|line| !line.starts_with('#')).count();
+    let count = LABELLED
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .count();
     assert!(count >= 125, "{count} templates");
     is_found("labelled", LABELLED);
 }

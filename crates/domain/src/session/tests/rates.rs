@@ -145,7 +145,7 @@ fn a_command_given_at_an_earlier_time_does_not_turn_the_bucket_back() {
     assert_eq!(stage.verdict(get_diff()), throttled("00:01:41Z"));
 }
 
-/// Document 003: a policy is applied per session and agent. Parallel sessions do not multiply the calls.
+/// A policy is applied per session and agent (docs/spec/contracts.md, Rate limits): parallel sessions do not multiply the calls.
 #[test]
 fn the_sessions_of_an_agent_share_their_calls_per_minute() {
     let policy = under(limits(Some(2), None));
@@ -177,6 +177,16 @@ fn the_sessions_of_an_agent_share_their_calls_per_minute() {
         assert!(accepted(&mut stage, submit(2, get_diff())));
         assert!(accepted(&mut stage, submit_to(second(), 3)));
     }
+}
+
+#[test]
+fn a_session_of_which_no_agent_is_known_has_a_bucket_of_its_own() {
+    let mut stage = Stage::before(under(limits(Some(1), None)));
+    assert_eq!(
+        stage.when(submit(1, get_diff())),
+        ["1 GetDiff", "1 accepted (session)"]
+    );
+    assert_eq!(stage.verdict(get_diff()), throttled("00:01:00Z"));
 }
 
 // Caps on one kind.

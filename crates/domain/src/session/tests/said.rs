@@ -351,19 +351,18 @@ fn an_empty_list_of_files_does_not_stand_for_folders_or_patterns() {
             },
         )
     };
-    for included in [
-        &["."][..],
-        &["src/"],
-        &["a", "*.rs"],
-        &["src"],
-        &["[ab]"],
-        &["a", "b"],
-        &["src/."],
-        &[":/"],
-        &[""],
+    for (included, file) in [
+        (&["."][..], "a"),
+        (&["src/"], "src/a"),
+        (&["a", "*.rs"], "a"),
+        (&["src"], "src/a"),
+        (&["[ab]"], "a"),
+        (&["a", "b"], "a"),
+        (&["src/."], "src/a"),
+        (&[":/"], "a"),
     ] {
         stage.check_invalid(of(included, &[]), "files", "list the files");
-        let listed = stage.clone().when(of(included, &["a"]));
+        let listed = stage.clone().when(of(included, &[file]));
         assert_eq!(listed.last().unwrap(), "1 accepted", "{included:?}");
     }
     // A commit of nothing changes nothing.
@@ -434,7 +433,8 @@ fn tested() -> PolicyProfile {
 
 #[test]
 fn tests_count_for_their_repository() {
-    let stage = Stage::under(tested())
+    // A session of this version works on one repository.
+    let stage = Stage::before(tested())
         .after(submit(1, tests("/other", None)))
         .after(succeeds(1));
     assert_eq!(stage.verdict(push("HEAD:work")), UNTESTED);

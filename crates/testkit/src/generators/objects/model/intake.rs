@@ -155,10 +155,18 @@ impl Model {
                     let waits = task.status == "draft" && !task.superseded;
                     waits && self.lost(task.dependencies.iter().copied()).is_some()
                 };
-                (never || tasks.any(in_vain)).then_some("dependency")
+                let left_over = self.is_left_over(id);
+                (never || left_over || tasks.any(in_vain)).then_some("dependency")
             }
             _ => None,
         }
+    }
+
+    /// Whether something that an intent is a part of has ended.
+    fn is_left_over(&self, id: Uuid) -> bool {
+        let whole = |id: &Uuid| self.intents[id].child_of;
+        let mut above = std::iter::successors(whole(&id), whole);
+        above.any(|id| !matches!(self.intents[&id].status, "draft" | "active"))
     }
 
     /// What became of one of some tasks, or of those in their places, that is never done.
