@@ -276,14 +276,15 @@ impl Hook {
         let most = said_of(
             " is too large: at most ",
             &RedactedText::from(LARGEST as u64),
-            " bytes of an event are kept",
+            " bytes of an event are kept, and ",
         );
-        let about = RedactedText::joined(&[name, of_tool, most], "");
+        let left_out = said_of("", &self.left_out.into(), " bytes at its end were left out");
+        let about = RedactedText::joined(&[name, of_tool, most, left_out], "");
         let told = Told::Around(Around {
             kind: "hook",
             tool: "(too large)".into(),
             is_by_person: false,
-            summary: self.cut(Some(about)),
+            summary: Some(about),
             report: Some(self.text.clone()),
             begins: session.is_none(),
         });
