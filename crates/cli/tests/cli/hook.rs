@@ -136,7 +136,10 @@ fn odd_hooks_are_recorded_as_such_and_nothing_is_blocked() {
     }
     tell(&place, prompt("p1", "Begin"));
     tell(&place, large);
-    tell(&place, endless);
+    // What is too large for a hook is said, on standard error, which blocks nothing.
+    let ran = place.run_with(&HOOK, endless);
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, ""));
+    assert!(ran.stderr.contains("too large"), "{}", ran.stderr);
     // The unknown one waits for its session; the others have one.
     assert_eq!(spooled(&place), 1);
     let logged = events(&place);

@@ -375,7 +375,7 @@ mount -o remount,ro "$1"
 "$2" --json search needle --limit 3
 mount -o remount,rw "$1"
 n=0
-while : 2> /dev/null > "$1/file$n"; do n=$((n + 1)); done 2> /dev/null
+while true 2> /dev/null > "$1/file$n"; do n=$((n + 1)); done 2> /dev/null
 "$2" --json search needle --limit 3
 rm "$1"/file*
 "$2" --json search needle --limit 3
