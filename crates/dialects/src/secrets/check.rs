@@ -206,85 +206,65 @@ fn is_value(secret: &[u8]) -> bool {
         && !is_place(secret)
 }
 
+/// How paths, addresses and digests begin.
+const PLACE_BEGINS: &[&[u8]] = &[
+    &b"/",
+    b"./",
+    b"../",
+    b"~/",
+    b"@",
+    b"-",
+    b"vault:",
+    b"arn:",
+    b"op:",
+    b"env:",
+    b"enc:",
+    b"sha1",
+    b"sha256",
+    b"sha512",
+    b"0x",
+    b"\\",
+    b"$ansible_vault",
+];
+
+/// How names of files and hosts end.
+const PLACE_ENDS: &[&[u8]] = &[
+    &b".json", b".pem", b".key", b".txt", b".yml", b".yaml", b".crt", b".env", b".toml", b".html",
+    b".rs", b".py", b".js", b".ts", b".go", b".md", b".com", b".org", b".io", b".net", b".sh",
+    b".p12", b".jks", b".pub", b".xml", b".csv", b".php", b".rb", b".conf",
+];
+
+/// Parts of addresses, variables and calls.
+const PLACE_HAS: &[&[u8]] = &[
+    &b"://",
+    b"${",
+    b"{{",
+    b"}}",
+    b"$(",
+    b"::",
+    b"->",
+    b"()",
+    b"process.env",
+    b"os.environ",
+    b"getenv",
+    b"secrets.",
+    b"...",
+    b"{}",
+    b"{0",
+    b"%s",
+    b"%d",
+];
+
 /// Whether it is the place of a secret: a path, an address, or a variable.
 fn is_place(secret: &[u8]) -> bool {
-    let begins = [
-        &b"/"[..],
-        b"./",
-        b"../",
-        b"~/",
-        b"@",
-        b"-",
-        b"vault:",
-        b"arn:",
-        b"op:",
-        b"env:",
-        b"enc:",
-        b"sha1",
-        b"sha256",
-        b"sha512",
-        b"0x",
-        b"\\",
-        b"$ansible_vault",
-    ];
-    let ends = [
-        &b".json"[..],
-        b".pem",
-        b".key",
-        b".txt",
-        b".yml",
-        b".yaml",
-        b".crt",
-        b".env",
-        b".toml",
-        b".html",
-        b".rs",
-        b".py",
-        b".js",
-        b".ts",
-        b".go",
-        b".md",
-        b".com",
-        b".org",
-        b".io",
-        b".net",
-        b".sh",
-        b".p12",
-        b".jks",
-        b".pub",
-        b".xml",
-        b".csv",
-        b".php",
-        b".rb",
-        b".conf",
-    ];
-    let within = [
-        &b"://"[..],
-        b"${",
-        b"{{",
-        b"}}",
-        b"$(",
-        b"::",
-        b"->",
-        b"()",
-        b"process.env",
-        b"os.environ",
-        b"getenv",
-        b"secrets.",
-        b"...",
-        b"{}",
-        b"{0",
-        b"%s",
-        b"%d",
-    ];
     let lower = secret.to_ascii_lowercase();
     let has = |part: &&[u8]| lower.windows(part.len()).any(|it| it == *part);
     // What a program puts a variable in.
     let is_field = |two: &[u8]| matches!(two, [b'{', a] if a.is_ascii_alphabetic() || *a == b'_');
     lower.windows(2).any(is_field)
-        || begins.iter().any(|it| lower.starts_with(it))
-        || ends.iter().any(|it| lower.ends_with(it))
-        || within.iter().any(has)
+        || PLACE_BEGINS.iter().any(|it| lower.starts_with(it))
+        || PLACE_ENDS.iter().any(|it| lower.ends_with(it))
+        || PLACE_HAS.iter().any(has)
 }
 
 /// Whether it is put together of words, which may have a number behind: `session-token-2`, `utf8.decode`.
