@@ -208,7 +208,7 @@ fn is_value(secret: &[u8]) -> bool {
 
 /// How paths, addresses and digests begin.
 const PLACE_BEGINS: &[&[u8]] = &[
-    &b"/",
+    b"/",
     b"./",
     b"../",
     b"~/",
@@ -229,14 +229,14 @@ const PLACE_BEGINS: &[&[u8]] = &[
 
 /// How names of files and hosts end.
 const PLACE_ENDS: &[&[u8]] = &[
-    &b".json", b".pem", b".key", b".txt", b".yml", b".yaml", b".crt", b".env", b".toml", b".html",
+    b".json", b".pem", b".key", b".txt", b".yml", b".yaml", b".crt", b".env", b".toml", b".html",
     b".rs", b".py", b".js", b".ts", b".go", b".md", b".com", b".org", b".io", b".net", b".sh",
     b".p12", b".jks", b".pub", b".xml", b".csv", b".php", b".rb", b".conf",
 ];
 
 /// Parts of addresses, variables and calls.
 const PLACE_HAS: &[&[u8]] = &[
-    &b"://",
+    b"://",
     b"${",
     b"{{",
     b"}}",
