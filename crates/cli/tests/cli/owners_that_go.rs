@@ -239,7 +239,8 @@ impl Round {
             .filter(|line| line.contains("intent.submitted"))
             .collect();
         for n in 0..self.hooks {
-            let prompt = format!("\"Fix {n}\"");
+            // The summary quotes it, within a JSON string.
+            let prompt = format!("\\\"Fix {n}\\\"");
             let found = intents.iter().filter(|line| line.contains(&prompt));
             assert_eq!(found.count(), 1, "hook {n}");
         }
