@@ -221,8 +221,8 @@ impl Pattern {
         }
     }
 
-    /// The hint with one sign in the place of many of a set: what all hints are searched for with
-    /// at once, and of which there are few states.
+    /// The hint with any number of signs in the place of many of a set: what all hints are searched
+    /// for with at once, and of which there are few states.
     pub(super) fn short_hint(&self) -> String {
         let (mut short, mut rest) = (String::new(), self.hint.as_ref());
         while let Some((before, behind)) = rest.split_once("]{") {
@@ -231,7 +231,10 @@ impl Pattern {
             let count = behind.split_once('}');
             let least = count.and_then(|(count, _)| count.split(',').next()?.parse::<u32>().ok());
             rest = match count {
-                Some((_, after)) if least >= Some(MANY) => after,
+                Some((_, after)) if least >= Some(MANY) => {
+                    short.push('+');
+                    after
+                }
                 _ => {
                     short.push('{');
                     behind
