@@ -304,11 +304,12 @@ impl Follower {
     ///
     /// A table that the writer deletes just when RocksDB is about to open it
     /// ends RocksDB's following for good: it keeps that error and answers every
-    /// later attempt with it. So the database is reopened where it fails twice.
+    /// later attempt with it. So the database is reopened where it fails twice, and where it fails at the end of a
+    /// rebuild, after which tables are merged: nothing in view can be served until then.
     fn catch_up(&self, attempt: u32, turn: &mut Attempted) -> Result<Position, ReadError> {
         let db = self.db.get()?;
         let error = match self.move_to_newest(&db) {
-            Err(CatchUp::Failed(error)) if attempt > 1 => error,
+            Err(CatchUp::Failed(error)) if attempt > 1 || self.indexes().is_rebuilding => error,
             seen => return seen.map_err(CatchUp::into_error),
         };
         let failed = turn.failed_reopen;

@@ -21,7 +21,7 @@ fn child_fills_the_disk() {
     };
     let directory = Path::new(&directory);
     let ballast = directory.join("ballast");
-    std::fs::write(&ballast, vec![7_u8; 8 << 20]).expect("the ballast");
+    std::fs::write(&ballast, vec![7_u8; 12 << 20]).expect("the ballast");
     let path = directory.join("log");
     let log = RocksLog::create(&path, &Options::default()).expect("a log");
 

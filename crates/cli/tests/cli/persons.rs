@@ -134,7 +134,10 @@ fn an_actor_whose_kind_reads_like_another_one_is_refused() {
         let actor = json!({ "kind": kind, "id": "ada" });
         let create = json!({ "command": "create_intent", "actor": actor, "prompt": "p" });
         let why = refused(&place, create);
-        assert!(why.contains("actor") && why.contains("kind"), "{kind:?}: {why}");
+        assert!(
+            why.contains("actor") && why.contains("kind"),
+            "{kind:?}: {why}"
+        );
     }
     propose(&place, "it", &["--risk", "high"], "human:ada");
     for same in ["human:Ada", "human:ada ", "human:ＡDA"] {
