@@ -231,6 +231,7 @@ mod tests {
     /// Fields with content that nobody would look for by their words: machines' data, digests, addresses, names of
     /// programs, and ids, for which `annals list --external-id` is.
     const NOT_SEARCHED: &[&str] = &[
+        "agent",
         "agent_profile",
         "arch",
         "auth_context",
@@ -255,6 +256,7 @@ mod tests {
         "protected_branches",
         "provider",
         "provider_hint",
+        "repo_path",
         "risk_word",
         "store",
         "transitions",

@@ -88,10 +88,6 @@ pub(crate) fn rebuild(
     rebuilding.surplus_batches()?;
     rebuilding.end()?;
     let report = rebuilding.report;
-    match db.flush() {
-        Ok(()) => db.merge_small_tables(),
-        Err(error) => tracing::warn!(%error, "the tables were not written after the rebuild"),
-    }
     if let Some(durability) = &db.durability {
         durability.opened();
     }

@@ -146,7 +146,10 @@ fn nothing_hidden_is_sent() {
     );
     // Also in what is copied as Markdown, and in the title.
     assert!(
-        inbox.contains(&format!("## Delete the database {SHOWN}")),
+        inbox.contains(&format!(
+            "## Delete the database {}",
+            SHOWN.replace('[', r"\[")
+        )),
         "{inbox}"
     );
     let page = viewing.get(&object(WAITING, "")).body;
