@@ -296,7 +296,7 @@ fn status(
         () if parts.contains(&"open") => S::Executing,
         () if all("done") => S::Done,
         () if all("failed") => S::Error,
-        () if parts.is_empty() && children.is_empty() => S::Executing,
+        () if tasks.is_empty() && children.is_empty() => S::Executing,
         () => S::Blocked,
     };
     match said {
