@@ -155,7 +155,8 @@ impl Draw<'_> {
             10..16 => self.life(session),
             16..20 => {
                 let id = self.open_command(known);
-                self.result(session, id)
+                let kind = known.and_then(|it| it.open.get(&id.0)).map(String::as_str);
+                self.result(session, id, kind)
             }
             20 => UpdatePlan::new(session, self.task_plan()).into(),
             21 => LinkPlanTask::new(
@@ -178,8 +179,14 @@ impl Draw<'_> {
         }
     }
 
-    fn result(&mut self, session: SessionId, id: CommandId) -> Command {
-        match self.dice.roll(6) {
+    /// A result of a command; of a query mostly what it asked for.
+    fn result(&mut self, session: SessionId, id: CommandId, kind: Option<&str>) -> Command {
+        let which = match kind {
+            Some("QueryBacklog") => 4,
+            Some("QueryWorkItem") => 5,
+            _ => self.dice.roll(6),
+        };
+        match which {
             0..2 => CompleteCommand::new(
                 session,
                 id,
@@ -251,7 +258,8 @@ impl Draw<'_> {
             "NeedsApproval" if self.dice.once_in(2) => self.answer(session, found),
             _ if !found.open.is_empty() && self.dice.once_in(2) => {
                 let id = self.open_command(known.as_ref());
-                self.result(session, id)
+                let kind = found.open.get(&id.0).map(String::as_str);
+                self.result(session, id, kind)
             }
             _ if found.run.is_none() && self.dice.once_in(3) => {
                 AttachRun::new(session, self.id(Kind::Run)).into()
