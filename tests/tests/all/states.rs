@@ -115,7 +115,7 @@ fn a_state_that_was_written_is_read_again() {
 }
 
 /// All states of generated histories, at [`STATES_VERSION`].
-const DIGEST: &str = "56d719d2cf75346725138e339e17e3da4e17ef0b3de4a4ff852d203de0be6ec9";
+const DIGEST: &str = "04a9b85054a1c6ecab15a3d438672f66cab059320cdf1b689db884f8313018cb";
 
 #[test]
 fn the_version_of_the_folds_changes_with_them() {
