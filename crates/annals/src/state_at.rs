@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use annals_domain::session::Commits;
 use annals_domain::task::{self, TaskText};
 use annals_domain::{
-    AnyEvent, AnyState, DecideError, Loaded, Need, SecondFold, StreamRef, TaskId, World,
+    AnyEvent, AnyState, DecideError, Loaded, Need, SecondFold, Slot, StreamRef, TaskId, World,
 };
-use annals_projections::Text;
+use annals_projections::{Entry, Text};
 
 use crate::{Annals, At, LoadError};
 
@@ -124,10 +124,7 @@ impl Annals {
                 if seen <= version
                     && let AnyEvent::Task(event) = &entry.event
                 {
-                    text.apply(event, &|slot| match entry.text(slot) {
-                        Text::Present(text) => Some(text),
-                        Text::Removed => None,
-                    });
+                    text.apply(event, &|slot| present(&entry, slot));
                 }
             },
         )
@@ -150,14 +147,19 @@ impl Annals {
                 if entry.version.0 <= version
                     && let AnyEvent::Session(event) = &entry.event
                 {
-                    commits.apply(event, &|slot| match entry.text(slot) {
-                        Text::Present(text) => Some(text),
-                        Text::Removed => None,
-                    });
+                    commits.apply(event, &|slot| present(&entry, slot));
                 }
             },
         )
         .await?;
         Ok(commits)
+    }
+}
+
+/// The text of a slot, unless it was removed.
+fn present(entry: &Entry, slot: Slot) -> Option<String> {
+    match entry.text(slot) {
+        Text::Present(text) => Some(text),
+        Text::Removed => None,
     }
 }

@@ -149,6 +149,12 @@ impl Pieces {
     pub fn list(&self) -> &[NewPiece] {
         &self.list
     }
+
+    /// The text of a piece; `None` if there is no such piece, or it is not text.
+    pub(crate) fn text_of(&self, slot: Slot) -> Option<String> {
+        let piece = self.list().get(usize::from(slot.0))?;
+        String::from_utf8(piece.bytes.clone()).ok()
+    }
 }
 
 /// Free JSON as the text it came as: key order, number forms and all. It is stored in its

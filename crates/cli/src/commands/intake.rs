@@ -225,18 +225,11 @@ pub(crate) async fn approve(args: &Approve, context: &mut Context) -> Result<(),
             _ => ApproveIntent::new(IntentId(id)).with_reason(reason).into(),
         }
     };
-    each_of(
-        answerable(args.request),
-        &args.ids,
-        &args.who,
-        command,
-        context,
-    )
-    .await
+    each_of(answerable(request), &args.ids, &args.who, command, context).await
 }
 
 /// What is approved or rejected: a request is one of a session.
-fn answerable(request: Option<Uuid>) -> &'static [Kind] {
+fn answerable(request: Option<CommandId>) -> &'static [Kind] {
     match request {
         Some(_) => &[Kind::Session],
         None => &[Kind::Intent, Kind::Session],
@@ -254,14 +247,7 @@ pub(crate) async fn reject(args: &Reject, context: &mut Context) -> Result<(), C
             _ => RejectIntent::new(IntentId(id)).with_reason(reason).into(),
         }
     };
-    each_of(
-        answerable(args.request),
-        &args.ids,
-        &args.who,
-        command,
-        context,
-    )
-    .await
+    each_of(answerable(request), &args.ids, &args.who, command, context).await
 }
 
 pub(crate) async fn answer(args: &Answer, context: &mut Context) -> Result<(), CliError> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{CommandBody, CommandKind, CommandReceived, CommandResult, Commit, Event};
 use crate::input::plain_path;
-use crate::pieces::{NewPiece, Pieces, Slot};
+use crate::pieces::{Pieces, Slot};
 use crate::world::not_found;
 use crate::{CommandId, DecideError, SecondFold, SessionId, World};
 
@@ -110,11 +110,7 @@ impl Commits {
 
     /// The same, with the content of an event that was only decided.
     pub(crate) fn apply_decided(&mut self, event: &Event, pieces: &Pieces) {
-        let text = |slot: Slot| {
-            let piece: &NewPiece = pieces.list().get(usize::from(slot.0))?;
-            String::from_utf8(piece.bytes.clone()).ok()
-        };
-        self.apply(event, &text);
+        self.apply(event, &|slot| pieces.text_of(slot));
     }
 }
 

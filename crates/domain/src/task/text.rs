@@ -2,7 +2,7 @@
 //! that takes the place of a failed one says the same.
 
 use super::{Event, TaskPlan};
-use crate::pieces::{Json, NewPiece, Pieces, Slot};
+use crate::pieces::{Json, Pieces, Slot};
 use crate::world::not_found;
 use crate::{DecideError, SecondFold, TaskId, World};
 
@@ -82,11 +82,7 @@ impl TaskText {
 
     /// The same, with the content of an event that was only decided.
     pub(crate) fn apply_decided(&mut self, event: &Event, pieces: &Pieces) {
-        let text = |slot: Slot| {
-            let piece: &NewPiece = pieces.list().get(usize::from(slot.0))?;
-            String::from_utf8(piece.bytes.clone()).ok()
-        };
-        self.apply(event, &text);
+        self.apply(event, &|slot| pieces.text_of(slot));
     }
 }
 
