@@ -1,7 +1,8 @@
 # Annals. `make` alone lists the targets.
 #
-# Everything shares one profile (dev: optimised, see Cargo.toml) and one target
-# folder outside the checkout, so that a dependency is compiled once. RocksDB is
+# The program and its tests share one profile (dev, see Cargo.toml) and one target folder outside the
+# checkout, so that a dependency is compiled once. What is measured and installed is the release profile,
+# in a folder of its own. RocksDB is
 # compiled by `make setup` (scripts/rocksdb.sh) and linked by every target.
 # Cargo compiles a dependency again for another set of features, and `-p annals`
 # alone gives such a set; so every target here builds with --workspace.
@@ -82,14 +83,14 @@ env: ## the variables of a shell that calls cargo itself: eval "$(make env)"
 build: setup-build ## builds the program
 	cargo build --workspace $(CARGO_FLAGS) --bin annals
 
-# The release profile has a target folder of its own. --workspace as everywhere.
+# --workspace as everywhere.
 release: override CARGO_TARGET_DIR := $(release_target)
 release: setup-build ## builds the program for use, with link-time optimisation, and measures its start
 	cargo build --release --workspace $(CARGO_FLAGS) --bin annals
 	@scripts/release.sh '$(release_target)/release/annals'
 
-install: build ## puts the program, its manual pages and completions into PREFIX=~/.local
-	@scripts/install.sh '$(program)' '$(PREFIX)'
+install: release ## puts the program, its manual pages and completions into PREFIX=~/.local
+	@scripts/install.sh '$(release_target)/release/annals' '$(PREFIX)'
 	@printf 'installed %s/bin/annals\n' '$(PREFIX)'
 	@command -v annals >/dev/null || echo 'add $(PREFIX)/bin to PATH to call it as "annals"'
 
@@ -174,14 +175,16 @@ retention: build ## how long `annals retain` takes for BLOBS=20000 blobs, and wh
 ci: ## all that must hold before a change is taken; what .ci/run does
 	@scripts/ci.sh
 
+bench: override CARGO_TARGET_DIR := $(release_target)
 bench: setup ## benchmarks against raw RocksDB, and their ratios
 	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
-	cargo bench --profile dev --workspace $(CARGO_FLAGS) --bench '*' 2>&1 | tee "$$log"; \
+	cargo bench --workspace $(CARGO_FLAGS) --bench '*' 2>&1 | tee "$$log"; \
 	printf '\nRatios:\n'; \
 	grep -E ' ratio +[0-9]' "$$log" || { echo 'the benches printed no ratio' >&2; exit 1; }
 
-growth: build ## a log of GROWTH=10000000 events, and what it takes at each power of ten
-	ANNALS_EVENTS='$(GROWTH)' cargo bench --profile dev --workspace $(CARGO_FLAGS) --bench growth
+growth: override CARGO_TARGET_DIR := $(release_target)
+growth: setup ## a log of GROWTH=10000000 events, and what it takes at each power of ten
+	ANNALS_EVENTS='$(GROWTH)' cargo bench --workspace $(CARGO_FLAGS) --bench growth
 
 browse: setup ## the viewer's pages of LOG=DIR in a browser: what is wrong with them, and how long they take
 	@test -n '$(LOG)' || { echo 'browse: name a log: make browse LOG=DIR' >&2; exit 1; }

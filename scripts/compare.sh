@@ -3,29 +3,18 @@
 # docs/performance.md. What is given to this script goes to `compare` (--quick, --only NAME,
 # --rounds N, --seconds N, --events N, --payloads N,N, --data FOLDER, --json FILE).
 #
-# OURS=FILE takes another build of our side, for example one of `make release`.
-#
-# Ours is built with the workspace's RocksDB: the profile of the five crates that are measured
-# differs from dev in its checks alone, which leaves every dependency as it is. The peers are
-# built in a folder of their own.
+# OURS=FILE takes another build of our side. Ours is built as it ships, in the folder of `make release`;
+# the peers are built in a folder of their own.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/annals
 peers_target=$cache/compare-target
 
-# Dependencies have no debug assertions and overflow checks in dev; here ours have none, either.
-checks=()
-for crate in annals-event-log annals-files annals-store-rocks annals-measure annals-benches; do
-    checks+=(--config "profile.dev.package.$crate.debug-assertions=false")
-    checks+=(--config "profile.dev.package.$crate.overflow-checks=false")
-done
+ours_target=$cache/target-release
 read -ra flags <<<"${CARGO_FLAGS:-}"
-cargo build --workspace "${flags[@]}" "${checks[@]}" --bin compare --bin compare-ours
-# Copied away, so that a build with checks cannot be measured by mistake.
-mkdir -p "$cache/compare"
-cp "$CARGO_TARGET_DIR/debug/compare" "$CARGO_TARGET_DIR/debug/compare-ours" "$cache/compare/"
-built="dev with opt-level 3 and without checks"
+CARGO_TARGET_DIR=$ours_target cargo build --release --workspace "${flags[@]}" --bin compare --bin compare-ours
+built="release"
 if [ -n "${OURS:-}" ]; then built="given as OURS"; fi
 
 CARGO_TARGET_DIR=$peers_target cargo build --release --locked \
@@ -38,6 +27,6 @@ case " $* " in
 *' --quick '* | *' --only'*) ;;
 *) arguments+=(--page docs/performance.md) ;;
 esac
-"$cache/compare/compare" --ours "${OURS:-$cache/compare/compare-ours}" \
+"$ours_target/release/compare" --ours "${OURS:-$ours_target/release/compare-ours}" \
     --peers "$peers_target/release/compare-peers" \
     --revision "$revision, $built, $(rustc --version)" "${arguments[@]}"

@@ -1,6 +1,6 @@
 //! Batches as an importer makes them (a tool call and a frame), one after the other and by a bulk writer.
 //!
-//! `cargo bench --profile dev --workspace --bench bulk`; `ANNALS_BATCHES` sets how many (20,000). Each way has a log
+//! `cargo bench --workspace --bench bulk`; `ANNALS_BATCHES` sets how many (20,000). Each way has a log
 //! of its own on the disk, with real syncs. It prints batches a second, and the processor time of this process.
 
 #![allow(

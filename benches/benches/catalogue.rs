@@ -2,7 +2,7 @@
 //! one more event costs in a large run and in a new one. It prints each number next to its
 //! target.
 //!
-//! `cargo bench --profile dev --workspace --bench catalogue`; `ANNALS_EVENTS`
+//! `cargo bench --workspace --bench catalogue`; `ANNALS_EVENTS`
 //! sets how long the history is (1,000,000).
 
 #![allow(

@@ -1,6 +1,6 @@
 //! The same operations under criterion, for watching changes over time.
 //!
-//! `cargo bench --profile dev -p annals-benches --bench criterion`
+//! `cargo bench -p annals-benches --bench criterion`
 
 #![allow(
     missing_docs,

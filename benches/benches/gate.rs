@@ -6,7 +6,7 @@
 //! then what the record's own work is: a session with a long history, an open
 //! command that ends, and a policy with everything in it.
 //!
-//! `cargo bench --profile dev --workspace --bench gate`; `ANNALS_VERDICTS` sets
+//! `cargo bench --workspace --bench gate`; `ANNALS_VERDICTS` sets
 //! how many there are in a run (4,000).
 
 #![allow(

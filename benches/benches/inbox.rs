@@ -4,7 +4,7 @@
 //! it, just opened and warm, and as a command; then the same with ten times fewer
 //! intents that do not wait for a person, since those should not count.
 //!
-//! `cargo bench --profile dev --workspace --bench inbox`; `ANNALS_INTENTS` sets how
+//! `cargo bench --workspace --bench inbox`; `ANNALS_INTENTS` sets how
 //! many there are (100,000).
 
 #![allow(

@@ -2,7 +2,7 @@
 //! algorithm, frames made durable in a long pipeline and in a new one, and a
 //! long history under other policies. It prints each number next to its target.
 //!
-//! `cargo bench --profile dev --workspace --bench pipeline`; `ANNALS_FRAMES`
+//! `cargo bench --workspace --bench pipeline`; `ANNALS_FRAMES`
 //! sets how long the history is (1,000,000).
 
 #![allow(

@@ -3,7 +3,7 @@
 //! median of the pairs' ratios, since a machine's speed drifts more between pairs than
 //! within one.
 //!
-//! `cargo bench --profile dev --workspace --bench ratios`; behind `--`, a part of
+//! `cargo bench --workspace --bench ratios`; behind `--`, a part of
 //! the cases' names runs only those.
 
 #![allow(

@@ -1,7 +1,7 @@
 //! What it costs to append to a log that another process owns: a guest's appends beside the owner's own, in turns. And
 //! how long a guest's append takes whose owner was killed: it takes the owner's place.
 //!
-//! `cargo bench --profile dev --workspace --bench sharing`, with `appends` or `owners` for one of the two
+//! `cargo bench --workspace --bench sharing`, with `appends` or `owners` for one of the two
 
 #![allow(
     missing_docs,

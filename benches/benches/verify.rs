@@ -1,7 +1,7 @@
 //! Verifying a long log, its indexes and its catalogue included: how long the program takes,
 //! and how much memory. It prints each number next to its target.
 //!
-//! `cargo bench --profile dev --workspace --bench verify`, after the program was built;
+//! `cargo bench --workspace --bench verify`, after the program was built;
 //! `ANNALS_EVENTS` sets how long the log is (1,000,000), `ANNALS_RUN` how many events a run
 //! has (100).
 
