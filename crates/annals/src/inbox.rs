@@ -78,15 +78,36 @@ pub struct InboxDetails {
     pub in_vain: Vec<(TaskId, TaskId, task::Status)>,
 }
 
-/// Sessions that wait for an approval.
+/// Something in the inbox.
+#[derive(Debug, Clone, PartialEq)]
+pub enum InboxItem {
+    /// An intent, with why it waits.
+    Intent(InboxEntry),
+    /// A session that needs an approval.
+    Session(CatalogueRow),
+}
+
+impl InboxItem {
+    /// What waits.
+    pub fn row(&self) -> &CatalogueRow {
+        match self {
+            InboxItem::Intent(entry) => &entry.row,
+            InboxItem::Session(row) => row,
+        }
+    }
+}
+
+/// Part of the whole inbox: intents and sessions.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct SessionInbox {
-    /// The sessions, the oldest first.
-    pub rows: Vec<CatalogueRow>,
-    /// How many there are in all.
-    pub total: u64,
-    /// Where the list goes on, if there is more of it.
+pub struct InboxItems {
+    /// What waits, the oldest first.
+    pub items: Vec<InboxItem>,
+    /// How many intents wait in all.
+    pub intents: u64,
+    /// How many sessions wait in all.
+    pub sessions: u64,
+    /// Where the inbox goes on, if there is more of it.
     pub next: Option<Position>,
 }
 
@@ -107,36 +128,44 @@ impl Inbox<'_> {
             .await?)
     }
 
-    /// The sessions that wait for an approval, the oldest first, and how many there are in all.
+    /// All that waits for a person, the oldest first: intents, and sessions that need an approval. A
+    /// session that a person paused waits for nobody; once resumed it asks again.
     ///
     /// # Errors
     /// [`LoadError`].
-    pub async fn sessions(self, query: &InboxQuery) -> Result<SessionInbox, LoadError> {
+    pub async fn items(self, query: &InboxQuery) -> Result<InboxItems, LoadError> {
+        let limit = query.limit.max(1);
+        let intents = self.entries(query).await?;
         let asking = || {
             ListQuery::new(Kind::Session)
                 .with_status(Status::from(SessionStatus::NeedsApproval))
                 .with_oldest_first(true)
         };
-        let wanted = asking().with_after(query.after);
-        let listed = self
-            .annals
-            .index()
-            .list(&wanted.with_limit(query.limit))
-            .await?;
-        let (mut total, mut after) = (0, None);
+        let page = asking().with_after(query.after).with_limit(limit);
+        let sessions = self.annals.index().list(&page).await?;
+        let mut is_more = intents.next.is_some() || sessions.next.is_some();
+        let (mut count, mut after) = (0, None);
         loop {
             let page = asking().with_after(after).with_limit(SESSIONS);
             let page = self.annals.index().list(&page).await?;
-            total += page.rows.len() as u64;
+            count += page.rows.len() as u64;
             match page.next {
                 Some(next) => after = Some(next),
                 None => break,
             }
         }
-        Ok(SessionInbox {
-            rows: listed.rows,
-            total,
-            next: listed.next,
+        let sessions = sessions.rows.into_iter().map(InboxItem::Session);
+        let entries = intents.entries.into_iter().map(InboxItem::Intent);
+        let mut items: Vec<InboxItem> = entries.chain(sessions).collect();
+        items.sort_by_key(|item| item.row().first_position);
+        is_more |= items.len() > limit;
+        items.truncate(limit);
+        let last = items.last().map(|item| item.row().first_position);
+        Ok(InboxItems {
+            next: last.filter(|_| is_more),
+            intents: intents.total,
+            sessions: count,
+            items,
         })
     }
 

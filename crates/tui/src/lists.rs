@@ -3,7 +3,7 @@
 use annals::domain::{Kind, Timestamp};
 use annals::event_log::Position;
 use annals::projections::{CatalogueRow, InboxQuery, InboxReason, ListQuery, Status};
-use annals::{Annals, LoadError};
+use annals::{Annals, InboxItem, LoadError};
 use uuid::Uuid;
 
 use crate::cursor::Cursor;
@@ -18,7 +18,7 @@ const SEARCHED: usize = 20_000;
 /// What a list has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
-    /// Intents that wait for a person.
+    /// Intents and sessions that wait for a person.
     Inbox,
     Kind(Kind),
 }
@@ -204,10 +204,12 @@ async fn page(
         Source::Inbox => {
             let mut query = InboxQuery::default();
             (query.after, query.limit) = (after, limit);
-            let page = annals.inbox().entries(&query).await?;
-            let row =
-                |entry: &annals::projections::InboxEntry| Row::of(&entry.row, Some(&entry.reasons));
-            Ok((page.entries.iter().map(row).collect(), page.next))
+            let page = annals.inbox().items(&query).await?;
+            let row = |item: &InboxItem| match item {
+                InboxItem::Intent(entry) => Row::of(&entry.row, Some(&entry.reasons)),
+                InboxItem::Session(row) => Row::of(row, Some(&[InboxReason::Approval])),
+            };
+            Ok((page.items.iter().map(row).collect(), page.next))
         }
         Source::Kind(kind) => {
             let query = ListQuery::new(kind).with_after(after).with_limit(limit);

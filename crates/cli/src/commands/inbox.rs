@@ -5,10 +5,8 @@ mod sessions;
 use annals::domain::IntentId;
 use annals::domain::intent::ApprovalStatus;
 use annals::event_log::Position;
-use annals::projections::{
-    CatalogueRow, ForgeTaskView, InboxEntry, InboxPage, InboxQuery, InboxReason,
-};
-use annals::{InboxDetails, SessionInbox};
+use annals::projections::{ForgeTaskView, InboxEntry, InboxQuery, InboxReason};
+use annals::{InboxDetails, InboxItem, InboxItems};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -22,12 +20,10 @@ pub(crate) async fn run(args: &cli::Inbox, context: &mut Context) -> Result<(), 
     let query = InboxQuery::default()
         .with_after(args.after.map(Position))
         .with_limit(args.limit);
-    let intents = annals.inbox().entries(&query).await?;
-    let sessions = annals.inbox().sessions(&query).await?;
-    let shown = merged(&intents, &sessions, args.limit.max(1));
-    for waiting in &shown {
-        match waiting {
-            Waiting::Intent(entry) => {
+    let found = annals.inbox().items(&query).await?;
+    for item in &found.items {
+        match item {
+            InboxItem::Intent(entry) => {
                 let details = annals.inbox().details(entry).await?;
                 if context.output.is_json() {
                     context.output.json(&as_json(entry, &details))?;
@@ -35,57 +31,22 @@ pub(crate) async fn run(args: &cli::Inbox, context: &mut Context) -> Result<(), 
                     print(entry, &details, &mut context.output)?;
                 }
             }
-            Waiting::Session(row) => sessions::show(&annals, row, &mut context.output).await?,
+            InboxItem::Session(row) => sessions::show(&annals, row, &mut context.output).await?,
         }
     }
-    summary(&intents, &sessions, &shown, context)
-}
-
-/// What waits for a person.
-enum Waiting<'a> {
-    Intent(&'a InboxEntry),
-    Session(&'a CatalogueRow),
-}
-
-impl Waiting<'_> {
-    fn began(&self) -> Position {
-        match self {
-            Waiting::Intent(entry) => entry.row.first_position,
-            Waiting::Session(row) => row.first_position,
-        }
-    }
-}
-
-/// Intents and sessions, the oldest first, at most so many.
-fn merged<'a>(
-    intents: &'a InboxPage,
-    sessions: &'a SessionInbox,
-    limit: usize,
-) -> Vec<Waiting<'a>> {
-    let intents = intents.entries.iter().map(Waiting::Intent);
-    let sessions = sessions.rows.iter().map(Waiting::Session);
-    let mut all: Vec<Waiting<'a>> = intents.chain(sessions).collect();
-    all.sort_by_key(Waiting::began);
-    all.truncate(limit);
-    all
+    summary(&found, context);
+    Ok(())
 }
 
 /// How much there is, and where it goes on.
-fn summary(
-    intents: &InboxPage,
-    sessions: &SessionInbox,
-    shown: &[Waiting<'_>],
-    context: &Context,
-) -> Result<(), CliError> {
+fn summary(found: &InboxItems, context: &Context) {
     let output = &context.output;
-    if intents.total == 0 && sessions.total == 0 {
+    if found.intents == 0 && found.sessions == 0 {
         output.note("nothing waits for a person");
     }
-    let listed = intents.entries.len() + sessions.rows.len();
-    let more = intents.next.is_some() || sessions.next.is_some() || listed > shown.len();
-    if let Some(next) = shown.last().filter(|_| more).map(Waiting::began) {
-        let total = counted(intents.total, "intent waits", "intents wait");
-        let asking = match sessions.total {
+    if let Some(next) = found.next {
+        let total = counted(found.intents, "intent waits", "intents wait");
+        let asking = match found.sessions {
             0 => String::new(),
             many => format!(" and {}", counted(many, "session asks", "sessions ask")),
         };
@@ -93,7 +54,6 @@ fn summary(
             "{total}{asking} in all; there are more with --after {next}"
         ));
     }
-    Ok(())
 }
 
 fn words(entry: &InboxEntry) -> Vec<&'static str> {

@@ -1,8 +1,10 @@
 //! The inbox: what waits for a person, why, and the commands that resolve it.
 
-use annals::InboxDetails;
 use annals::domain::intent::ApprovalStatus;
-use annals::projections::{InboxEntry, InboxQuery, InboxReason};
+use annals::projections::{
+    CatalogueRow, InboxEntry, InboxQuery, InboxReason, ObjectView, PendingApprovalView,
+};
+use annals::{At, InboxDetails, InboxItem};
 use axum::response::Response;
 use maud::{Markup, html};
 use schemars::JsonSchema;
@@ -18,10 +20,10 @@ use crate::problem::Problem;
 /// Entries of a page: each is looked into.
 const SHOWN: usize = 25;
 
-/// An intent that waits for a person.
+/// An intent or a session that waits for a person.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Waiting {
-    /// The intent.
+    /// The intent or session.
     pub(crate) row: Row,
     /// What it waits for; the first reason is what it waits for most.
     pub(crate) reasons: Vec<&'static str>,
@@ -30,11 +32,24 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    pub(crate) fn of(entry: &InboxEntry) -> Waiting {
+    pub(crate) fn of(item: &InboxItem) -> Waiting {
+        let row = item.row();
+        let reasons = match item {
+            InboxItem::Intent(entry) => entry.reasons.as_slice(),
+            InboxItem::Session(_) => &[InboxReason::Approval],
+        };
         Waiting {
-            row: Row::of(&entry.row),
-            reasons: entry.reasons.iter().map(|reason| reason.as_str()).collect(),
-            risk: entry.row.risk.map(|risk| risk.as_str()),
+            row: Row::of(row),
+            reasons: reasons.iter().map(|reason| reason.as_str()).collect(),
+            risk: row.risk.map(|risk| risk.as_str()),
+        }
+    }
+
+    /// How risky an intent is; a session has no risk of its own.
+    pub(crate) fn risk_in_words(&self) -> &'static str {
+        match self.row.kind {
+            "session" => "session",
+            _ => self.risk.unwrap_or("not known"),
         }
     }
 }
@@ -42,18 +57,18 @@ impl Waiting {
 /// Part of the inbox.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Inbox {
-    /// How many intents wait in all.
+    /// How many intents and sessions wait in all.
     total: u64,
-    /// The intents, the oldest first.
+    /// The intents and sessions, the oldest first.
     entries: Vec<Entry>,
     /// Where it goes on, as `after`; null where this is its end.
     next: Option<u64>,
 }
 
-/// An intent that waits, and what a person needs to know of it.
+/// What waits, and what a person needs to know of it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Entry {
-    /// The intent.
+    /// The intent or session.
     #[serde(flatten)]
     waiting: Waiting,
     /// Why it waits, in words.
@@ -62,6 +77,10 @@ pub(crate) struct Entry {
     questions: Vec<Question>,
     /// Its own tasks that failed.
     failed_tasks: Vec<Row>,
+    /// What a session asks for.
+    requests: Vec<Request>,
+    /// A session's commands that wait for an answer.
+    queue: Vec<String>,
     /// The commands that take it out of the inbox, the likeliest first.
     resolve: Vec<String>,
 }
@@ -73,6 +92,39 @@ pub(crate) struct Question {
     text: String,
 }
 
+/// An approval that a session asks for.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Request {
+    /// The command that asks.
+    id: String,
+    /// What it is to allow.
+    actions: Vec<String>,
+    /// What for.
+    reason: Option<String>,
+    /// When it expires.
+    expires_at: Option<String>,
+}
+
+impl Request {
+    fn of(pending: &PendingApprovalView) -> Request {
+        Request {
+            id: pending.request.to_string(),
+            actions: pending.actions.clone(),
+            reason: pending.reason.as_ref().map(ToString::to_string),
+            expires_at: pending.expires_at.as_ref().map(ToString::to_string),
+        }
+    }
+
+    fn why(&self) -> String {
+        let expires = self.expires_at.as_ref();
+        let expires = expires.map_or_else(String::new, |time| format!(", which expires {time}"));
+        match self.actions.as_slice() {
+            [] => format!("it asks for an approval{expires}"),
+            actions => format!("it asks for an approval of {}{expires}", actions.join(", ")),
+        }
+    }
+}
+
 pub(crate) async fn inbox(asked: Asked) -> Result<Response, Problem> {
     if asked.moment.is_chosen {
         let detail = "the inbox is of now: leave out at; an intent's own page says how it was";
@@ -81,13 +133,16 @@ pub(crate) async fn inbox(asked: Asked) -> Result<Response, Problem> {
     let query = InboxQuery::default()
         .with_after(asked.params.position("after")?)
         .with_limit(asked.params.limit()?.min(SHOWN));
-    let found = asked.annals().inbox().entries(&query).await?;
-    let mut entries = Vec::with_capacity(found.entries.len());
-    for entry in &found.entries {
-        entries.push(self::entry(&asked, entry).await?);
+    let found = asked.annals().inbox().items(&query).await?;
+    let mut entries = Vec::with_capacity(found.items.len());
+    for item in &found.items {
+        entries.push(match item {
+            InboxItem::Intent(entry) => self::entry(&asked, item, entry).await?,
+            InboxItem::Session(row) => session(&asked, item, row).await?,
+        });
     }
     let inbox = Inbox {
-        total: found.total,
+        total: found.intents + found.sessions,
         entries,
         next: found.next.map(|next| next.0),
     };
@@ -104,7 +159,7 @@ pub(crate) async fn inbox(asked: Asked) -> Result<Response, Problem> {
     asked.answer(page, |inbox| draw(inbox, &asked)).await
 }
 
-async fn entry(asked: &Asked, entry: &InboxEntry) -> Result<Entry, Problem> {
+async fn entry(asked: &Asked, item: &InboxItem, entry: &InboxEntry) -> Result<Entry, Problem> {
     let details = asked.annals().inbox().details(entry).await?;
     let mut reading = asked.reading();
     let mut failed_tasks = Vec::new();
@@ -117,12 +172,61 @@ async fn entry(asked: &Asked, entry: &InboxEntry) -> Result<Entry, Problem> {
         text: text.to_string(),
     });
     Ok(Entry {
-        waiting: Waiting::of(entry),
+        waiting: Waiting::of(item),
         questions: questions.collect(),
         failed_tasks,
+        requests: Vec::new(),
+        queue: Vec::new(),
         resolve: resolving(entry, &details),
         why: details.why,
     })
+}
+
+/// A session that needs an approval.
+async fn session(asked: &Asked, item: &InboxItem, row: &CatalogueRow) -> Result<Entry, Problem> {
+    let (mut requests, mut queue) = (Vec::new(), Vec::new());
+    if let ObjectView::Session(session) = asked.annals().view_at(row.id, At::Now).await? {
+        requests.extend(session.pending_approvals().iter().map(Request::of));
+        let waiting = session.queue();
+        queue.extend(waiting.iter().map(|waiting| match &waiting.branch {
+            Some(branch) => format!("{} of {branch}", waiting.kind),
+            None => waiting.kind.to_string(),
+        }));
+    }
+    let why = match requests.is_empty() {
+        true => "another system recorded that it needs an approval".to_owned(),
+        false => {
+            let each: Vec<String> = requests.iter().map(Request::why).collect();
+            each.join("; ")
+        }
+    };
+    Ok(Entry {
+        waiting: Waiting::of(item),
+        questions: Vec::new(),
+        failed_tasks: Vec::new(),
+        resolve: answering(row, &requests),
+        requests,
+        queue,
+        why,
+    })
+}
+
+/// The commands that answer a session's requests, the oldest request first.
+fn answering(row: &CatalogueRow, requests: &[Request]) -> Vec<String> {
+    let id = row.id;
+    let answers = |request: &str| {
+        [
+            format!("annals approve {id}{request}"),
+            format!("annals reject {id}{request} --reason TEXT"),
+        ]
+    };
+    match requests {
+        [] | [_] => answers("").to_vec(),
+        several => several
+            .iter()
+            .flat_map(|request| answers(&format!(" --request {}", request.id)))
+            .collect(),
+    }
 }
 
 /// The commands that take an intent out of the inbox, the likeliest first. They name it by its whole id, which no shell
@@ -168,13 +272,15 @@ fn card(entry: &Entry, moment: Moment) -> Markup {
         article.card data-position=(row.last_position) {
             div.line {
                 @for reason in &entry.waiting.reasons { (status("needs_approval")) span { (reason) } }
-                span { "risk " (entry.waiting.risk.unwrap_or("not known")) }
+                span { @if row.kind != "session" { "risk " } (entry.waiting.risk_in_words()) }
                 span { "since " (time(&row.created_at)) }
             }
             h2 { a href=(moment.link(&place(row.id))) { (row.name()) } }
             p { (entry.why) }
             @for question in &entry.questions { p { strong { (question.number) "? " } (question.text) } }
             @for task in &entry.failed_tasks { p { (status("failed")) " " a href=(place(task.id)) { (task.name()) } } }
+            @for request in &entry.requests { @if let Some(reason) = &request.reason { p { "reason: " (reason) } } }
+            @for waiting in &entry.queue { p { "waits: " (waiting) } }
             @for one in &entry.resolve { (command(one)) }
         }
     }

@@ -30,12 +30,10 @@ pub(crate) struct Overview {
     running: Vec<Row>,
     /// Runs and tasks that failed, the newest first.
     failed: Vec<Row>,
-    /// How many intents wait for a person now. Null where another moment is shown.
+    /// How many intents and sessions wait for a person now. Null where another moment is shown.
     waiting_total: Option<u64>,
-    /// Intents that wait for a person now, the oldest first. Empty where another moment is shown.
+    /// Intents and sessions that wait for a person now, the oldest first. Empty where another moment is shown.
     waiting: Vec<Waiting>,
-    /// Sessions that wait for an approval.
-    sessions_waiting: Vec<Row>,
     /// What the last days cost now. Null where another moment is shown.
     costs: Option<DayCosts>,
     /// The newest intents.
@@ -50,7 +48,6 @@ pub(crate) struct Overview {
 
 const RUNNING: &[Status] = &[Status::Created, Status::Patching, Status::Validating];
 const FAILED: &[Status] = &[Status::Failed];
-const WAITING: &[Status] = &[Status::NeedsApproval];
 
 pub(crate) async fn overview(asked: Asked) -> Result<Response, Problem> {
     let overview = read(&asked).await?;
@@ -82,13 +79,13 @@ async fn read(asked: &Asked) -> Result<Overview, Problem> {
     let inbox = match is_now {
         true => {
             let query = InboxQuery::default().with_limit(SHOWN);
-            Some(asked.annals().inbox().entries(&query).await?)
+            Some(asked.annals().inbox().items(&query).await?)
         }
         false => None,
     };
-    let waiting_total = inbox.as_ref().map(|inbox| inbox.total);
-    let entries = inbox.iter().flat_map(|inbox| &inbox.entries);
-    let waiting = entries.map(Waiting::of).collect();
+    let waiting_total = inbox.as_ref().map(|inbox| inbox.intents + inbox.sessions);
+    let items = inbox.iter().flat_map(|inbox| &inbox.items);
+    let waiting = items.map(Waiting::of).collect();
     let mut failed = newest(&mut reading, Kind::Run, FAILED).await?;
     failed.extend(newest(&mut reading, Kind::Task, FAILED).await?);
     failed.sort_by_key(|row| std::cmp::Reverse(row.last_position));
@@ -103,7 +100,6 @@ async fn read(asked: &Asked) -> Result<Overview, Problem> {
         failed,
         waiting_total,
         waiting,
-        sessions_waiting: newest(&mut reading, Kind::Session, WAITING).await?,
         intents: newest(&mut reading, Kind::Intent, &[]).await?,
         sessions: newest(&mut reading, Kind::Session, &[]).await?,
         runs: newest(&mut reading, Kind::Run, &[]).await?,
@@ -171,11 +167,10 @@ fn draw(overview: &Overview, moment: Moment) -> Markup {
             (list("Running", &overview.running, "/runs?status=patching", "Nothing is running.", moment))
             (list("Failed", &overview.failed, "/runs?status=failed", "Nothing has failed.", moment))
         }
-        @if !overview.waiting.is_empty() || !overview.sessions_waiting.is_empty() {
+        @if !overview.waiting.is_empty() {
             section {
                 div.head { h2 { "Waits for a person" } a href="/inbox" { "Inbox" } }
-                @if !overview.waiting.is_empty() { (waiting(&overview.waiting, moment)) }
-                @if !overview.sessions_waiting.is_empty() { (rows(&overview.sessions_waiting, moment, true)) }
+                (waiting(&overview.waiting, moment))
             }
         }
         @if let Some(costs) = overview.costs.as_ref().filter(|costs| costs.is_worth_drawing()) {
@@ -235,15 +230,15 @@ fn list(title: &str, found: &[Row], path: &str, empty: &str, moment: Moment) -> 
     }
 }
 
-/// Intents that wait, each with why.
+/// What waits, each with why.
 fn waiting(waiting: &[Waiting], moment: Moment) -> Markup {
     html! {
         div.scroll { table.rows {
-            thead { tr { th { "Waits for" } th { "Intent" } th.wide { "Risk" } th { "Since" } } }
+            thead { tr { th { "Waits for" } th { "What" } th.wide { "Risk" } th { "Since" } } }
             tbody { @for one in waiting { tr data-position=(one.row.last_position) {
                 td { (crate::html::status("needs_approval")) " " span.second { (one.reasons.join(", ")) } }
                 td.what { a href=(moment.link(&crate::html::place(one.row.id))) { (one.row.name()) } }
-                td.wide { (one.risk.unwrap_or("not known")) }
+                td.wide { (one.risk_in_words()) }
                 td { (crate::html::time(&one.row.created_at)) }
             } } }
         } }

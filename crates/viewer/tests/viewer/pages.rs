@@ -190,6 +190,52 @@ fn the_overview_says_what_goes_on() {
 }
 
 #[test]
+fn the_inbox_has_intents_and_sessions_with_the_commands_that_answer() {
+    let place = Place::new();
+    let (first, second) = (uuid(0xe01), uuid(0xe02));
+    place.agent(
+        "submit_intent",
+        json!({ "id": first, "prompt": "Drop the old table" }),
+    );
+    let repo = json!({ "name": "app", "path": "/src/app" });
+    let policy = json!({ "name": "careful", "requireApprovalForPush": true });
+    let config = json!({ "sessionId": second, "policy": policy, "repo": repo,
+        "workspace": { "path": "/work" }, "agentProfile": "coder" });
+    place.human("create_session", json!({ "config": config }));
+    let push = json!({ "kind": "Push", "repo": repo, "branchName": "release" });
+    place.agent(
+        "submit_command",
+        json!({ "session": second, "id": uuid(0xe03), "submit": push }),
+    );
+    let viewing = Viewing::of(&place);
+    let inbox = viewing.data("/inbox");
+    let entries = inbox["entries"].as_array().unwrap();
+    assert_eq!(inbox["total"], 2, "{inbox}");
+    let ids: Vec<&Value> = entries.iter().map(|entry| &entry["row"]["id"]).collect();
+    assert_eq!(ids, [&json!(first), &json!(second)]);
+    assert_eq!(entries[1]["queue"], json!(["Push of release"]));
+    let resolve = [
+        format!("annals approve {second}"),
+        format!("annals reject {second} --reason TEXT"),
+    ];
+    assert_eq!(entries[1]["resolve"], json!(resolve));
+    let page = viewing.get("/inbox").body;
+    for text in [
+        "waits: Push of release",
+        "it asks for an approval of Push",
+        &resolve[0],
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    // A page of one goes on with the other.
+    let one = viewing.data("/inbox?limit=1");
+    let rest = viewing.data(&format!("/inbox?after={}", one["next"]));
+    assert_eq!(rest["entries"][0]["row"]["id"], json!(second));
+    assert_eq!(rest["next"], Value::Null);
+    assert_eq!(viewing.data("/overview")["waiting_total"], 2);
+}
+
+#[test]
 fn lists_and_histories_go_on_where_they_ended() {
     let place = Place::new();
     story(&place);
