@@ -179,6 +179,9 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
     let mut family = DbOptions::default();
     family.set_compression_type(DBCompressionType::Lz4);
     family.set_bottommost_compression_type(DBCompressionType::Zstd);
+    // A reader holds all tables open. With tables of 64 MiB, 256 MiB and 1 GiB by level, a column family of 25 GB has
+    // about 40 of them.
+    family.set_target_file_size_multiplier(4);
     let mut table = BlockBasedOptions::default();
     table.set_block_cache(cache);
     // Indexes and filters count against the cache, so that its size is the bound.
@@ -219,6 +222,7 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
             family.set_write_buffer_size(32 * MIB);
             filter(&mut table);
             family.set_enable_blob_files(true);
+            family.set_blob_file_size(1024 * MIB as u64);
             family.set_min_blob_size(BLOB_FILE_VALUE);
             family.set_blob_compression_type(DBCompressionType::Zstd);
         }

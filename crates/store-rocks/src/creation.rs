@@ -49,11 +49,26 @@ pub(crate) fn check_place(path: &Path) -> Result<(), OpenError> {
         Ok(Found::Other) => Err(OpenError::NotEmpty {
             path: path.to_owned(),
         }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
+            Ok(target) => Err(dangling(path, &target)),
+            Err(_) => Ok(()),
+        },
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(OpenError::NotEmpty {
             path: path.to_owned(),
         }),
         Err(error) => Err(OpenError::io(path, error)),
+    }
+}
+
+/// What a link is whose target is not there: no folder can be made in its place.
+fn dangling(path: &Path, target: &Path) -> OpenError {
+    let reason = format!(
+        "it is a link to {}, which is not there; create that folder, or remove the link",
+        target.display()
+    );
+    OpenError::Io {
+        path: path.to_owned(),
+        source: io::Error::new(io::ErrorKind::NotFound, reason),
     }
 }
 

@@ -47,6 +47,17 @@ pub enum OpenError {
         /// The folder of the other log.
         log: PathBuf,
     },
+    /// The log's files are hard links, so that another folder has the same ones: what is written here would
+    /// change the log there, too.
+    #[error(
+        "the files of the log at {path} are in another folder, too (hard links); \
+         to write here, copy the folder with `cp -r` or `annals backup`, and delete this one",
+        path = .path.display()
+    )]
+    Linked {
+        /// The directory.
+        path: PathBuf,
+    },
     /// What is at this path is not a log of this program.
     #[error("{path} is not an Annals log: {reason}", path = .path.display())]
     NotALog {
@@ -266,6 +277,7 @@ impl Classified for OpenError {
             OpenError::AlreadyExists { .. } => Refused.code("log_exists"),
             OpenError::NotEmpty { .. } => Refused.code("not_empty"),
             OpenError::InsideLog { .. } => Refused.code("inside_a_log"),
+            OpenError::Linked { .. } => Refused.code("linked"),
             OpenError::NotALog { .. } => Failed.code("not_a_log"),
             OpenError::Locked { .. } => Contended.code("locked"),
             OpenError::NewerFormat { .. } => Unsupported.code("newer_format"),

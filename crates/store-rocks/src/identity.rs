@@ -57,11 +57,28 @@ pub(crate) fn is_named(file: &Path) -> bool {
     read.is_ok_and(|content| content.starts_with(FIRST_WORDS.as_bytes()))
 }
 
+#[cfg(unix)]
+fn links(found: &std::fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(found)
+}
+
+#[cfg(not(unix))]
+fn links(_: &std::fs::Metadata) -> u64 {
+    1
+}
+
 /// Takes the writer's lock. It is held for as long as the file is open.
 pub(crate) fn lock(directory: &Path) -> Result<File, OpenError> {
     let path = directory.join(NAME);
     let file = annals_files::open_with(&path, OpenOptions::new().read(true));
     let file = file.map_err(|error| OpenError::io(&path, error))?;
+    // RocksDB and the watermark write into files that are there.
+    let found = file.metadata();
+    if links(&found.map_err(|error| OpenError::io(&path, error))?) > 1 {
+        return Err(OpenError::Linked {
+            path: directory.to_owned(),
+        });
+    }
     take_lock(file, directory)
 }
 

@@ -316,6 +316,42 @@ fn check_permissions(path: &Path) {
     );
 }
 
+#[test]
+fn a_link_to_nothing_is_named_when_a_log_is_created() {
+    let home = tempfile::tempdir().unwrap();
+    let link = home.path().join("link");
+    std::os::unix::fs::symlink("nowhere", &link).unwrap();
+    let error = RocksLog::create(&link, &options()).expect_err("its target is not there");
+    let text = error.to_string();
+    assert!(text.contains("a link to nowhere"), "{text}");
+    fs::create_dir(home.path().join("nowhere")).unwrap();
+    close(RocksLog::create(&link, &options()).unwrap());
+}
+
+/// A copy that a backup made of hard links (`cp -al`): its files are those of the log.
+#[test]
+fn a_log_whose_files_another_folder_has_is_read_and_not_written() {
+    let (home, path, log) = new_log();
+    append(&log, "a-1", 50);
+    close(log);
+    let copy = home.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    for entry in fs::read_dir(&path).unwrap() {
+        let entry = entry.unwrap();
+        fs::hard_link(entry.path(), copy.join(entry.file_name())).unwrap();
+    }
+    let before = fingerprint(&path);
+    for folder in [&path, &copy] {
+        let error = RocksLog::open(folder, &options()).expect_err("it has two folders");
+        assert!(matches!(error, OpenError::Linked { .. }), "{error:?}");
+        let reader = RocksLog::open_reader(folder, &options()).unwrap();
+        assert_eq!(all(&reader).len(), 50);
+    }
+    assert_eq!(fingerprint(&path), before);
+    fs::remove_dir_all(&copy).unwrap();
+    close(RocksLog::open(&path, &options()).unwrap());
+}
+
 /// Without the check, a reader would serve the log as if the table had never
 /// been written: RocksDB's secondary hides what it cannot open.
 #[test]
