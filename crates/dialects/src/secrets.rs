@@ -15,6 +15,7 @@
 
 mod check;
 mod encoded;
+mod gate;
 mod json;
 mod key;
 mod key_file;
@@ -25,13 +26,13 @@ mod standard;
 mod veiled;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use regex::bytes::{RegexSet, RegexSetBuilder, SetMatches};
+use regex::bytes::{Regex, RegexSet, RegexSetBuilder};
 use serde::Serialize;
 
+use gate::{Candidate, Gate};
 pub(crate) use json::{is_name, is_value};
 pub(crate) use key::KeyLines;
 use pattern::Pattern;
@@ -44,12 +45,12 @@ pub(crate) const MARKER: &str = "[redacted:";
 /// How often a text is looked through again in which something was found.
 const MOST_TIMES: usize = 8;
 
-/// Bytes that the search for hints may take, of each thread.
-const HINT_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes that the search for keys may take, of each thread.
+const KEY_BYTES: usize = 4 * 1024 * 1024;
 
 /// A letter, digit or sign of ASCII that JSON need not escape and does: hints are
 /// not found in it.
-const ESCAPED: &str = r"\\u00[2-7]";
+static ESCAPED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\\u00[2-7]").ok());
 
 static STANDARD_SET: LazyLock<Secrets> =
     LazyLock::new(|| Secrets::of(pattern::standard().unwrap_or_default()));
@@ -92,6 +93,15 @@ struct Span {
     pattern: usize,
 }
 
+/// What else is looked for in a text than what it says as it is.
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    /// Secrets with something between their letters.
+    veiled: bool,
+    /// The base64 of texts.
+    encoded: bool,
+}
+
 /// Patterns by which secrets are found. A copy of it costs nothing.
 ///
 /// ```
@@ -107,11 +117,7 @@ pub struct Secrets(Arc<Set>);
 
 struct Set {
     patterns: Vec<Pattern>,
-    /// The patterns' hints, each once, and last [`ESCAPED`]; none if they cannot be searched
-    /// for at once, so that every pattern is.
-    hints: Option<RegexSet>,
-    /// The patterns that have each of them.
-    hinted: Vec<Vec<usize>>,
+    gate: Gate,
     /// Patterns for which a key is a label, and what such a key has.
     labelled: Vec<usize>,
     keys: Option<RegexSet>,
@@ -152,20 +158,14 @@ impl Secrets {
     }
 
     fn of(patterns: Vec<Pattern>) -> Secrets {
-        let mut hinted: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (index, pattern) in patterns.iter().enumerate() {
-            hinted.entry(pattern.short_hint()).or_default().push(index);
-        }
-        let hints = hinted.keys().map(String::as_str);
         let marker = |pattern: &Pattern| format!("{MARKER}{}]", pattern.kind);
         let by_label = |(index, pattern): (usize, &Pattern)| pattern.by_label.then_some(index);
         let labelled = patterns.iter().enumerate().filter_map(by_label).collect();
         let keys = patterns.iter().filter(|pattern| pattern.by_label);
         Secrets(Arc::new(Set {
-            hints: hint_set(hints.chain([ESCAPED])),
-            hinted: hinted.into_values().collect(),
+            gate: Gate::of(&patterns),
             labelled,
-            keys: hint_set(keys.map(|pattern| pattern.key.as_ref())),
+            keys: key_set(keys.map(|pattern| pattern.key.as_ref())),
             markers: patterns.iter().map(marker).collect(),
             patterns,
         }))
@@ -204,13 +204,11 @@ impl Secrets {
 
     /// The same for a value that has a key, which may say what it is.
     pub(crate) fn redact_value<'t>(&self, key: &str, text: &'t str) -> Redacted<Cow<'t, str>> {
-        let mut candidates = self.candidates(text.as_bytes());
         // As a label that a value follows.
-        candidates.extend(self.candidates(format!("{key}\": \"").as_bytes()));
-        candidates.sort_unstable();
-        candidates.dedup();
-        let mut spans = self.find_all(&candidates, text.as_bytes());
-        spans.extend(self.behind(&candidates, key, "", text));
+        let labels = self.0.gate.candidates(format!("{key}\": \"").as_bytes());
+        let labels: Vec<usize> = labels.iter().map(|label| label.pattern).collect();
+        let mut spans = self.spans(text.as_bytes());
+        spans.extend(self.behind(&labels, key, "", text));
         self.without(text, joined(spans))
     }
 
@@ -287,50 +285,67 @@ impl Secrets {
         marker.map_or(MARKER, String::as_str)
     }
 
-    /// The patterns whose hints a text has.
-    fn candidates(&self, text: &[u8]) -> Vec<usize> {
-        let all = self.0.patterns.len();
-        let Some(hints) = self.0.hints.as_ref().filter(|_| all > 0) else {
-            return (0..all).collect();
-        };
-        self.with_hints(&hints.matches(text), text)
-    }
-
-    /// The patterns whose hints a JSON text has, or may have behind escapes.
+    /// The patterns that a JSON text may match, also behind escapes.
     fn candidates_in_json(&self, text: &[u8]) -> Vec<usize> {
-        let all = self.0.patterns.len();
-        let hints = self.0.hints.as_ref().filter(|_| all > 0);
-        let found = hints.map(|hints| hints.matches(text));
-        match found {
-            Some(found) if !found.matched(self.0.hinted.len()) => self.with_hints(&found, text),
-            Some(_) | None => (0..all).collect(),
+        let all = 0..self.0.patterns.len();
+        if ESCAPED
+            .as_ref()
+            .is_none_or(|escaped| escaped.is_match(text))
+        {
+            return all.collect();
         }
-    }
-
-    /// The patterns with these hints, in order.
-    fn with_hints(&self, found: &SetMatches, text: &[u8]) -> Vec<usize> {
-        let hinted = found.iter().filter_map(|hint| self.0.hinted.get(hint));
-        let has_hint = |index: &usize| {
-            let pattern = self.0.patterns.get(*index);
-            pattern.is_some_and(|pattern| pattern.has_hint(text))
-        };
-        let mut patterns: Vec<usize> = hinted.flatten().copied().filter(has_hint).collect();
-        patterns.sort_unstable();
-        patterns
+        let mut candidates = self.0.gate.candidates(text);
+        // No escape is in a run of letters and digits: what is not there as it is written is not there at all.
+        candidates.retain(|it| {
+            let pattern = self.0.patterns.get(it.pattern);
+            !self.0.gate.is_on_runs(it.pattern)
+                || pattern.is_some_and(|pattern| pattern.matches_in(text, &it.windows))
+        });
+        candidates.iter().map(|it| it.pattern).collect()
     }
 
     fn spans(&self, text: &[u8]) -> Vec<Span> {
-        self.find_all(&self.candidates(text), text)
+        let all = Search {
+            veiled: true,
+            encoded: true,
+        };
+        self.spans_of(text, all)
+    }
+
+    /// Where a text has secrets, in order; no two overlap. They are also found where codes of a terminal, invisible
+    /// characters or the escapes of a URL are between their letters, and in base64, if that is to be looked for.
+    fn spans_of(&self, text: &[u8], search: Search) -> Vec<Span> {
+        let mut spans = self.find(&self.0.gate.candidates(text), text);
+        if search.veiled
+            && let Some(plain) = veiled::unveiled(text)
+        {
+            let hidden = self.find(&self.0.gate.candidates(&plain.text), &plain.text);
+            spans.extend(hidden.into_iter().map(|span| Span {
+                start: plain.start(span.start),
+                end: plain.end(span.end),
+                ..span
+            }));
+            spans = joined(spans);
+        }
+        if search.encoded {
+            let encoded = encoded::texts(text);
+            if !encoded.is_empty() {
+                spans.extend(encoded.iter().filter_map(|part| self.encoded(part)));
+                spans = joined(spans);
+            }
+        }
+        spans
     }
 
     /// Where these patterns find something in a text, in order; no two overlap.
-    fn find(&self, candidates: &[usize], text: &[u8]) -> Vec<Span> {
+    fn find(&self, candidates: &[Candidate], text: &[u8]) -> Vec<Span> {
         let mut spans = Vec::new();
-        for &pattern in candidates {
+        for candidate in candidates {
+            let pattern = candidate.pattern;
             let Some(searched) = self.0.patterns.get(pattern) else {
                 continue;
             };
-            let found = searched.find(text).into_iter();
+            let found = searched.find_near(text, &candidate.windows).into_iter();
             spans.extend(found.map(|(start, end)| Span {
                 start,
                 end,
@@ -347,30 +362,9 @@ impl Secrets {
         joined(spans)
     }
 
-    /// The same, also where codes of a terminal, invisible characters or the escapes of a URL
-    /// are between the letters.
-    fn find_all(&self, candidates: &[usize], text: &[u8]) -> Vec<Span> {
-        let mut spans = self.find(candidates, text);
-        if let Some(plain) = veiled::unveiled(text) {
-            let hidden = self.find(&self.candidates(&plain.text), &plain.text);
-            spans.extend(hidden.into_iter().map(|span| Span {
-                start: plain.start(span.start),
-                end: plain.end(span.end),
-                ..span
-            }));
-            spans = joined(spans);
-        }
-        let encoded = encoded::texts(text);
-        if !encoded.is_empty() {
-            spans.extend(encoded.iter().filter_map(|part| self.encoded(part)));
-            spans = joined(spans);
-        }
-        spans
-    }
-
     /// The whole of an encoded text that has a secret; it is named after the first one.
     fn encoded(&self, part: &encoded::Encoded) -> Option<Span> {
-        let found = self.find(&self.candidates(&part.text), &part.text);
+        let found = self.find(&self.0.gate.candidates(&part.text), &part.text);
         let pattern = found.first()?.pattern;
         Some(Span {
             start: part.start,
@@ -405,7 +399,13 @@ impl Secrets {
         }
         let space = if scheme.is_empty() { "" } else { " " };
         let before = format!("{key}\": \"{scheme}{space}");
-        let spans = self.find(&labelled, format!("{before}{value}\"").as_bytes());
+        let text = format!("{before}{value}\"");
+        let whole = labelled.into_iter().map(|pattern| Candidate {
+            pattern,
+            windows: vec![(0, text.len())],
+        });
+        let whole: Vec<Candidate> = whole.collect();
+        let spans = self.find(&whole, text.as_bytes());
         let inside = |offset: usize| offset.saturating_sub(before.len()).min(value.len());
         let spans = spans.into_iter().map(|span| Span {
             start: inside(span.start),
@@ -436,10 +436,10 @@ impl Secrets {
     }
 }
 
-/// All hints at once. They are of ASCII, in any case.
-fn hint_set<'a>(hints: impl Iterator<Item = &'a str>) -> Option<RegexSet> {
-    let mut set = RegexSetBuilder::new(hints);
-    set.unicode(false).dfa_size_limit(HINT_BYTES).build().ok()
+/// What keys have that are labels, all at once. They are of ASCII, in any case.
+fn key_set<'a>(keys: impl Iterator<Item = &'a str>) -> Option<RegexSet> {
+    let mut set = RegexSetBuilder::new(keys);
+    set.unicode(false).dfa_size_limit(KEY_BYTES).build().ok()
 }
 
 /// Takes secrets out until none is found: where one is gone, what was around it may be read in

@@ -9,7 +9,7 @@ use annals_event_log::store_support::{
 use annals_event_log::tree::{Headers, STEP};
 use annals_event_log::{
     AppendError, Appended, BatchId, Blob, Expectation, Link, Position, Prepared, Record,
-    StreamName, Version,
+    StreamName, Version, check_clock,
 };
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
@@ -82,6 +82,8 @@ impl<'a> Staging<'a> {
         if let (Some(row), None) = (known, own) {
             return row.answer(batch, &prepared.request);
         }
+        // The server's clock.
+        check_clock(self.known.now, self.known.head.recorded_at)?;
         if let Some(link) = prepared.link.as_deref() {
             self.check_link(*link)?;
         }
@@ -281,4 +283,37 @@ fn header(record: &[u8]) -> &[u8] {
     let (length, rest) = record.split_first_chunk::<2>().unwrap_or((&[0; 2], &[]));
     rest.get(..usize::from(u16::from_be_bytes(*length)))
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_whose_clock_cannot_be_right_takes_no_append() {
+        let known = Known {
+            head: Head::empty(),
+            now: "2300-01-01T00:00:00Z".parse().unwrap_or_default(),
+            versions: HashMap::new(),
+            batches: HashMap::new(),
+            blobs: HashMap::new(),
+        };
+        let (chains, names) = (Chains::default(), Names::new());
+        let mut staging = Staging::new(known, &chains, &names);
+        let mut prepared = Prepared {
+            batch: Uuid::nil(),
+            request: Bytes::new(),
+            events: Vec::new(),
+            expectations: Vec::new(),
+            blobs: Vec::new(),
+            required_blobs: Vec::new(),
+            link: None,
+        };
+        let request = RequestDigest::new([0; 16], b"");
+        let answer = staging.append(&mut prepared, request);
+        assert!(
+            matches!(answer, Err(AppendError::Clock { .. })),
+            "{answer:?}"
+        );
+    }
 }

@@ -58,12 +58,12 @@ pub(crate) fn is_named(file: &Path) -> bool {
 }
 
 #[cfg(unix)]
-fn links(found: &std::fs::Metadata) -> u64 {
+fn links(found: &fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(found)
 }
 
 #[cfg(not(unix))]
-fn links(_: &std::fs::Metadata) -> u64 {
+fn links(_: &fs::Metadata) -> u64 {
     1
 }
 

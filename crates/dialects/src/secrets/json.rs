@@ -8,13 +8,12 @@ use std::borrow::Cow;
 
 use super::key::KeyLines;
 use super::{
-    Hit, Redacted, Secrets, Span, encoded, joined, lines, until_nothing_is_found, untouched, veiled,
+    Hit, Redacted, Search, Secrets, Span, encoded, joined, lines, until_nothing_is_found,
+    untouched, veiled,
 };
 
 /// How deep JSON within JSON is looked through.
 const MOST_WITHIN: usize = 3;
-/// Patterns that are searched for without looking for their hints again.
-const FEW: usize = 2;
 /// Bytes of a word before a secret in a list.
 const MOST_SCHEME: usize = 16;
 
@@ -40,33 +39,39 @@ impl Secrets {
     /// Takes the secrets out of the strings and keys of a JSON text, as they are
     /// without escapes. From the first byte that is not JSON on, the text is left as it is.
     pub fn redact_json<'t>(&self, text: &'t str) -> Redacted<Cow<'t, str>> {
-        match self.candidates_in_json(text.as_bytes()) {
-            candidates
-                if candidates.is_empty()
-                    && !veiled::may_be(text.as_bytes())
-                    && !encoded::may_be(text.as_bytes()) =>
-            {
-                untouched(Cow::Borrowed(text))
-            }
-            candidates => until_nothing_is_found(text, |text| redact(self, &candidates, text)),
+        let search = Search {
+            veiled: veiled::may_be(text.as_bytes()),
+            encoded: encoded::may_be(text.as_bytes()),
+        };
+        let candidates = self.candidates_in_json(text.as_bytes());
+        if candidates.is_empty() && !search.veiled && !search.encoded {
+            return untouched(Cow::Borrowed(text));
         }
+        until_nothing_is_found(text, |text| redact(self, &candidates, search, text))
     }
 }
 
 /// Takes the secrets out of a text by these patterns of a set.
-fn redact<'t>(secrets: &Secrets, candidates: &[usize], text: &'t str) -> Redacted<Cow<'t, str>> {
-    redact_at(secrets, candidates, text, 0)
+fn redact<'t>(
+    secrets: &Secrets,
+    candidates: &[usize],
+    search: Search,
+    text: &'t str,
+) -> Redacted<Cow<'t, str>> {
+    redact_at(secrets, candidates, search, text, 0)
 }
 
 fn redact_at<'t>(
     secrets: &Secrets,
     candidates: &[usize],
+    search: Search,
     text: &'t str,
     depth: usize,
 ) -> Redacted<Cow<'t, str>> {
     let mut walk = Walk {
         secrets,
         candidates,
+        search,
         depth,
         text,
         open: Vec::new(),
@@ -95,6 +100,7 @@ fn redact_at<'t>(
 struct Walk<'a, 't> {
     secrets: &'a Secrets,
     candidates: &'a [usize],
+    search: Search,
     /// How deep this is in other JSON.
     depth: usize,
     text: &'t str,
@@ -226,6 +232,7 @@ impl Walk<'_, '_> {
         let within = redact_at(
             self.secrets,
             self.candidates,
+            self.search,
             &plain.content,
             self.depth + 1,
         );
@@ -248,11 +255,7 @@ impl Walk<'_, '_> {
     }
 
     fn spans(&mut self, text: &str, is_key: bool) -> Vec<Span> {
-        // Of the patterns that the whole text may have, few are in a string of it.
-        let mut spans = match self.candidates.len() {
-            0..=FEW => self.secrets.find_all(self.candidates, text.as_bytes()),
-            _ => self.secrets.spans(text.as_bytes()),
-        };
+        let mut spans = self.secrets.spans_of(text.as_bytes(), self.search);
         if !is_key {
             spans.extend(self.labelled(text));
             spans.extend(self.line_of_key(text));

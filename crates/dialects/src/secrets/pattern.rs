@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use annals_event_log::{Classification, Classified, ErrorClass};
-use regex::bytes::{Regex, RegexBuilder};
+use regex::bytes::Regex;
 
 use super::check::Check;
 use super::key;
@@ -14,9 +14,6 @@ const GROUP: &str = "secret";
 
 /// What patterns without a name are called.
 const UNNAMED: &str = "custom";
-
-/// From how many signs of a set on one stands for them in a short hint.
-const MANY: u32 = 4;
 
 /// The bytes of a name that are looked at before a label.
 const MOST_NAME: usize = 40;
@@ -98,8 +95,6 @@ pub(super) struct Pattern {
     except: Option<Arc<str>>,
     /// Made when a text has the hint: most imports need few of the set.
     searched: OnceLock<Option<Searched>>,
-    /// The whole hint, where [`Pattern::short_hint`] is another one.
-    hinted: OnceLock<Option<Regex>>,
 }
 
 /// What is searched for.
@@ -124,11 +119,24 @@ impl Searched {
         }
     }
 
-    /// Where secrets are in a text that pass the check.
-    fn find(&self, check: Check, text: &[u8]) -> Vec<(usize, usize)> {
-        let (mut found, mut at) = (Vec::new(), 0);
-        while let Some(captures) = self.regex.captures_at(text, at) {
+    /// Where secrets are in a part of a text that pass the check. A match that the part's end may have cut off, or made
+    /// possible, is searched for again in all that follows.
+    fn find_in(
+        &self,
+        check: Check,
+        text: &[u8],
+        (start, end): (usize, usize),
+    ) -> Vec<(usize, usize)> {
+        let (mut found, mut at, mut end) = (Vec::new(), start, end.min(text.len()));
+        while let Some(captures) = self
+            .regex
+            .captures_at(text.get(..end).unwrap_or_default(), at)
+        {
             let whole = captures.get(0);
+            if end < text.len() && whole.is_some_and(|whole| whole.end() == end) {
+                end = text.len();
+                continue;
+            }
             // A group that took no part: the whole is the secret.
             let Some(secret) = captures.get(self.group).or(whole) else {
                 break;
@@ -150,11 +158,15 @@ impl Searched {
             at = secret
                 .end()
                 .max(whole.map_or(at, |whole| whole.start() + 1));
-            if at > text.len() {
+            if at > end {
                 break;
             }
         }
         found
+    }
+
+    fn find(&self, check: Check, text: &[u8]) -> Vec<(usize, usize)> {
+        self.find_in(check, text, (0, text.len()))
     }
 }
 
@@ -217,41 +229,7 @@ impl Pattern {
             region: rule.region.as_deref().map(Arc::from),
             except: rule.except.as_deref().map(Arc::from),
             searched: OnceLock::new(),
-            hinted: OnceLock::new(),
         }
-    }
-
-    /// The hint with any number of signs in the place of many of a set: what all hints are searched
-    /// for with at once, and of which there are few states.
-    pub(super) fn short_hint(&self) -> String {
-        let (mut short, mut rest) = (String::new(), self.hint.as_ref());
-        while let Some((before, behind)) = rest.split_once("]{") {
-            short.push_str(before);
-            short.push(']');
-            let count = behind.split_once('}');
-            let least = count.and_then(|(count, _)| count.split(',').next()?.parse::<u32>().ok());
-            rest = match count {
-                Some((_, after)) if least >= Some(MANY) => {
-                    short.push('+');
-                    after
-                }
-                _ => {
-                    short.push('{');
-                    behind
-                }
-            };
-        }
-        short + rest
-    }
-
-    /// Whether a text that has the short hint has the whole one.
-    pub(super) fn has_hint(&self, text: &[u8]) -> bool {
-        let hint = self.hinted.get_or_init(|| {
-            let is_short = self.short_hint() == self.hint.as_ref();
-            let mut hint = RegexBuilder::new(&self.hint);
-            (!is_short).then(|| hint.unicode(false).build().ok())?
-        });
-        hint.as_ref().is_none_or(|hint| hint.is_match(text))
     }
 
     /// What is searched for; nothing if it is not a regular expression, which a test
@@ -323,7 +301,6 @@ impl Pattern {
             region: None,
             except: None,
             searched: OnceLock::from(Some(Searched::of(regex))),
-            hinted: OnceLock::new(),
         })
     }
 
@@ -332,8 +309,19 @@ impl Pattern {
         self.finds_keys
     }
 
-    /// Where secrets of it are in a text, from its first byte to behind its last.
-    pub(super) fn find(&self, text: &[u8]) -> Vec<(usize, usize)> {
+    /// Whether it matches anything in these parts of a text, also what is not a secret.
+    pub(super) fn matches_in(&self, text: &[u8], windows: &[(usize, usize)]) -> bool {
+        self.searched().is_some_and(|searched| {
+            windows.iter().any(|(start, end)| {
+                let part = text.get(..*end).unwrap_or_default();
+                searched.regex.is_match_at(part, *start)
+            })
+        })
+    }
+
+    /// Where secrets of it are in a text, from its first byte to behind its last. What it needs of other places than
+    /// around its hints, it searches the whole text for.
+    pub(super) fn find_near(&self, text: &[u8], windows: &[(usize, usize)]) -> Vec<(usize, usize)> {
         if self.finds_keys {
             return key::find(text);
         }
@@ -341,7 +329,13 @@ impl Pattern {
             return Vec::new();
         };
         let Some(region) = &searched.region else {
-            return searched.find(self.check, text);
+            let each = windows.iter();
+            let mut found: Vec<(usize, usize)> = each
+                .flat_map(|window| searched.find_in(self.check, text, *window))
+                .collect();
+            found.sort_unstable();
+            found.dedup();
+            return found;
         };
         let mut found = Vec::new();
         for part in region.find_iter(text) {

@@ -24,7 +24,7 @@ fn alphabet(name: &str) -> &'static [u8] {
         "hex" => b"0123456789abcdef",
         "up" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
         "up32" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
-        "up16" => b"0123456789ABCDEF",
+        "up16" | "HEX" => b"0123456789ABCDEF",
         "low" => b"abcdefghijklmnopqrstuvwxyz0123456789",
         "low32" => b"abcdefghijklmnopqrstuvwxyz234567",
         "dig" => b"0123456789",
@@ -44,7 +44,10 @@ pub(super) fn made(template: &str, random: &mut StdRng) -> (String, String) {
         };
         text.push_str(before);
         match field.split_once(':') {
-            Some((name, length)) if length.bytes().all(|it| it.is_ascii_digit()) => {
+            Some((name, length))
+                if length.bytes().all(|it| it.is_ascii_digit())
+                    && name.bytes().all(|it| it.is_ascii_alphanumeric()) =>
+            {
                 let signs = alphabet(name);
                 let first = text.len();
                 for _ in 0..length.parse().unwrap() {
@@ -87,7 +90,7 @@ pub(super) fn made(template: &str, random: &mut StdRng) -> (String, String) {
 
 /// Whether what is drawn of an alphabet may have the letters and digits that nearly all have.
 fn has_letters(alphabet: &str) -> bool {
-    !matches!(alphabet, "dig" | "up32" | "low32" | "up16" | "b58")
+    !matches!(alphabet, "dig" | "up32" | "low32" | "up16" | "HEX" | "b58")
 }
 
 /// Random signs of an alphabet.

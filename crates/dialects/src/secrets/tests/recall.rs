@@ -6,11 +6,16 @@ use std::collections::BTreeMap;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-use super::super::Secrets;
+use super::super::{Candidate, Secrets, Span};
 use super::corpus::{SAMPLES, encoded, made, plain};
 
 /// Secrets that a label tells: a context and a template, as in [`SAMPLES`].
 const LABELLED: &str = include_str!("labelled.txt");
+
+/// The same two lists, and texts without secrets, by someone who had not seen the rules.
+const HELD_OUT_FORMS: &str = include_str!("held_out_forms.txt");
+const HELD_OUT_LABELLED: &str = include_str!("held_out_labelled.txt");
+const ORDINARY: &str = include_str!("ordinary.txt");
 
 /// The least share that is found of a list, and in each of its containers.
 const LEAST: f64 = 0.95;
@@ -151,7 +156,8 @@ fn is_found(name: &str, list: &str) {
             share(*counted) * 100.0
         );
     }
-    println!("{:#?}", missed.iter().take(20).collect::<Vec<_>>());
+    let alone = missed.iter().filter(|it| it.contains(", alone: "));
+    println!("{:#?}", alone.collect::<Vec<_>>());
     assert!(share((found, all)) >= LEAST, "{name}: {found} of {all}");
     for (place, counted) in places {
         assert!(share(counted) >= LEAST, "{name}, {place}: {counted:?}");
@@ -177,4 +183,64 @@ fn secrets_that_a_label_tells_are_found_in_every_container() {
         .count();
     assert!(count >= 125, "{count} templates");
     is_found("labelled", LABELLED);
+}
+
+#[test]
+fn held_out_secrets_with_a_form_of_their_own_are_found() {
+    is_found("held out, of their own", HELD_OUT_FORMS);
+}
+
+#[test]
+fn held_out_secrets_that_a_label_tells_are_found() {
+    is_found("held out, labelled", HELD_OUT_LABELLED);
+}
+
+#[test]
+fn texts_without_secrets_stay_as_they_are() {
+    let secrets = Secrets::standard();
+    let texts: Vec<String> = ORDINARY.lines().map(plain).collect();
+    let found = texts.iter().filter_map(|text| {
+        let text = text.replace("{n}", "\n");
+        let redacted = secrets.redact(&text);
+        (!redacted.hits.is_empty()).then(|| redacted.content.into_owned())
+    });
+    let found: Vec<String> = found.collect();
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// A pattern is searched for around its hints alone. In a large text it finds what it finds in the whole.
+#[test]
+fn what_is_found_around_hints_is_all_that_there_is() {
+    let secrets = Secrets::standard();
+    let mut random = StdRng::seed_from_u64(20_261_129);
+    let filler = "let total = items.iter().map(|item| item.price).sum::<u64>(); // of all\n";
+    let mut text = String::new();
+    for list in [SAMPLES, LABELLED, HELD_OUT_FORMS, HELD_OUT_LABELLED] {
+        let templates = list
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
+        for line in templates {
+            let (_, template) = line.split_once(' ').unwrap();
+            text.push_str(&made(&plain(template), &mut random).0);
+            text.push('\n');
+            text.push_str(&filler.repeat(20));
+        }
+    }
+    let bytes = text.as_bytes();
+    let all = (0..secrets.0.patterns.len()).map(|pattern| Candidate {
+        pattern,
+        windows: vec![(0, bytes.len())],
+    });
+    let near = secrets.find(&secrets.0.gate.candidates(bytes), bytes);
+    let whole = secrets.find(&all.collect::<Vec<_>>(), bytes);
+    let is_found = |span: &&Span| {
+        let mut all = near.iter();
+        all.any(|it| it.start <= span.start && span.end <= it.end)
+    };
+    let missed = whole.iter().filter(|span| !is_found(span)).map(|span| {
+        let around = bytes[span.start.saturating_sub(60)..span.end].to_vec();
+        String::from_utf8_lossy(&around).into_owned()
+    });
+    let missed: Vec<String> = missed.collect();
+    assert!(missed.is_empty(), "{missed:#?}");
 }

@@ -1,0 +1,392 @@
+//! Which patterns a text may match, and where: most texts match none, and are only read once.
+//!
+//! Every pattern has a hint, an expression that every text matches in which the pattern finds something. Keywords are
+//! taken from the hints, and searched for all at once. Around a keyword the hint is tried, and around what it matches the
+//! pattern itself. Hints without a keyword are tried on long runs of letters and digits.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::literal::Extractor;
+use regex_syntax::hir::{Hir, HirKind};
+
+use super::pattern::Pattern;
+
+/// Bytes before and behind a keyword in which its hint is tried.
+const HINT_BEFORE: usize = 96;
+const HINT_BEHIND: usize = 512;
+/// Bytes before and behind a hint in which a pattern is searched for. A match that reaches the end is searched for
+/// again, to the end of the text.
+const BEFORE: usize = 512;
+const BEHIND: usize = 1024;
+
+/// The fewest and the most bytes of a keyword. Longer ones are cut: more of them would only take memory.
+const SHORTEST: usize = 3;
+const LONGEST: usize = 6;
+/// The most keywords of a hint.
+const MOST_KEYWORDS: usize = 300;
+/// Signs that are rare enough to be a keyword alone.
+const RARE: &[u8] = b"@~^";
+
+/// Letters and digits of a run in which hints without a keyword are tried.
+const RUN: usize = 20;
+/// Bytes around a run in which they are tried, and their patterns.
+const AROUND_RUN: usize = 128;
+/// The length of a UUID, and where it has dashes.
+const UUID: usize = 36;
+const DASHES: [usize; 4] = [8, 13, 18, 23];
+
+/// Bytes that the search for hints without keywords may take, of each thread.
+const SET_BYTES: usize = 4 * 1024 * 1024;
+
+/// Parts of a text, in order, that do not overlap.
+pub(super) type Windows = Vec<(usize, usize)>;
+
+/// A pattern that a text may match, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub(super) pattern: usize,
+    pub(super) windows: Windows,
+}
+
+/// What decides which patterns are searched for.
+#[derive(Debug)]
+pub(super) struct Gate {
+    hints: Vec<Hint>,
+    /// The search for all keywords; none where there are none.
+    keywords: Option<AhoCorasick>,
+    /// What has each of them, by its number there.
+    of_keyword: Vec<Spelled>,
+    /// The hints without keywords, which are tried on runs, and their numbers.
+    on_runs: Option<RegexSet>,
+    of_run: Vec<usize>,
+    /// The patterns that every text may match: those that callers add.
+    always: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct Hint {
+    regex: String,
+    /// Made when a text has a keyword of it: most imports need few.
+    made: OnceLock<Option<Regex>>,
+    /// The patterns that have it.
+    patterns: Vec<usize>,
+}
+
+/// The hints that have a keyword, each with how it spells it where the case of letters matters to it.
+type Spelled = Vec<(usize, Option<Vec<u8>>)>;
+
+impl Hint {
+    /// Adds where the patterns are searched for that have it: around its matches in these parts of a text.
+    fn try_in(&self, number: usize, text: &[u8], parts: &Windows, found: &mut Found) {
+        let made = self.made.get_or_init(|| {
+            let mut hint = RegexBuilder::new(&self.regex);
+            hint.unicode(false).build().ok()
+        });
+        let Some(hint) = made else {
+            return found.add(number, 0, text.len());
+        };
+        for (start, end) in parts {
+            let part = text.get(..*end).unwrap_or_default();
+            let mut at = *start;
+            while let Some(hit) = hint.find_at(part, at) {
+                found.add(
+                    number,
+                    hit.start().saturating_sub(BEFORE),
+                    hit.end() + BEHIND,
+                );
+                at = hit.end().max(at + 1);
+                if at > part.len() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+impl Gate {
+    pub(super) fn of(patterns: &[Pattern]) -> Gate {
+        let mut by_hint: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let mut always = Vec::new();
+        for (index, pattern) in patterns.iter().enumerate() {
+            match pattern.hint.as_ref() {
+                "" => always.push(index),
+                hint => by_hint.entry(hint).or_default().push(index),
+            }
+        }
+        let (mut hints, mut of_run) = (Vec::new(), Vec::new());
+        let mut keywords: BTreeMap<Vec<u8>, Spelled> = BTreeMap::new();
+        for (hint, patterns) in by_hint {
+            match keywords_of(hint) {
+                Some(found) => {
+                    let is_exact = !hint.contains("(?i");
+                    for keyword in found {
+                        let of = keywords.entry(keyword.to_ascii_lowercase()).or_default();
+                        of.push((hints.len(), is_exact.then_some(keyword)));
+                    }
+                }
+                None => of_run.push(hints.len()),
+            }
+            hints.push(Hint {
+                regex: hint.to_owned(),
+                made: OnceLock::new(),
+                patterns,
+            });
+        }
+        let on_runs = of_run.iter().filter_map(|hint| hints.get(*hint));
+        let mut on_runs = RegexSetBuilder::new(on_runs.map(|hint| hint.regex.as_str()));
+        let on_runs = on_runs.unicode(false).dfa_size_limit(SET_BYTES).build();
+        let mut search = AhoCorasick::builder();
+        search
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::DFA));
+        Gate {
+            keywords: search.build(keywords.keys()).ok(),
+            of_keyword: keywords.into_values().collect(),
+            on_runs: on_runs.ok(),
+            of_run,
+            hints,
+            always,
+        }
+    }
+
+    /// The patterns that a text may match, in order.
+    pub(super) fn candidates(&self, text: &[u8]) -> Vec<Candidate> {
+        let mut found = Found::new(text.len());
+        self.by_keywords(text, &mut found);
+        self.by_runs(text, &mut found);
+        let mut candidates: Vec<Candidate> = Vec::new();
+        for (hint, windows) in found.windows {
+            let patterns = self.hints.get(hint).into_iter();
+            for pattern in patterns.flat_map(|hint| &hint.patterns) {
+                candidates.push(Candidate {
+                    pattern: *pattern,
+                    windows: windows.clone(),
+                });
+            }
+        }
+        candidates.extend(self.always.iter().map(|pattern| Candidate {
+            pattern: *pattern,
+            windows: vec![(0, text.len())],
+        }));
+        candidates.sort_unstable_by_key(|candidate| candidate.pattern);
+        candidates
+    }
+
+    fn by_keywords(&self, text: &[u8], found: &mut Found) {
+        let Some(keywords) = &self.keywords else {
+            return;
+        };
+        let mut tried = Found::new(text.len());
+        for hit in keywords.find_overlapping_iter(text) {
+            let (start, end) = (hit.start(), hit.end());
+            let spelled = text.get(start..end).unwrap_or_default();
+            let hints = self.of_keyword.get(hit.pattern().as_usize());
+            for (number, exact) in hints.into_iter().flatten() {
+                if exact.as_ref().is_none_or(|exact| exact == spelled) {
+                    tried.add(
+                        *number,
+                        start.saturating_sub(HINT_BEFORE),
+                        end + HINT_BEHIND,
+                    );
+                }
+            }
+        }
+        for (number, parts) in &tried.windows {
+            if let Some(hint) = self.hints.get(*number) {
+                hint.try_in(*number, text, parts, found);
+            }
+        }
+    }
+
+    fn by_runs(&self, text: &[u8], found: &mut Found) {
+        let Some(set) = self.on_runs.as_ref().filter(|set| !set.is_empty()) else {
+            return;
+        };
+        let mut at = 0;
+        while let Some((start, end)) = next_run(text, at) {
+            at = end;
+            let part = start.saturating_sub(AROUND_RUN)..(end + AROUND_RUN).min(text.len());
+            for index in set.matches(text.get(part).unwrap_or_default()) {
+                if let Some(hint) = self.of_run.get(index) {
+                    found.add(*hint, start.saturating_sub(AROUND_RUN), end + AROUND_RUN);
+                }
+            }
+        }
+    }
+
+    /// Whether a pattern is tried on runs.
+    pub(super) fn is_on_runs(&self, pattern: usize) -> bool {
+        let mut hints = self.of_run.iter().filter_map(|hint| self.hints.get(*hint));
+        hints.any(|hint| hint.patterns.contains(&pattern))
+    }
+}
+
+/// Hints, each with parts of a text. There are few of them in a text.
+struct Found {
+    windows: Vec<(usize, Windows)>,
+    length: usize,
+}
+
+impl Found {
+    fn new(length: usize) -> Found {
+        Found {
+            windows: Vec::new(),
+            length,
+        }
+    }
+
+    fn add(&mut self, hint: usize, start: usize, end: usize) {
+        let end = end.min(self.length);
+        let Some((_, windows)) = self.windows.iter_mut().find(|(of, _)| *of == hint) else {
+            return self.windows.push((hint, vec![(start, end)]));
+        };
+        match windows.last_mut() {
+            Some((from, to)) if start <= *to => {
+                *from = start.min(*from);
+                *to = end.max(*to);
+            }
+            _ => windows.push((start, end)),
+        }
+    }
+}
+
+/// The next long run of letters, digits, dashes and underscores that has a digit and is no UUID.
+fn next_run(text: &[u8], mut at: usize) -> Option<(usize, usize)> {
+    let is_sign = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    while let Some(window) = text.get(at..at + RUN) {
+        if let Some(other) = window.iter().rposition(|byte| !is_sign(byte)) {
+            at += other + 1;
+            continue;
+        }
+        let rest = text.get(at + RUN..).unwrap_or_default();
+        let more = rest.iter().take_while(|byte| is_sign(byte)).count();
+        let (start, end) = (at, at + RUN + more);
+        let run = text.get(start..end).unwrap_or_default();
+        if run.iter().any(u8::is_ascii_digit) && !is_uuid(run) {
+            return Some((start, end));
+        }
+        at = end;
+    }
+    None
+}
+
+fn is_uuid(run: &[u8]) -> bool {
+    run.len() == UUID && DASHES.iter().all(|at| run.get(*at) == Some(&b'-'))
+}
+
+/// Texts of which every text has one that the hint matches, without regard to case; nothing where there are none that are
+/// rare enough.
+fn keywords_of(hint: &str) -> Option<Vec<Vec<u8>>> {
+    let plain = hint
+        .replace("(?i:", "(?:")
+        .replace("(?-i:", "(?:")
+        .replace("(?i)", "");
+    let mut parser = ParserBuilder::new();
+    let parsed = parser.utf8(false).unicode(false).build().parse(&plain);
+    let mut found = required(&parsed.ok()?)?;
+    for keyword in &mut found {
+        keyword.truncate(LONGEST);
+    }
+    found.sort_unstable();
+    found.dedup();
+    let is_rare = |keyword: &Vec<u8>| match keyword.as_slice() {
+        [sign] => RARE.contains(sign),
+        [_, _] => keyword.iter().any(|byte| !byte.is_ascii_alphanumeric()),
+        longer => longer.len() >= SHORTEST,
+    };
+    (found.len() <= MOST_KEYWORDS && found.iter().all(is_rare)).then_some(found)
+}
+
+/// Literals of which one is in everything that an expression matches: the longest, and of those the fewest.
+fn required(expression: &Hir) -> Option<Vec<Vec<u8>>> {
+    match expression.kind() {
+        HirKind::Literal(literal) => Some(vec![literal.0.to_vec()]),
+        HirKind::Capture(group) => required(&group.sub),
+        HirKind::Repetition(repeated) if repeated.min > 0 => required(&repeated.sub),
+        HirKind::Alternation(parts) => {
+            let all: Option<Vec<Vec<Vec<u8>>>> = parts.iter().map(required).collect();
+            Some(all?.concat())
+        }
+        HirKind::Concat(parts) => {
+            let from = |at: usize| Hir::concat(parts.get(at..).unwrap_or_default().to_vec());
+            let begins = (0..parts.len()).filter_map(|at| beginnings(&from(at)));
+            let whole = parts.iter().filter_map(required);
+            let worth = |literals: &Vec<Vec<u8>>| {
+                let shortest = literals.iter().map(Vec::len).min().unwrap_or_default();
+                (shortest.min(LONGEST), std::cmp::Reverse(literals.len()))
+            };
+            begins.chain(whole).max_by_key(worth)
+        }
+        _ => beginnings(expression),
+    }
+}
+
+/// Literals with one of which everything begins that an expression matches.
+fn beginnings(expression: &Hir) -> Option<Vec<Vec<u8>>> {
+    let found = Extractor::new().extract(expression);
+    let literals = found.literals()?.iter();
+    let literals: Vec<Vec<u8>> = literals.map(|it| it.as_bytes().to_vec()).collect();
+    let is_empty = literals.is_empty() || literals.iter().any(Vec::is_empty);
+    (!is_empty).then_some(literals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pattern;
+    use super::*;
+
+    /// How many hints have no keyword.
+    const ON_RUNS: usize = 20;
+
+    #[test]
+    fn few_hints_have_no_keyword() {
+        let gate = Gate::of(&pattern::standard().unwrap());
+        let without = gate.of_run.iter().map(|hint| &gate.hints[*hint].regex);
+        let without: Vec<&String> = without.collect();
+        assert!(without.len() <= ON_RUNS, "{without:#?}");
+        assert!(gate.keywords.is_some() && gate.on_runs.is_some());
+        println!("{} keywords", gate.of_keyword.len());
+    }
+
+    #[test]
+    fn keywords_are_in_all_that_a_hint_matches() {
+        for (hint, keywords) in [
+            ("ghp_", Some(vec!["ghp_"])),
+            ("gh[po]_[A-Z]", Some(vec!["gho_", "ghp_"])),
+            (
+                "(?i:pass(?:word)?) ?=",
+                Some(vec!["pass =", "pass=", "passwo"]),
+            ),
+            ("[0-9]{4}-[a-z]{4}", None),
+            ("[a-z]+@[a-z]", Some(vec!["@"])),
+            ("a|ghp_", None),
+            ("x*(?:abcd|efgh)+y", Some(vec!["abcd", "efgh"])),
+        ] {
+            let found = keywords_of(hint).map(|found| {
+                let found = found.into_iter();
+                let texts = found.map(|keyword| String::from_utf8(keyword).unwrap());
+                texts.collect::<Vec<_>>()
+            });
+            let keywords = keywords.map(|it| it.iter().map(|it| (*it).to_owned()).collect());
+            assert_eq!(found, keywords, "{hint}");
+        }
+    }
+
+    #[test]
+    fn runs_are_long_have_a_digit_and_are_no_uuid() {
+        let text =
+            b"see 5f1d2c3b-0a4e-4c6d-8b7a-000000000012 and a_long_name_without_any_digit or \
+            short1 and YCabcdefghijklmnopq0123";
+        let mut runs = Vec::new();
+        let mut at = 0;
+        while let Some((start, end)) = next_run(text, at) {
+            runs.push(String::from_utf8_lossy(&text[start..end]).into_owned());
+            at = end;
+        }
+        assert_eq!(runs, ["YCabcdefghijklmnopq0123"]);
+    }
+}
