@@ -5,5 +5,5 @@ set -euo pipefail
 [ ! -d "${CARGO_TARGET_DIR:?}/debug/deps" ] || exit 0
 cat <<END
 build: this is the first build in $CARGO_TARGET_DIR.
-build: It compiles all dependencies, in about 10 minutes on two cores. Later builds reuse them.
+build: It compiles all dependencies, in about 9 minutes on two cores. Later builds reuse them.
 END

@@ -42,6 +42,14 @@ pub use redactions::{RedactedKind, RedactedPlace, Redactions};
 /// How every marker begins.
 pub(crate) const MARKER: &str = "[redacted:";
 
+/// Signs that end an unquoted value, or a quoted one.
+const SIGNS: [char; 15] = [
+    '"', '\'', '`', '\\', '{', '}', '<', '>', '(', ')', '[', ']', '&', ';', ',',
+];
+
+/// The bytes of the longest value of a key that is taken for one word.
+const MOST_WORD: usize = 512;
+
 /// How often a text is looked through again in which something was found.
 const MOST_TIMES: usize = 8;
 
@@ -315,7 +323,8 @@ impl Secrets {
     /// Where a text has secrets, in order; no two overlap. They are also found where codes of a terminal, invisible
     /// characters or the escapes of a URL are between their letters, and in base64, if that is to be looked for.
     fn spans_of(&self, text: &[u8], search: Search) -> Vec<Span> {
-        let mut spans = self.find(&self.0.gate.candidates(text), text);
+        let lines = in_lines(text);
+        let mut spans = self.find(&self.0.gate.candidates(&lines), &lines);
         if search.veiled
             && let Some(plain) = veiled::unveiled(text)
         {
@@ -399,7 +408,13 @@ impl Secrets {
         }
         let space = if scheme.is_empty() { "" } else { " " };
         let before = format!("{key}\": \"{scheme}{space}");
-        let text = format!("{before}{value}\"");
+        // What would end a value elsewhere is a part of it here.
+        let is_word = value.len() <= MOST_WORD && check::is_word(value.as_bytes());
+        let word = match is_word {
+            true => value.replace(SIGNS, "_"),
+            false => value.to_owned(),
+        };
+        let text = format!("{before}{word}\"");
         let whole = labelled.into_iter().map(|pattern| Candidate {
             pattern,
             windows: vec![(0, text.len())],
@@ -409,7 +424,10 @@ impl Secrets {
         let inside = |offset: usize| offset.saturating_sub(before.len()).min(value.len());
         let spans = spans.into_iter().map(|span| Span {
             start: inside(span.start),
-            end: inside(span.end),
+            end: match is_word {
+                true => value.len(),
+                false => inside(span.end),
+            },
             ..span
         });
         spans.filter(|span| span.start < span.end).collect()
@@ -432,6 +450,21 @@ impl Secrets {
             kind: kind.map_or_else(|| "".into(), |pattern| Arc::clone(&pattern.kind)),
             line,
             field,
+        }
+    }
+}
+
+/// A text in which NUL ends a line, as it does in the environment of a process.
+fn in_lines(text: &[u8]) -> Cow<'_, [u8]> {
+    match text.contains(&0) {
+        false => Cow::Borrowed(text),
+        true => {
+            let lines = text.iter();
+            Cow::Owned(
+                lines
+                    .map(|byte| if *byte == 0 { b'\n' } else { *byte })
+                    .collect(),
+            )
         }
     }
 }

@@ -206,6 +206,16 @@ fn is_value(secret: &[u8]) -> bool {
         && !is_place(secret)
 }
 
+/// Whether the value of a key is one word that may be a secret as a whole: no text, JSON or place where a secret is.
+pub(super) fn is_word(value: &[u8]) -> bool {
+    !value.iter().any(u8::is_ascii_whitespace)
+        && !value.starts_with(b"{")
+        && !value.starts_with(b"[")
+        && !(value.contains(&b'{') && value.contains(&b'}'))
+        && is_password(value)
+        && !is_elsewhere(value)
+}
+
 /// How paths, addresses and digests begin.
 const PLACE_BEGINS: &[&[u8]] = &[
     b"/",
@@ -257,12 +267,16 @@ const PLACE_HAS: &[&[u8]] = &[
 
 /// Whether it is the place of a secret: a path, an address, or a variable.
 fn is_place(secret: &[u8]) -> bool {
-    let lower = secret.to_ascii_lowercase();
-    let has = |part: &&[u8]| lower.windows(part.len()).any(|it| it == *part);
     // What a program puts a variable in.
     let is_field = |two: &[u8]| matches!(two, [b'{', a] if a.is_ascii_alphabetic() || *a == b'_');
-    lower.windows(2).any(is_field)
-        || PLACE_BEGINS.iter().any(|it| lower.starts_with(it))
+    secret.windows(2).any(is_field) || is_elsewhere(secret)
+}
+
+/// The same without what may be code.
+fn is_elsewhere(secret: &[u8]) -> bool {
+    let lower = secret.to_ascii_lowercase();
+    let has = |part: &&[u8]| lower.windows(part.len()).any(|it| it == *part);
+    PLACE_BEGINS.iter().any(|it| lower.starts_with(it))
         || PLACE_ENDS.iter().any(|it| lower.ends_with(it))
         || PLACE_HAS.iter().any(has)
 }

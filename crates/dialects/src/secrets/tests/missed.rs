@@ -185,3 +185,38 @@ fn placeholders_and_examples_are_not_secrets() {
         assert_eq!(hits, vec![], "{text}");
     }
 }
+
+#[test]
+fn the_environment_of_a_process_ends_its_lines_with_nul() {
+    for name in ["DB_PASSWORD", "API_TOKEN"] {
+        let secret = "Kq7Zt2Lm9Xw4Rb8Vn3";
+        let text = format!("A=1\0{name}={secret}\0B=2\0");
+        is_gone(secret, &text);
+        is_gone_of_json(secret, &json!({ "content": text }).to_string());
+    }
+}
+
+#[test]
+fn a_password_with_signs_goes_as_a_whole_where_it_is_the_value_of_a_key() {
+    for sign in [
+        '(', ')', '<', '>', '[', ']', '{', '}', '&', ';', '|', ',', '\'', '"', '`', '\\',
+    ] {
+        let (head, tail) = ("Kq7Zt2Lm9", "Xw4Rb8Vn3");
+        let secret = format!("{head}{sign}{tail}");
+        for key in ["password", "db_password", "client_secret"] {
+            let text = json!({ key: secret }).to_string();
+            is_gone_of_json(head, &text);
+            is_gone_of_json(tail, &text);
+        }
+    }
+    for value in [
+        "${DB_PASSWORD}",
+        "{{ vault.db }}",
+        "$(pass db)",
+        "<your-password>",
+    ] {
+        let text = json!({ "password": value }).to_string();
+        let content = Secrets::standard().redact_json(&text).content.into_owned();
+        assert_eq!(content, text);
+    }
+}
