@@ -6,9 +6,14 @@
 //! it. Words of Latin script count as whole words, in any case and with their
 //! inflections; Japanese words count anywhere in a text, because no spaces separate them.
 
+mod harmless;
 mod high_words;
+mod phrases;
+mod signs;
+mod subject;
 mod text;
 mod type_words;
+mod work;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,9 +22,11 @@ use crate::Refusal;
 use crate::codes::{UnknownWord, coded_enum, open_enum};
 use crate::refusal::not_blank;
 
-use high_words::SUBJECTS;
-use text::Text;
-use type_words::{Lead, WORDS_BY_TYPE, Work};
+use harmless::without_harmless;
+use high_words::{SUBJECTS, misspelt};
+use text::{Text, Words};
+use type_words::{Lead, WORDS_BY_TYPE};
+use work::Work;
 
 open_enum! {
     /// What kind of work an intent is (docs/spec/forge.md, Intent fields): one that the
@@ -277,10 +284,11 @@ impl ListedType {
 /// that of the words: a title that begins with a word for something new (`add`, in Japanese
 /// ends with one) is a feature, or a test if tests are its object; otherwise words for the
 /// work decide, then words for its subject, fixes first, then refactorings, tests and
-/// audits. What audits and reflections propose is an audit if nothing else says what it
+/// audits, and at last what the title complains of or asks. What audits and reflections propose is an audit if nothing else says what it
 /// is, and all the rest a feature.
 ///
-/// The risk is high if a high word is in the text or the labels, whatever the type is;
+/// The risk is high if a high word is in the text or the labels, whatever the type is, but for
+/// a few harmless uses;
 /// else tests, fixes and refactorings are low, features and audits med. A declared type that
 /// is not listed stays what it is, and follows the rules of `unknown_type`.
 ///
@@ -374,10 +382,10 @@ fn work_type(proposal: &Proposal<'_>, texts: &Texts) -> (WorkType, TypeRule) {
     }
 }
 
-/// The type of the first word: those for work count before those for its subject. Only a
-/// title asks for tests, since much other work is asked for with them.
+/// The type of the first word: those for work count before those for its subject, and these before
+/// signs. Only a title asks for tests, since much other work is asked for with them.
 fn type_by_words(texts: &Texts) -> Option<(Work, String)> {
-    let in_both = |words: &[&str]| {
+    let in_both = |words: Words| {
         let title = texts.title.first_of(words);
         title
             .or_else(|| texts.body.first_of(words))
@@ -388,10 +396,11 @@ fn type_by_words(texts: &Texts) -> Option<(Work, String)> {
         _ => (it.work_type, in_both(it.acts)),
     });
     let act = acts.find_map(|(work_type, word)| Some((work_type, word?)));
-    act.or_else(|| {
+    let subject = || {
         let mut subjects = WORDS_BY_TYPE.iter();
         subjects.find_map(|it| Some((it.work_type, in_both(it.subjects)?)))
-    })
+    };
+    act.or_else(subject).or_else(|| signs::of(&texts.title))
 }
 
 /// A high word counts first, whatever the type is: it says what the work touches, in the
@@ -404,11 +413,11 @@ fn risk(work_type: ListedType, proposal: &Proposal<'_>, texts: &Texts) -> (Risk,
     let parts: Vec<Text> = parts.filter_map(Text::of_parts).collect();
     let labels: Vec<Text> = labels.map(Text::new).collect();
     let whole = [&texts.title, &texts.body].into_iter().chain(&labels);
-    let all: Vec<&Text> = whole.chain(&parts).collect();
+    let all: Vec<Text> = whole.chain(&parts).map(without_harmless).collect();
     let mut words = SUBJECTS
         .iter()
         .filter_map(|subject| all.iter().find_map(|text| subject.word_of(text)));
-    match words.next() {
+    match words.next().or_else(|| all.iter().find_map(misspelt)) {
         Some(word) => (Risk::High, RiskRule::HighWord(word)),
         None => (work_type.risk(), RiskRule::Type),
     }

@@ -1,11 +1,17 @@
 //! A text as the rules read it: folded letters, and words of Latin script with their forms.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
 /// Two spellings of one word; the second is the one that the tables have.
-const COMPOUNDS: [(&str, &str); 15] = [
+const COMPOUNDS: [(&str, &str); 20] = [
+    ("log-in", "login"),
+    ("log-out", "logout"),
+    ("e-mail", "email"),
+    ("white space", "whitespace"),
+    ("white-space", "whitespace"),
     ("clean up", "cleanup"),
     ("clean-up", "cleanup"),
     ("cleaned up", "cleanup"),
@@ -30,19 +36,39 @@ const PREFIXES: [&str; 8] = ["", "un", "re", "de", "in", "non", "pre", "auto"];
 const LATIN_END: char = '\u{250}';
 
 /// A folded text and its words of Latin script.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Text {
     folded: String,
     words: Vec<Range<usize>>,
+    /// The different words, in the order of the text.
+    spellings: Vec<Range<usize>>,
+    /// The spelling of each word, by its number.
+    spelling_of: Vec<usize>,
+    /// The spellings by their first letter, so that few are compared with a word of a table.
+    by_letter: HashMap<char, Vec<usize>>,
+    /// A bit for each of the first letters.
+    letters: u128,
 }
 
-/// One word after another, with at most `within` words between them. Each list has
-/// alternatives, written as for [`fits`].
-#[derive(Debug)]
-pub(super) struct Pair {
-    pub(super) first: &'static [&'static str],
-    pub(super) then: &'static [&'static str],
-    pub(super) within: usize,
+/// Words with white space between them, any of which counts. Those of Latin script are written as
+/// for [`fits`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Words(pub(super) &'static str);
+
+impl Words {
+    pub(super) fn iter(self) -> impl Iterator<Item = &'static str> + Clone {
+        self.0.split_whitespace()
+    }
+
+    /// Returns `true` if a word is one of them.
+    pub(super) fn have(self, word: &str) -> bool {
+        self.iter().any(|it| it == word)
+    }
+
+    /// Returns `true` if a word of Latin script is a form of one of them.
+    pub(super) fn fit(self, word: &str) -> bool {
+        self.iter().any(|it| fits(word, it))
+    }
 }
 
 impl Text {
@@ -64,7 +90,28 @@ impl Text {
             }
         }
         let words = words(&folded);
-        Text { folded, words }
+        let (mut spellings, mut spelling_of) = (Vec::new(), Vec::with_capacity(words.len()));
+        let (mut numbers, mut by_letter) = (HashMap::new(), HashMap::<char, Vec<usize>>::new());
+        let mut letters = 0;
+        for range in &words {
+            let word = folded.get(range.clone()).unwrap_or_default();
+            let number = *numbers.entry(word).or_insert(spellings.len());
+            if number == spellings.len() {
+                spellings.push(range.clone());
+                let first = word.chars().next().unwrap_or_default();
+                by_letter.entry(first).or_default().push(number);
+                letters |= letter_bit(first);
+            }
+            spelling_of.push(number);
+        }
+        Text {
+            folded,
+            words,
+            spellings,
+            spelling_of,
+            by_letter,
+            letters,
+        }
     }
 
     pub(super) fn folded(&self) -> &str {
@@ -73,7 +120,7 @@ impl Text {
 
     /// The first of the words that the text has, in a form of it: in Japanese anywhere, in
     /// Latin script as a whole word. Answers with the word as the text has it.
-    pub(super) fn first_of(&self, words: &[&str]) -> Option<&str> {
+    pub(super) fn first_of(&self, words: Words) -> Option<&str> {
         words.iter().find_map(|word| self.find(word))
     }
 
@@ -81,12 +128,13 @@ impl Text {
     /// is another word.
     pub(super) fn first_of_but(
         &self,
-        words: &[&str],
+        words: Words,
         is_other: impl Fn(&str) -> bool,
     ) -> Option<&str> {
         words.iter().find_map(|word| {
             let is_spelled_out = is_other(word.trim_end_matches('*'));
-            let mut found = self.words().filter(|found| fits(found, word));
+            let found = self.forms_of(word).into_iter();
+            let mut found = found.filter_map(|number| self.spelling(number));
             found.find(|found| is_spelled_out || !is_other(found))
         })
     }
@@ -96,7 +144,51 @@ impl Text {
             let start = self.folded.find(word)?;
             return self.folded.get(start..start + word.len());
         }
-        self.words().find(|found| fits(found, word))
+        let forms = self.forms_of(word);
+        forms.first().and_then(|number| self.spelling(*number))
+    }
+
+    /// The numbers of the spellings that are forms of a word of Latin script, in the order of
+    /// the text.
+    pub(super) fn forms_of(&self, word: &str) -> Vec<usize> {
+        let mut found = Vec::new();
+        let Some(stem) = word.strip_suffix('*') else {
+            self.add_forms(word, word, &mut found);
+            return found;
+        };
+        for prefix in PREFIXES {
+            let start = if prefix.is_empty() { stem } else { prefix };
+            self.add_forms(word, start, &mut found);
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// Adds the forms of a word that have the first letter of `start`.
+    fn add_forms(&self, word: &str, start: &str, found: &mut Vec<usize>) {
+        let Some(first) = start.chars().next() else {
+            return;
+        };
+        if self.letters & letter_bit(first) == 0 {
+            return;
+        }
+        let alike = self.by_letter.get(&first).into_iter().flatten();
+        let fits_it = |number: &&usize| self.spelling(**number).is_some_and(|it| fits(it, word));
+        found.extend(alike.filter(fits_it));
+    }
+
+    fn spelling(&self, number: usize) -> Option<&str> {
+        self.folded.get(self.spellings.get(number)?.clone())
+    }
+
+    /// The text with spaces for what is in the ranges.
+    pub(super) fn without(&self, ranges: &[Range<usize>]) -> Text {
+        let mut folded = self.folded.clone();
+        for range in ranges {
+            folded.replace_range(range.clone(), &" ".repeat(range.len()));
+        }
+        Text::of_folded(folded)
     }
 
     /// The words of Latin script, in their order.
@@ -112,48 +204,35 @@ impl Text {
         self.words.iter().filter_map(placed)
     }
 
-    /// The first pair that the text has, in Latin script.
-    pub(super) fn first_pair(&self, pairs: &[Pair]) -> Option<String> {
-        let words: Vec<&str> = self.words().collect();
-        let is = |word: &str, of: &[&str]| of.iter().any(|it| fits(word, it));
-        pairs.iter().find_map(|pair| {
-            let starts = words.iter().enumerate();
-            let mut starts = starts.filter(|(_, word)| is(word, pair.first));
-            starts.find_map(|(at, first)| {
-                let behind = words.iter().skip(at + 1).take(pair.within + 1);
-                let then = behind.copied().find(|word| is(word, pair.then))?;
-                Some(format!("{first} {then}"))
-            })
-        })
+    /// Each spelling of a word of Latin script once, in the order of the text.
+    pub(super) fn spellings(&self) -> impl Iterator<Item = &str> {
+        self.spellings
+            .iter()
+            .filter_map(|at| self.folded.get(at.clone()))
     }
 
-    /// The first pair that the text has, in Japanese: `within` are characters.
-    pub(super) fn first_japanese_pair(&self, pairs: &[Pair]) -> Option<String> {
-        pairs.iter().find_map(|pair| {
-            pair.first.iter().find_map(|first| {
-                self.folded.match_indices(first).find_map(|(start, _)| {
-                    let behind = self.folded.get(start + first.len()..)?;
-                    let then = begun_within(behind, pair)?;
-                    Some(format!("{first} {then}"))
-                })
-            })
-        })
+    /// The number of the spelling of each word of Latin script.
+    pub(super) fn spelling_of(&self) -> &[usize] {
+        &self.spelling_of
+    }
+
+    /// The text between a word of Latin script and the one before it.
+    pub(super) fn gap_before(&self, at: usize) -> &str {
+        let end = |at: usize| Some(self.words.get(at.checked_sub(1)?)?.end);
+        let start = self.words.get(at).map(|it| it.start);
+        let gap = start.and_then(|start| self.folded.get(end(at).unwrap_or_default()..start));
+        gap.unwrap_or_default()
+    }
+
+    /// The place in the text of each word of Latin script.
+    pub(super) fn word_ranges(&self) -> &[Range<usize>] {
+        &self.words
     }
 }
 
-/// Which of a pair's second words begins soon enough in the text behind the first one, and
-/// before its sentence ends.
-fn begun_within(behind: &str, pair: &Pair) -> Option<&'static str> {
-    let ends = |c: &char| matches!(c, '。' | '\n' | '!' | '?');
-    let places = behind.char_indices().take_while(|(_, c)| !ends(c));
-    let mut places = places.take(pair.within + 1);
-    places.find_map(|(at, _)| {
-        let rest = behind.get(at..)?;
-        pair.then
-            .iter()
-            .copied()
-            .find(|then| rest.starts_with(then))
-    })
+/// The bit of a letter; letters with accents share one.
+fn letter_bit(letter: char) -> u128 {
+    1 << (letter as u32).min(127)
 }
 
 /// A text in lower case, and in the form in which wide, narrow and composed letters
@@ -216,14 +295,17 @@ fn words(folded: &str) -> Vec<Range<usize>> {
 
 /// Whether a Latin word goes on with this character. Japanese next to it does not
 /// belong to it, though it is made of letters, too.
-fn is_latin(character: char) -> bool {
+pub(super) fn is_latin(character: char) -> bool {
     character == '_' || (character.is_alphanumeric() && character < LATIN_END)
 }
 
 /// Whether a word is a form of `of`: of `delete` also `deleted`, `deleting` and `deletion`.
 /// A star stands for any end, and such a stem may follow a prefix: `authoriz*` is in
-/// `unauthorized`.
+/// `unauthorized`. A word with a full stop has no other forms: `stripe.` is not in `striped`.
 pub(super) fn fits(word: &str, of: &str) -> bool {
+    if let Some(only) = of.strip_suffix('.') {
+        return word == only;
+    }
     let Some(stem) = of.strip_suffix('*') else {
         return is_form(word, of);
     };

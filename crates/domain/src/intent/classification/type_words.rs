@@ -1,274 +1,116 @@
 //! The words that stand for a type of work, and which of them a title is about.
 
-use super::text::{Text, fits};
-
-/// The types that words stand for. Without any of them work is a feature.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
-    Fix,
-    Refactor,
-    Test,
-    Audit,
-}
+use super::signs;
+use super::text::{Text, Words};
+use super::work::Work;
 
 /// The words of a type.
 #[derive(Debug)]
 pub(super) struct TypeWords {
     pub(super) work_type: Work,
     /// Words for the work itself; they count in all their forms.
-    pub(super) acts: &'static [&'static str],
+    pub(super) acts: Words,
     /// Words for what such work is about; they count where no act is named.
-    pub(super) subjects: &'static [&'static str],
+    pub(super) subjects: Words,
     /// Words that are acts where a title begins with them.
-    leads: &'static [&'static str],
+    leads: Words,
 }
 
 /// The types' words, in the order in which they are looked for.
 pub(super) const WORDS_BY_TYPE: [TypeWords; 4] = [
     TypeWords {
         work_type: Work::Fix,
-        acts: &[
-            "fix",
-            "bugfix",
-            "hotfix",
-            "修正",
-            "修復",
-            "解消",
-            "解決",
-            "デバッグ",
-            "手直し",
-            "を直",
-            "が直",
-            "を治",
-        ],
-        subjects: &[
-            "bug",
-            "crash",
-            "regression",
-            "error",
-            "broken",
-            "typo",
-            "バグ",
-            "不具合",
-            "エラー",
-            "クラッシュ",
-            "障害",
-            "誤字",
-            "デグレ",
-            "壊れ",
-            "崩れ",
-            "動かない",
-            "落ちる",
-        ],
-        leads: &["correct", "repair", "resolve", "patch", "solve", "debug"],
+        acts: Words(
+            "fix bugfix hotfix 修正 修復 解消 解決 デバッグ 手直し を直 が直 に直す に直し を治 \
+             訂正",
+        ),
+        subjects: Words(
+            "bug crash regression error broken typo バグ 不具合 エラー クラッシュ 障害 誤字 \
+             デグレ 壊れ 崩れ 動かない 落ちる",
+        ),
+        leads: Words(
+            "correct repair resolve patch solve debug spell align realign avoid reword rephrase \
+             capitalize capitalise silence respect honour honor fails. panic panics. hangs. \
+             freezes. leaks.",
+        ),
     },
     TypeWords {
         work_type: Work::Refactor,
-        acts: &[
-            "refactor",
-            "cleanup",
-            "rename",
-            "simplify",
-            "extract",
-            "リファクタ",
-            "整理",
-            "リネーム",
-            "改名",
-            "簡素化",
-            "単純化",
-            "共通化",
-            "切り出",
-            "クリーンアップ",
-        ],
-        subjects: &["命名", "重複コード"],
-        leads: &[
-            "restructure",
-            "reorganize",
-            "reorganise",
-            "deduplicate",
-            "inline",
-            "tidy",
-            "consolidate",
-            "modularize",
-            "modularise",
-            "decouple",
-            "unify",
-            "reformat",
-        ],
+        acts: Words(
+            "refactor cleanup rename simplify extract リファクタ 整理 リネーム 改名 簡素化 \
+             単純化 共通化 切り出 クリーンアップ",
+        ),
+        subjects: Words("命名 重複コード"),
+        leads: Words(
+            "restructure reorganize reorganise deduplicate dedupe dedup inline tidy modernize \
+             modernise declutter untangle hoist prettify consolidate modularize modularise \
+             decouple unify reformat",
+        ),
     },
     TypeWords {
         work_type: Work::Test,
-        acts: &["test", "coverage", "flaky", "テスト", "カバレッジ"],
-        subjects: &[],
-        leads: &["cover"],
+        acts: Words("test coverage flaky e2e テスト カバレッジ"),
+        subjects: Words(""),
+        leads: Words("cover fuzz parametrize parameterize parametrise assert"),
     },
     TypeWords {
         work_type: Work::Audit,
-        acts: &[
-            "audit",
-            "review",
-            "inspect",
-            "監査",
-            "レビュー",
-            "点検",
-            "調査",
-            "精査",
-            "棚卸",
-        ],
-        subjects: &[],
-        leads: &[
-            "examine",
-            "assess",
-            "investigate",
-            "evaluate",
-            "analyze",
-            "analyse",
-        ],
+        acts: Words("audit review inspect 監査 レビュー 点検 調査 精査 棚卸"),
+        subjects: Words(""),
+        leads: Words(
+            "examine assess investigate evaluate analyze analyse research diagnose determine \
+             identify",
+        ),
     },
 ];
 
 /// Words for something new or other: a title that begins with one is not about the other
 /// types' words in it.
-const NEW: &[&str] = &[
-    "add",
-    "implement",
-    "introduce",
-    "create",
-    "build",
-    "built",
-    "support",
-    "allow",
-    "enable",
-    "provide",
-    "show",
-    "display",
-    "let",
-    "offer",
-    "integrate",
-    "expose",
-    "replace",
-    "switch",
-    "upgrade",
-    "update",
-    "change",
-    "improve",
-    "increase",
-    "extend",
-    "expand",
-    "write",
-    "wrote",
-    "move",
-    "migrate",
-    "delete",
-    "remove",
-    "drop",
-    "purge",
-    "disable",
-    "hide",
-    "export",
-    "import",
-    "send",
-    "publish",
-    "release",
-    "deploy",
-    "ship",
-    "paginate",
-    "feat",
-    "feature",
-];
+const NEW: Words = Words(
+    "add implement introduce create build built support allow enable provide show display let \
+     offer integrate expose replace switch upgrade update change improve increase extend expand \
+     write wrote move migrate delete remove drop purge disable hide export import send publish \
+     release deploy ship paginate feat feature",
+);
 
-/// The same in Japanese, where a title ends with them.
-const NEW_JAPANESE: &[&str] = &[
-    "追加",
-    "実装",
-    "導入",
-    "作成",
-    "新設",
-    "対応",
-    "表示",
-    "サポート",
-    "拡張",
-    "拡充",
-    "強化",
-    "増や",
-    "変更",
-    "切り替え",
-    "切替",
-    "更新",
-    "提供",
-    "連携",
-    "公開",
-    "送信",
-    "出力",
-    "を書",
-    "を作",
-    "できるように",
-    "可能に",
-    "欲しい",
-    "がほしい",
-];
+/// Words of [`NEW`] that are nouns, too, and the verbs that show it.
+const NOUNS: Words = Words(
+    "build builds export import release support display update upgrade change switch drop feature",
+);
+const PREDICATES: Words = Words(
+    "fails fail failed is are was does doesn do don hangs crashes breaks never stops stopped \
+     cannot ignores drops loses misses freezes leaks warns still keeps takes shows",
+);
+
+/// The same as [`NEW`] in Japanese, where a title ends with them.
+const NEW_JAPANESE: Words = Words(
+    "追加 実装 導入 作成 新設 対応 表示 サポート 拡張 拡充 強化 増や 変更 切り替え 切替 更新 \
+     提供 連携 公開 送信 出力 を書 を作 できるように 可能に 欲しい がほしい",
+);
 
 /// Words in front of what a title asks for.
-const POLITE: &[&str] = &[
-    "please", "can", "could", "you", "we", "should", "must", "need", "to", "i", "would", "like",
-    "want", "also", "now", "just", "kindly", "lets", "us", "s",
-];
+const POLITE: Words = Words(
+    "please can could you we should must need to i would like want also now just kindly lets us \
+     s",
+);
 
 /// Words that begin another phrase: the object of the verb ends before them.
-const PHRASE_ENDS: &[&str] = &[
-    "for", "of", "to", "in", "on", "at", "by", "from", "with", "without", "and", "or", "that",
-    "which", "when", "where", "so", "into", "as", "around", "against", "using", "before", "after",
-];
+const PHRASE_ENDS: Words = Words(
+    "for of to in on at by from with without and or that which when where so into as around \
+     against using before after",
+);
 
 /// Words in front of a test that is no more than a condition of other work.
-const BESIDES: &[&str] = &[
-    "with",
-    "without",
-    "and",
-    "plus",
-    "including",
-    "no",
-    "after",
-    "before",
-    "skipping",
-    "skip",
-];
+const BESIDES: Words = Words("with without and plus including no after before skipping skip");
 
 /// Words behind a test that make it a part of something else.
-const OF_TESTS: &[&str] = &[
-    "environment",
-    "server",
-    "user",
-    "account",
-    "data",
-    "result",
-    "page",
-    "run",
-    "drive",
-    "mode",
-];
+const OF_TESTS: Words = Words("environment server user account data result page run drive mode");
 
 /// The same behind a Japanese one.
-const OF_TESTS_JAPANESE: &[&str] = &[
-    "なし",
-    "無し",
-    "無く",
-    "なく",
-    "せず",
-    "しない",
-    "抜き",
-    "不要",
-    "付き",
-    "つき",
-    "も",
-    "環境",
-    "結果",
-    "データ",
-    "ユーザ",
-    "用",
-    "サーバ",
-    "アカウント",
-];
+const OF_TESTS_JAPANESE: Words = Words(
+    "なし 無し 無く なく せず しない 抜き 不要 付き つき も 環境 結果 データ ユーザ 用 サーバ \
+     アカウント",
+);
 
 /// What a title is about by its verb: in English its first one, in Japanese its last one.
 #[derive(Debug, PartialEq, Eq)]
@@ -290,29 +132,27 @@ pub(super) fn lead(title: &Text) -> Lead {
     if is_japanese(first_line) {
         return Lead::Words;
     }
-    let words: Vec<&str> = words_after_scope(title);
-    let is = |word: &str, of: &[&str]| of.iter().any(|it| fits(word, it));
-    let mut from_verb = words
-        .iter()
-        .copied()
-        .skip_while(|word| POLITE.contains(word));
+    let words: Vec<&str> = title.words().collect();
+    let start = verb_of(title, &words);
+    let mut from_verb = words.iter().copied().skip(start);
     let Some(verb) = from_verb.next() else {
         return Lead::Words;
     };
-    if is(verb, NEW) {
-        let object: Vec<&str> = from_verb
-            .take_while(|it| !PHRASE_ENDS.contains(it))
-            .collect();
+    if let Some((work_type, phrase)) = signs::opening(title, start) {
+        return Lead::Type(work_type, phrase);
+    }
+    if NEW.fit(verb) && !is_noun(&words, start) {
+        let object: Vec<&str> = from_verb.take_while(|it| !PHRASE_ENDS.have(it)).collect();
         return match test_of(&object) {
             Some(word) => Lead::Type(Work::Test, word),
             None => Lead::New,
         };
     }
     for words in &WORDS_BY_TYPE {
-        if is(verb, words.leads) {
+        if words.leads.fit(verb) {
             return Lead::Type(words.work_type, verb.to_owned());
         }
-        if is(verb, words.acts) || is(verb, words.subjects) {
+        if words.acts.fit(verb) || words.subjects.fit(verb) {
             return Lead::Words;
         }
     }
@@ -322,8 +162,22 @@ pub(super) fn lead(title: &Text) -> Lead {
     }
 }
 
-/// The words of a title without a scope in front of it that names no type: `[ui]`, `parser:`.
-fn words_after_scope(title: &Text) -> Vec<&str> {
+/// Returns `true` if the first word of a title is not its verb: "Export fails", "Build is broken".
+fn is_noun(words: &[&str], start: usize) -> bool {
+    let is_both = words.get(start).is_some_and(|it| NOUNS.have(it));
+    let mut next = words.iter().skip(start + 1).take(3);
+    is_both && next.any(|it| PREDICATES.have(it))
+}
+
+/// The place of the verb that a title begins with, behind a scope and polite words.
+fn verb_of(title: &Text, words: &[&str]) -> usize {
+    let start = scope_of(title);
+    let polite = words.iter().skip(start).take_while(|it| POLITE.have(it));
+    start + polite.count()
+}
+
+/// Counts the words of a scope in front of a title that names no type: `[ui]`, `parser:`.
+fn scope_of(title: &Text) -> usize {
     let text = title.folded();
     let head = text.trim_start();
     let from = text.len() - head.len();
@@ -331,31 +185,28 @@ fn words_after_scope(title: &Text) -> Vec<&str> {
         Some(_) => head.find(']'),
         None => head.lines().next().and_then(|line| line.find(':')),
     };
-    let end = end.map(|end| from + end);
+    let end = end.map_or(0, |end| from + end);
     let is_scope = |word: &str| {
-        let of_types = WORDS_BY_TYPE
-            .iter()
-            .flat_map(|it| it.acts.iter().chain(it.subjects));
-        !of_types.chain(NEW).any(|it| fits(word, it))
+        let types = WORDS_BY_TYPE.iter();
+        !NEW.fit(word)
+            && !types
+                .flat_map(|it| [it.acts, it.subjects])
+                .any(|it| it.fit(word))
     };
-    let scope = |end: usize| title.placed_words().filter(move |(at, _)| *at < end);
-    let skipped =
-        end.filter(|end| scope(*end).count() <= 3 && scope(*end).all(|(_, word)| is_scope(word)));
-    let start = skipped.unwrap_or_default();
-    title
-        .placed_words()
-        .filter(|(at, _)| *at >= start)
-        .map(|(_, word)| word)
-        .collect()
+    let placed = title.placed_words().take_while(|(at, _)| *at < end);
+    let scope: Vec<&str> = placed.map(|(_, word)| word).collect();
+    match scope.len() <= 3 && scope.iter().all(|word| is_scope(word)) {
+        true => scope.len(),
+        false => 0,
+    }
 }
 
 /// The test that an object is: `missing unit tests`, `test cases`, but not `a test runner`.
 fn test_of(object: &[&str]) -> Option<String> {
     let tests = WORDS_BY_TYPE.iter().find(|it| it.work_type == Work::Test)?;
-    let is_test = |word: &str| tests.acts.iter().any(|it| fits(word, it));
     match object {
-        [.., word] if is_test(word) => Some((*word).to_owned()),
-        [.., word, of] if is_test(word) && ["case", "cases", "suite", "suites"].contains(of) => {
+        [.., word] if tests.acts.fit(word) => Some((*word).to_owned()),
+        [.., word, of] if tests.acts.fit(word) && Words("case cases suite suites").have(of) => {
             Some((*word).to_owned())
         }
         _ => None,
@@ -369,18 +220,19 @@ fn is_japanese(text: &str) -> bool {
 }
 
 fn japanese_lead(line: &str) -> Option<Lead> {
-    let last = |words: &[&str]| {
+    let (verb_at, verb) = NEW_JAPANESE
+        .iter()
+        .filter_map(|word| Some((last_request(line, word)?, word)))
+        .max()?;
+    let last = |words: Words| {
         let japanese = words.iter().filter(|word| !word.is_ascii());
         japanese.filter_map(|word| line.rfind(word)).max()
     };
-    let (verb_at, verb) = NEW_JAPANESE
-        .iter()
-        .filter_map(|word| Some((line.rfind(word)?, *word)))
-        .max()?;
     let mut others = WORDS_BY_TYPE
         .iter()
         .flat_map(|it| [last(it.acts), last(it.subjects)]);
-    if others.any(|other| other > Some(verb_at)) {
+    let is_sign = signs::last_sign(line).is_some_and(|(at, ..)| at >= verb_at);
+    if is_sign || others.any(|other| other > Some(verb_at)) {
         return Some(Lead::Words);
     }
     let object = line.get(..verb_at).unwrap_or_default();
@@ -393,7 +245,7 @@ fn japanese_lead(line: &str) -> Option<Lead> {
     }
     let faults = WORDS_BY_TYPE
         .iter()
-        .flat_map(|it| it.acts.iter().chain(it.subjects));
+        .flat_map(|it| it.acts.iter().chain(it.subjects.iter()));
     let mut faults = faults.filter(|word| !word.is_ascii());
     match verb == "対応" && faults.any(|word| object.ends_with(word)) {
         true => Some(Lead::Words),
@@ -401,16 +253,25 @@ fn japanese_lead(line: &str) -> Option<Lead> {
     }
 }
 
+/// The last place where a verb is a request and not a statement: `表示されるようにする`, but
+/// not `ずれて表示される`.
+fn last_request(line: &str, verb: &str) -> Option<usize> {
+    let found = line.rmatch_indices(verb).find(|(at, _)| {
+        let behind = line.get(at + verb.len()..).unwrap_or_default();
+        !behind.starts_with("され") || behind.contains("ように")
+    });
+    found.map(|(at, _)| at)
+}
+
 /// The word of a title that asks for tests; a condition (`without a test run`) does not.
-pub(super) fn asked_test(title: &Text, words: &[&str]) -> Option<String> {
+pub(super) fn asked_test(title: &Text, words: Words) -> Option<String> {
     let all: Vec<&str> = title.words().collect();
-    let is = |word: &&str, of: &[&str]| of.iter().any(|it| fits(word, it));
     let english = all.iter().enumerate().find(|(at, word)| {
         let before = all.iter().take(*at).rev().take(3);
         let after = all.get(at + 1);
-        is(word, words)
-            && !before.into_iter().any(|it| BESIDES.contains(it))
-            && !after.is_some_and(|it| is(it, OF_TESTS))
+        words.fit(word)
+            && !before.into_iter().any(|it| BESIDES.have(it))
+            && !after.is_some_and(|it| OF_TESTS.fit(it))
     });
     if let Some((_, word)) = english {
         return Some((*word).to_owned());
