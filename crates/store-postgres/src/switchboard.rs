@@ -31,8 +31,9 @@ const MOST: usize = 200;
 const AGAIN: Duration = Duration::from_millis(500);
 /// How long the server may take for a notification.
 const LIMIT: Duration = Duration::from_secs(10);
-/// How long a log that is closed waits until its last commit was told.
-const LAST: Duration = Duration::from_secs(1);
+/// How long a log that is closed waits until its last commit was told: a connection may have to be made first, on a busy
+/// machine.
+const LAST: Duration = Duration::from_secs(5);
 
 /// Those of all servers that logs of this process are open on.
 static SWITCHBOARDS: Mutex<Vec<Arc<Switchboard>>> = Mutex::new(Vec::new());
