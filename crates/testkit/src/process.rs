@@ -235,7 +235,7 @@ mod tests {
             }
         };
         assert_grows_at_most(8.0, work(2_000_000), work(8_000_000));
-        let grown = || assert_grows_at_most(8.0, work(2_000_000), work(32_000_000));
+        let grown = || assert_grows_at_most(8.0, work(1_000_000), work(100_000_000));
         assert!(std::panic::catch_unwind(grown).is_err());
     }
 }

@@ -195,7 +195,7 @@ fn the_inbox_has_intents_and_sessions_with_the_commands_that_answer() {
     let (first, second) = (uuid(0xe01), uuid(0xe02));
     place.agent(
         "submit_intent",
-        json!({ "id": first, "prompt": "Drop the old table" }),
+        json!({ "id": first, "prompt": "Drop the old table", "source": "human" }),
     );
     let repo = json!({ "name": "app", "path": "/src/app" });
     let policy = json!({ "name": "careful", "requireApprovalForPush": true });
