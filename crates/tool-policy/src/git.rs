@@ -184,7 +184,11 @@ const RUNNING: [Running; 6] = [
 /// letters.
 const WRITING: [Running; 6] = [
     (&[], &["output", "output-directory"], ""),
-    (&["archive", "format-patch", "index-pack", "mailsplit"], &[], "o"),
+    (
+        &["archive", "format-patch", "index-pack", "mailsplit"],
+        &[],
+        "o",
+    ),
     (&["checkout-index"], &["prefix"], ""),
     (&["clone", "init"], &["separate-git-dir"], ""),
     (&["fast-export", "fast-import"], &["export-marks"], ""),

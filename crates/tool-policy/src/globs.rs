@@ -67,7 +67,9 @@ fn of_one(pattern: &str) -> Vec<Word> {
     }
     match extensions(name) {
         Some(extensions) => {
-            let files = extensions.into_iter().flat_map(|it| [format!("*.{it}"), format!(".{it}")]);
+            let files = extensions
+                .into_iter()
+                .flat_map(|it| [format!("*.{it}"), format!(".{it}")]);
             files.map(|file| within(&file)).collect()
         }
         None => vec![unknown(pattern)],

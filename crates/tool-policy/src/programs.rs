@@ -1,10 +1,10 @@
 //! What well-known programs do with what they are given. What is not here is given what it is given:
 //! its paths are mentions.
 
-use crate::{filter, globs};
 use crate::part::Kind;
 use crate::shell::word::Word;
 use crate::wrap;
+use crate::{filter, globs};
 
 /// What a program does with its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -477,20 +477,20 @@ pub(crate) fn runs_code(program: &str, args: &[Word], has_input: bool) -> bool {
 fn operands(program: &str) -> Operands {
     match program {
         ":" | "[" | "basename" | "break" | "cd" | "continue" | "dirname" | "echo" | "exit"
-        | "export" | "expr" | "false" | "hash" | "id" | "jobs" | "kill"
-        | "let" | "local" | "nproc" | "popd" | "printenv" | "printf" | "ps" | "pushd" | "pwd"
-        | "return" | "seq" | "set" | "shift" | "shopt" | "sleep" | "test" | "tr" | "true"
-        | "type" | "uname" | "unset" | "uptime" | "wait" | "which" | "whoami" | "yes"
-        | "command" | "declare" | "readonly" | "typeset" | "nice" => Operands::None,
+        | "export" | "expr" | "false" | "hash" | "id" | "jobs" | "kill" | "let" | "local"
+        | "nproc" | "popd" | "printenv" | "printf" | "ps" | "pushd" | "pwd" | "return" | "seq"
+        | "set" | "shift" | "shopt" | "sleep" | "test" | "tr" | "true" | "type" | "uname"
+        | "unset" | "uptime" | "wait" | "which" | "whoami" | "yes" | "command" | "declare"
+        | "readonly" | "typeset" | "nice" => Operands::None,
         "b2sum" | "base32" | "base64" | "bat" | "batcat" | "bzcat" | "cat" | "cksum" | "cmp"
         | "column" | "comm" | "cut" | "diff" | "du" | "eza" | "exa" | "file" | "fmt" | "fold"
         | "head" | "hexdump" | "join" | "less" | "ls" | "md5sum" | "more" | "nl" | "nm"
         | "objdump" | "od" | "paste" | "readelf" | "readlink" | "realpath" | "rev" | "sha1sum"
         | "sha256sum" | "sha512sum" | "size" | "sort" | "stat" | "strings" | "sum" | "tac"
-        | "tail" | "tree" | "view" | "wc" | "xzcat" | "zcat" | "zless" | "zstdcat"
-        | "source" | "." => Operands::Read,
+        | "tail" | "tree" | "view" | "wc" | "xzcat" | "zcat" | "zless" | "zstdcat" | "source"
+        | "." => Operands::Read,
         "ack" | "ag" | "awk" | "egrep" | "fgrep" | "gawk" | "grep" | "jq" | "mawk" | "rg"
-        | "sed" | "yq" | "zgrep" => Operands::ReadBehindFirst,
+        | "sed" | "ug" | "ugrep" | "yq" | "zgrep" => Operands::ReadBehindFirst,
         "chgrp" | "chmod" | "chown" | "mkdir" | "mkfifo" | "mknod" | "mv" | "rm" | "rmdir"
         | "shred" | "tee" | "touch" | "truncate" | "unlink" | "uniq" | "sponge" | "trash"
         | "gzip" | "gunzip" | "bzip2" | "xz" | "split" | "csplit" => Operands::Edit,
@@ -533,7 +533,11 @@ pub(crate) fn files(program: &str, args: &[Word]) -> Vec<FileUse> {
                 Given::Next => args.get(at).cloned(),
             };
             at += usize::from(given == Given::Next);
-            found.extend(value.iter().flat_map(globs::of_word).map(|it| (Kind::Read, it)));
+            let chosen = |word: &Word| match program {
+                "ag" => vec![Word::unknown(&word.raw)],
+                _ => globs::of_word(word),
+            };
+            found.extend(value.iter().flat_map(chosen).map(|it| (Kind::Read, it)));
             continue;
         }
         has_pattern |= gives_pattern(text);
@@ -673,7 +677,10 @@ fn is_number(text: &str) -> bool {
 fn chosen_by<'a>(program: &str, option: &'a str) -> Option<Given<'a>> {
     match program {
         "rg" => value_of(option, &['g'], &["glob", "iglob", "type-add"]),
-        "egrep" | "fgrep" | "grep" | "ugrep" | "zgrep" => value_of(option, &[], &["include"]),
+        "egrep" | "fgrep" | "grep" | "zgrep" => value_of(option, &[], &["include"]),
+        "ug" | "ugrep" => value_of(option, &['g'], &["glob", "iglob", "include"]),
+        // A regular expression.
+        "ag" => value_of(option, &['G'], &["file-search-regex"]),
         _ => None,
     }
 }
@@ -756,11 +763,7 @@ fn written_by<'a>(program: &str, option: &'a str) -> Option<Given<'a>> {
 }
 
 /// Where the value of an option is, if it is one of these: letters, also in a group, and names, also shortened.
-pub(crate) fn value_of<'a>(
-    option: &'a str,
-    letters: &[char],
-    names: &[&str],
-) -> Option<Given<'a>> {
+pub(crate) fn value_of<'a>(option: &'a str, letters: &[char], names: &[&str]) -> Option<Given<'a>> {
     let Some(long) = option.strip_prefix("--") else {
         // The rest of a group of letters, or the next word.
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
@@ -858,7 +861,10 @@ mod tests {
             ("rg --glob=*.rs x", vec!["read *.rs", "read .rs"]),
             ("rg -ig!x.rs x src", vec!["read src"]),
             ("grep -r x --include=id_* .", vec!["read id_*", "read ."]),
-            ("curl -Tid_rsa a.b", vec!["mention id_rsa", "mention d_rsa", "mention a.b"]),
+            (
+                "curl -Tid_rsa a.b",
+                vec!["mention id_rsa", "mention d_rsa", "mention a.b"],
+            ),
             ("date --file=.env", vec!["mention .env"]),
             ("curl -o f https://a", vec!["edit f", "mention https://a"]),
         ] {

@@ -97,7 +97,10 @@ fn mentioned(call: &Call, reading: &mut Reading) {
     }
     let runs = ["code", "eval", "exec", "python", "repl", "run"];
     if !named.codes.is_empty() && runs.iter().any(|it| name.contains(it)) {
-        reading.doubt(format!("{} is given code, which can do anything", call.tool));
+        reading.doubt(format!(
+            "{} is given code, which can do anything",
+            call.tool
+        ));
     }
     if named.is_cut {
         reading.doubt(format!("{} is given more than is read", call.tool));

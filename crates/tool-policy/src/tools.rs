@@ -291,13 +291,24 @@ pub(crate) fn named(args: &Value) -> Named<'_> {
 
 impl<'a> Named<'a> {
     fn add(&mut self, name: &str, text: &'a str) {
-        const PATHS: [&str; 7] = ["path", "file", "filename", "dir", "directory", "folder", "destination"];
+        const PATHS: [&str; 7] = [
+            "path",
+            "file",
+            "filename",
+            "dir",
+            "directory",
+            "folder",
+            "destination",
+        ];
         let name = name.to_ascii_lowercase().replace(['_', '-'], "");
         let single = name.strip_suffix("ies").map(|it| format!("{it}y"));
         let single = single.unwrap_or_else(|| name.trim_end_matches('s').to_owned());
         if text.contains("://") && (single.ends_with("url") || single.ends_with("uri")) {
             self.addresses.push(text);
-        } else if matches!(name.as_str(), "command" | "cmd" | "commandline" | "shellcommand") {
+        } else if matches!(
+            name.as_str(),
+            "command" | "cmd" | "commandline" | "shellcommand"
+        ) {
             self.commands.push(text);
         } else if matches!(name.as_str(), "code" | "script" | "javascript" | "python") {
             self.codes.push(text);
@@ -325,8 +336,18 @@ pub(crate) fn typed<'a>(tool: &str, args: &'a Value) -> Option<Typed<'a>> {
     };
     let has = |name: &&str| args.get(name).is_some_and(|it| !it.is_null());
     let is_input = args.get("is_input").is_some_and(is_set);
-    let sessions = ["session_id", "sessionId", "shellId", "shell_id", "terminalId", "terminal_id"];
-    let is_named = matches!(tool, "write_stdin" | "write_bash" | "write_powershell" | "send_to_terminal");
+    let sessions = [
+        "session_id",
+        "sessionId",
+        "shellId",
+        "shell_id",
+        "terminalId",
+        "terminal_id",
+    ];
+    let is_named = matches!(
+        tool,
+        "write_stdin" | "write_bash" | "write_powershell" | "send_to_terminal"
+    );
     let is_typed = is_named || (tool == "unified_exec" && sessions.iter().any(|it| has(it)));
     if !is_input && !is_typed {
         return None;
@@ -335,7 +356,10 @@ pub(crate) fn typed<'a>(tool: &str, args: &'a Value) -> Option<Typed<'a>> {
         true => &COMMANDS,
         false => &["chars", "input", "text", "data", "command"],
     };
-    match names.iter().find_map(|name| args.get(name).filter(|it| !it.is_null())) {
+    match names
+        .iter()
+        .find_map(|name| args.get(name).filter(|it| !it.is_null()))
+    {
         // It only looks at what was printed.
         None => Some(Typed::Text("")),
         Some(Value::String(text)) => Some(Typed::Text(text)),

@@ -241,10 +241,20 @@ mod tests {
             ("top*", "git commit -m x"),
             ("top*", "git branch -m x"),
         ] {
-            assert_eq!(on(pattern, "topic", command), Verdict::Deny, "{pattern} {command}");
+            assert_eq!(
+                on(pattern, "topic", command),
+                Verdict::Deny,
+                "{pattern} {command}"
+            );
         }
-        assert_eq!(on("release/*", "release/1", "git commit -m x"), Verdict::Deny);
-        assert_eq!(on("release/*", "topic", "git push origin releases"), Verdict::Allow);
+        assert_eq!(
+            on("release/*", "release/1", "git commit -m x"),
+            Verdict::Deny
+        );
+        assert_eq!(
+            on("release/*", "topic", "git push origin releases"),
+            Verdict::Allow
+        );
         // Which one it is, is not known.
         assert_eq!(on("release/*", "topic", "git push"), Verdict::Ask);
         assert_eq!(on("release/*", "topic", "git push origin $B"), Verdict::Ask);
@@ -252,7 +262,8 @@ mod tests {
 
     #[test]
     fn a_branch_is_made_by_a_move_and_with_a_folder_too() {
-        let profile = PolicyProfile::new("p").with_command_blacklist(vec!["CreateBranch".to_owned()]);
+        let profile =
+            PolicyProfile::new("p").with_command_blacklist(vec!["CreateBranch".to_owned()]);
         for command in [
             "git branch -m x",
             "git branch -m topic x",
@@ -262,6 +273,9 @@ mod tests {
             assert_eq!(verdict(&profile, command).0, Verdict::Deny, "{command}");
         }
         assert_eq!(verdict(&profile, "git branch -d x").0, Verdict::Allow);
-        assert_eq!(verdict(&profile, "git worktree add ../x y").0, Verdict::Allow);
+        assert_eq!(
+            verdict(&profile, "git worktree add ../x y").0,
+            Verdict::Allow
+        );
     }
 }

@@ -647,6 +647,8 @@ fn no_secrets_is_not_got_around() {
             "rg -g'id_*' .",
             "rg --iglob=.ENV x",
             "rg -uug '.e*' .",
+            "ag -G '[.]env$' x",
+            "ugrep -g 'id_*' x .",
             "rg --type-add 'x:.env' -tx .",
             "rg -g '**/.ssh/*' .",
             "grep -r --include=id_* . .",
@@ -690,8 +692,14 @@ fn no_secrets_is_not_got_around() {
             "mcp__files__read_all",
             json!({"requests": [{"filePath": "x"}, {"filePath": ".env"}]}),
         ),
-        ("create_and_run_task", json!({"task": {"command": "cat .env"}})),
-        ("mcp__ide__executeCode", json!({"code": "open('.e' + 'nv')"})),
+        (
+            "create_and_run_task",
+            json!({"task": {"command": "cat .env"}}),
+        ),
+        (
+            "mcp__ide__executeCode",
+            json!({"code": "open('.e' + 'nv')"}),
+        ),
         ("js_repl", json!({"code": "x"})),
         ("Read", json!({"file_path": "file:///work/app/.env"})),
         ("Read", json!({"file_path": "/work/app/x/../.env"})),
@@ -713,10 +721,16 @@ fn no_secrets_is_not_got_around() {
     for (tool, args) in [
         ("Grep", json!({"pattern": "x", "glob": "*.rs"})),
         ("Grep", json!({"pattern": "x", "glob": "**/*.{ts,tsx}"})),
-        ("Grep", json!({"pattern": "x", "path": "src", "glob": "**/*"})),
+        (
+            "Grep",
+            json!({"pattern": "x", "path": "src", "glob": "**/*"}),
+        ),
         ("read_many_files", json!({"include": ["src/**/*.rs"]})),
         ("Glob", json!({"pattern": "**/test_*.py"})),
-        ("TodoWrite", json!({"todos": [{"content": "x", "status": "done"}]})),
+        (
+            "TodoWrite",
+            json!({"todos": [{"content": "x", "status": "done"}]}),
+        ),
     ] {
         let judged = allowed.judge(&in_workspace(Call::new(tool, args)));
         assert_eq!(judged.verdict, Verdict::Allow, "{}", judged.reason);
@@ -915,7 +929,12 @@ fn protected_branches_are_not_got_around() {
     let on_main = |command: &str| bash(command).with_branch("main".to_owned());
     none_is_allowed(
         "protected-branches",
-        ["git branch -m old", "git branch -M old", "git branch --move old"].map(on_main),
+        [
+            "git branch -m old",
+            "git branch -M old",
+            "git branch --move old",
+        ]
+        .map(on_main),
     );
     let tools = [
         (
@@ -927,9 +946,15 @@ fn protected_branches_are_not_got_around() {
             "write_stdin",
             json!({"session_id": 1, "chars": "import os; os.system('x')\n"}),
         ),
-        ("write_stdin", json!({"session_id": 1, "chars": "\u{1b}[A\n"})),
+        (
+            "write_stdin",
+            json!({"session_id": 1, "chars": "\u{1b}[A\n"}),
+        ),
         ("write_stdin", json!({"session_id": 1, "chars": ["x", "y"]})),
-        ("write_bash", json!({"sessionId": "a", "input": "ls{enter}"})),
+        (
+            "write_bash",
+            json!({"sessionId": "a", "input": "ls{enter}"}),
+        ),
         (
             "unified_exec",
             json!({"session_id": "1", "input": ["git push origin main"]}),
@@ -947,11 +972,16 @@ fn protected_branches_are_not_got_around() {
             json!({"replacements": [{"filePath": "x"}, {"filePath": ".git/HEAD"}]}),
         ),
         ("Delete", json!({"path": ".git/HEAD"})),
-        ("move", json!({"from": {"path": "x"}, "to": {"path": ".git/HEAD"}})),
+        (
+            "move",
+            json!({"from": {"path": "x"}, "to": {"path": ".git/HEAD"}}),
+        ),
     ];
     none_is_allowed(
         "protected-branches",
-        tools.map(|(tool, args)| in_workspace(Call::new(tool, args)).with_branch("topic".to_owned())),
+        tools.map(|(tool, args)| {
+            in_workspace(Call::new(tool, args)).with_branch("topic".to_owned())
+        }),
     );
     let policies = named("protected-branches");
     let typed = |chars: &str| Call::new("write_stdin", json!({"session_id": 1, "chars": chars}));
