@@ -21,12 +21,18 @@ pub(crate) fn read_with_texts(
     paths: &[PathBuf],
 ) -> Result<(Policies, Vec<(String, String)>), CliError> {
     let (mut texts, mut cedar) = (Vec::new(), Vec::new());
+    let mut profiles = Vec::new();
     for path in paths {
         let name = path.display().to_string();
         let text = read_text(path)?;
         let is_profile = path.extension().is_some_and(|it| it == "json");
         let rules = match is_profile {
-            true => profile::cedar(&profile_file::parse(path, &text)?),
+            true => {
+                let profile = profile_file::parse(path, &text)?;
+                let rules = profile::cedar(&profile);
+                profiles.push(profile);
+                rules
+            }
             false => text.clone(),
         };
         texts.push((name.clone(), text));
@@ -37,6 +43,7 @@ pub(crate) fn read_with_texts(
         .map(|(name, text)| (name.as_str(), text.as_str()))
         .collect();
     let policies = Policies::parse(&files).map_err(|errors| wrong(&errors))?;
+    let policies = profiles.into_iter().fold(policies, profile::protect);
     Ok((policies, texts))
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use annals::domain::ActorRef;
+use annals::domain::{ActorKind, ActorRef};
 use annals_dialects::git::person;
 
 use crate::output::Output;
@@ -17,10 +17,15 @@ const HOW: &str = "no user name was found, so that \"unknown\" is recorded: give
 /// The person: as they told git, or else by the name that the system has.
 pub(crate) fn user(output: &Output) -> ActorRef {
     let named = person(&mut |name| std::env::var_os(name)).or_else(system_name);
-    ActorRef::human(named.unwrap_or_else(|| {
+    let named = named.unwrap_or_else(|| {
         output.warn(HOW);
         UNKNOWN.to_owned()
-    }))
+    });
+    // An agent that calls itself `agent:coder` for git is one here, too.
+    match ActorRef::parse(&named) {
+        Ok(actor) if actor.kind != ActorKind::Human => actor,
+        _ => ActorRef::human(named),
+    }
 }
 
 /// The user's name at login, or in the system's list of users.

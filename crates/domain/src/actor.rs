@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Refusal;
 use crate::codes::open_enum;
+use crate::input::is_invisible;
+use crate::origin::plain;
 use crate::pieces::{Pieces, Slot};
 
 open_enum! {
@@ -67,13 +69,52 @@ impl ActorRef {
         ActorRef::new(ActorKind::McpClient, id)
     }
 
-    /// Checks what git-internal demands: neither kind nor id is blank. A kind that differs from a
-    /// listed one only in case, white space or hyphens is refused, too.
+    /// Reads an actor from a text: `KIND:ID` with one of the listed kinds, or the id of a person without a colon.
+    ///
+    /// ```
+    /// use annals_domain::ActorRef;
+    /// assert_eq!(ActorRef::parse("ada"), Ok(ActorRef::human("ada")));
+    /// assert_eq!(ActorRef::parse("agent:coder"), Ok(ActorRef::agent("coder")));
+    /// assert_eq!(ActorRef::parse("human:bot:ci"), Ok(ActorRef::human("bot:ci")));
+    /// assert!(ActorRef::parse("bot:ci").is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// [`Refusal::Invalid`] with the form to write instead: of another kind, of a kind without an id, and of a text with
+    /// invisible characters.
+    pub fn parse(text: &str) -> Result<ActorRef, Refusal> {
+        // These join what is seen, in names of people, too.
+        let is_joiner = |c: char| matches!(c, '\u{200c}' | '\u{200d}');
+        if text.chars().any(|c| is_invisible(c) && !is_joiner(c)) {
+            let reason =
+                format!("{text:?} has an invisible character: expected KIND:ID, or a person's id");
+            return Err(Refusal::invalid("actor", reason));
+        }
+        let actor = match text.split_once(':') {
+            Some((word, id)) => ActorRef::new(listed_kind(word, text)?, id),
+            None => match kind_like(text) {
+                None => ActorRef::human(text),
+                Some(kind) => {
+                    let kind = kind.as_str();
+                    let reason = format!(
+                        "{text:?} is a kind of actor: write {kind}:ID, or human:{text} for a person of that name"
+                    );
+                    return Err(Refusal::invalid("actor", reason));
+                }
+            },
+        };
+        actor.check()?;
+        Ok(actor)
+    }
+
+    /// Checks what git-internal demands: neither kind nor id is blank. A kind that reads like a
+    /// listed one is refused, too: one that differs in case, width, white space, hyphens or invisible characters.
     ///
     /// # Errors
     /// [`Refusal::Invalid`].
     pub fn check(&self) -> Result<(), Refusal> {
-        if self.id.trim().is_empty() || self.id.len() > 1_024 {
+        let is_seen = |c: char| !c.is_whitespace() && !is_invisible(c);
+        if !self.id.contains(is_seen) || self.id.len() > 1_024 {
             return Err(Refusal::invalid(
                 "actor.id",
                 "it must not be blank and has at most 1,024 bytes",
@@ -91,22 +132,43 @@ impl ActorRef {
     /// A kind that reads like another one would be taken for it.
     fn check_kind(&self) -> Result<(), Refusal> {
         let kind = self.kind.as_str();
-        let plain = kind.trim();
-        let word = plain.to_lowercase().replace(['-', ' '], "_");
-        let listed = ActorKind::from_word(&word);
-        if self.kind.code() == 0 && listed.code() != 0 {
+        let trimmed = kind.trim();
+        if let Some(listed) = kind_like(kind).filter(|_| self.kind.code() == 0) {
             let reason = format!("unknown kind {kind:?}: write {:?}", listed.as_str());
             return Err(Refusal::invalid("actor.kind", reason));
         }
-        if plain != kind || kind.chars().any(char::is_control) {
+        if trimmed != kind || kind.chars().any(is_invisible) {
             let reason = format!(
-                "{kind:?} has white space at an end, or control characters: expected a word \
-                 such as {plain:?}"
+                "{kind:?} has white space at an end, or invisible characters: expected a word \
+                 such as {:?}",
+                plain(kind)
             );
             return Err(Refusal::invalid("actor.kind", reason));
         }
         Ok(())
     }
+}
+
+/// The listed kind that a word reads like.
+fn kind_like(word: &str) -> Option<ActorKind> {
+    let kind = ActorKind::from_word(&plain(word).replace(['-', ' '], "_"));
+    (kind.code() != 0).then_some(kind)
+}
+
+/// The kind that stands before the colon of a text.
+fn listed_kind(word: &str, text: &str) -> Result<ActorKind, Refusal> {
+    let kind = ActorKind::from_word(word);
+    if kind.code() != 0 {
+        return Ok(kind);
+    }
+    let reason = match kind_like(word) {
+        Some(listed) => format!("unknown kind {word:?}: write {:?}", listed.as_str()),
+        None => format!(
+            "unknown kind {word:?}: expected human, agent, system or mcp_client before the colon; for a person whose id \
+             has a colon, write human:{text}"
+        ),
+    };
+    Err(Refusal::invalid("actor.kind", reason))
 }
 
 /// An actor inside an event's structure; the texts are content.
@@ -161,7 +223,13 @@ mod tests {
         for bad in ["", " \t", &format!("{kind}k")] {
             assert_eq!(refused(bad, &id), Some("actor.kind"), "{bad:?}");
         }
-        for bad in ["", " \t", &format!("{id}i")] {
+        for bad in [
+            "",
+            " \t",
+            "\u{200b}",
+            "\u{200b} \u{feff}",
+            &format!("{id}i"),
+        ] {
             assert_eq!(refused(&kind, bad), Some("actor.id"), "{bad:?}");
         }
         for alike in [
@@ -172,11 +240,67 @@ mod tests {
             "mcp-client",
             " bot",
             "a\u{1}b",
+            "agen\u{200b}t",
+            "\u{ff41}gent",
+            "bo\u{2060}t",
         ] {
             assert_eq!(refused(alike, &id), Some("actor.kind"), "{alike:?}");
         }
         for own in ["bot", "ci runner"] {
             assert_eq!(refused(own, &id), None, "{own:?}");
+        }
+    }
+
+    #[test]
+    fn an_actor_in_a_text_is_a_listed_kind_with_an_id_or_a_person() {
+        for (text, expected) in [
+            ("ada", ActorRef::human("ada")),
+            ("Ada Lovelace", ActorRef::human("Ada Lovelace")),
+            ("ada@example.com", ActorRef::human("ada@example.com")),
+            ("human:bot:ci", ActorRef::human("bot:ci")),
+            ("human:agent", ActorRef::human("agent")),
+            ("agent:coder", ActorRef::agent("coder")),
+            ("system:ci", ActorRef::system("ci")),
+            ("mcp_client:x", ActorRef::mcp_client("x")),
+        ] {
+            assert_eq!(ActorRef::parse(text), Ok(expected), "{text}");
+        }
+        for text in [
+            "bot:ci",
+            "claude-code:x",
+            "service_account:x",
+            "ci/agent:x",
+            "https://ci/x",
+            ":bob",
+            "-agent:x",
+            "\u{430}gent:x",
+        ] {
+            let refused = ActorRef::parse(text).unwrap_err().to_string();
+            assert!(
+                refused.contains(&format!("write human:{text}")),
+                "{refused}"
+            );
+        }
+        for text in [
+            "",
+            " ",
+            "agent:",
+            "human: ",
+            "agent",
+            "Agent",
+            "SYSTEM",
+            "mcp-client",
+            " human ",
+            "Agent:x",
+            "mcp-client:x",
+            "\u{ff41}gent:x",
+            "agent\u{200b}:x",
+            "agent:\u{200b}",
+            "ad\u{200b}a",
+            "\u{2060}agent",
+            "agent\t:x",
+        ] {
+            assert!(ActorRef::parse(text).is_err(), "{text:?}");
         }
     }
 }

@@ -68,7 +68,7 @@ impl From<&ActorRef> for By {
 }
 
 /// An id as a reader sees it: ids that are alike to a reader are those of one actor.
-fn plain(id: &str) -> String {
+pub(crate) fn plain(id: &str) -> String {
     let seen: String = id.nfkc().filter(|letter| !is_unseen(*letter)).collect();
     let words: Vec<&str> = seen.split_whitespace().collect();
     words.join(" ").to_lowercase()

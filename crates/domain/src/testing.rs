@@ -111,6 +111,9 @@ impl Given {
                     | Command::ApproveSession(_)
                     | Command::SetSetting(_)
             )
+        ) || matches!(
+            command,
+            Some(Command::DecideToolCall(it)) if it.by == crate::run::ToolDecider::Person
         );
         self.actor.clone().unwrap_or_else(|| match by_a_person {
             true => ActorRef::human("approver"),

@@ -259,6 +259,10 @@ impl Calls {
         if decided.inferred && call.is_stated {
             return;
         }
+        if call.is_stated && call.outcome == CallOutcome::Denied && !is_denied {
+            // A person alone lifts a denial.
+            return;
+        }
         call.is_stated |= !decided.inferred;
         call.is_decided_by_others = true;
         call.outcome = match decided.verdict {

@@ -1,7 +1,9 @@
 //! Commands of git: which subcommand it is, and which branches it changes.
 
 use crate::part::{Kind, Part, Resource, Type};
+use crate::programs::{self, FileUse, Given};
 use crate::shell::word::Word;
+use crate::simple;
 
 /// A command of git.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -12,6 +14,8 @@ pub(crate) struct Git {
     pub(crate) rest: Vec<Word>,
     /// The folders that it changes to first.
     pub(crate) dirs: Vec<Word>,
+    /// The folders that it takes for the work tree.
+    trees: Vec<Word>,
     /// Why it cannot be told what it runs.
     pub(crate) unsure: Option<String>,
     /// Whether it works on a repository that is elsewhere.
@@ -176,6 +180,21 @@ const RUNNING: [Running; 6] = [
     (&["rebase"], &["exec"], "x"),
 ];
 
+/// Options by which a subcommand writes a file, or a folder: which subcommands (none: all of them), the names, and the
+/// letters.
+const WRITING: [Running; 6] = [
+    (&[], &["output", "output-directory"], ""),
+    (
+        &["archive", "format-patch", "index-pack", "mailsplit"],
+        &[],
+        "o",
+    ),
+    (&["checkout-index"], &["prefix"], ""),
+    (&["clone", "init"], &["separate-git-dir"], ""),
+    (&["fast-export", "fast-import"], &["export-marks"], ""),
+    (&["read-tree"], &["index-output"], ""),
+];
+
 /// Whether a word is such an option.
 fn runs_by(word: &Word, long: &[&str], short: &str) -> bool {
     let text = word.shown();
@@ -215,7 +234,12 @@ pub(crate) fn read(args: &[Word]) -> Git {
                 git.setting(value);
                 at += 1;
             }
-            "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" => {
+            "--work-tree" => {
+                git.is_elsewhere = true;
+                git.trees.extend(value.cloned());
+                at += 1;
+            }
+            "--git-dir" | "--namespace" | "--super-prefix" => {
                 git.is_elsewhere = true;
                 at += 1;
             }
@@ -225,6 +249,8 @@ pub(crate) fn read(args: &[Word]) -> Git {
             }
             text if text.starts_with("--git-dir=") || text.starts_with("--work-tree=") => {
                 git.is_elsewhere = true;
+                let tree = text.strip_prefix("--work-tree=");
+                git.trees.extend(tree.map(Word::known));
             }
             text if text.starts_with("--exec-path=") || text.starts_with("--config-env=") => {
                 git.doubt("an option of git names what it runs");
@@ -243,8 +269,50 @@ pub(crate) fn is_subcommand(name: &str) -> bool {
 }
 
 impl Git {
+    /// The files that it is given, and what it does with them.
+    pub(crate) fn files(&self) -> Vec<FileUse> {
+        let mentioned = |word: Word| (Kind::Mention, word);
+        let mut found: Vec<FileUse> = self.trees.iter().cloned().map(mentioned).collect();
+        let (mut at, mut only_operands) = (0, false);
+        while let Some(word) = self.rest.get(at) {
+            at += 1;
+            let text = word.shown();
+            let is_option = text.starts_with('-') && text.len() > 1 && !only_operands;
+            only_operands |= text == "--";
+            let written = self.written_by(text).filter(|_| is_option);
+            match written {
+                Some(Given::Here(value)) => {
+                    found.push((Kind::Edit, programs::part_of(word, value)));
+                }
+                Some(Given::Next) => {
+                    found.extend(self.rest.get(at).map(|next| (Kind::Edit, next.clone())));
+                    at += 1;
+                }
+                None if is_option && word.text.is_some() => {
+                    let values: Vec<Word> = programs::values_of(word).collect();
+                    let pieces = values.iter().flat_map(programs::pieces);
+                    let revised = values.iter().map(simple::revised);
+                    found.extend(pieces.chain(revised).map(mentioned));
+                }
+                None => found.push(mentioned(simple::revised(word))),
+            }
+        }
+        found.extend(self.writes().map(|word| (Kind::Edit, word)));
+        found
+    }
+
+    /// Where the value is of an option that has it write a file.
+    fn written_by<'a>(&self, option: &'a str) -> Option<Given<'a>> {
+        let name = self.subcommand.as_deref()?;
+        WRITING.iter().find_map(|(subcommands, long, short)| {
+            let is_of_it = subcommands.is_empty() || subcommands.contains(&name);
+            let letters: Vec<char> = short.chars().collect();
+            programs::value_of(option, &letters, long).filter(|_| is_of_it)
+        })
+    }
+
     /// Files that it writes, whose names its arguments do not say.
-    pub(crate) fn writes(&self) -> Option<Word> {
+    fn writes(&self) -> Option<Word> {
         let name = self.subcommand.as_deref()?;
         let only_looks = |word: &Word| {
             matches!(
@@ -388,7 +456,8 @@ impl Git {
             }
             "worktree" | "stash" => made_with(name, &self.rest),
             "fast-import" => vec![Change::of(Kind::Branch).part()],
-            "branch" | "checkout" | "switch" => named(name, &self.rest),
+            "remote" => mirrored(&self.rest),
+            "branch" | "checkout" | "switch" => named(name, &self.rest, current),
             "update-ref" | "symbolic-ref" | "filter-branch" | "replace" => plumbing(&self.rest),
             "fetch" => fetched(&self.rest),
             _ => Vec::new(),
@@ -564,7 +633,7 @@ fn pushed(words: &[Word], current: Option<&str>) -> Vec<Part> {
     found
 }
 
-fn named(subcommand: &str, words: &[Word]) -> Vec<Part> {
+fn named(subcommand: &str, words: &[Word], current: Option<&str>) -> Vec<Part> {
     let given = arguments(
         words,
         &[
@@ -576,6 +645,9 @@ fn named(subcommand: &str, words: &[Word]) -> Vec<Part> {
         ],
     );
     let is_branch = subcommand == "branch";
+    if is_branch && given.has(&["move"], "mM") == Some(true) {
+        return renamed(&given, current);
+    }
     let deletes = match is_branch {
         true => given.has(&["delete", "move"], "dDmM"),
         false => Some(false),
@@ -592,7 +664,10 @@ fn named(subcommand: &str, words: &[Word]) -> Vec<Part> {
         "checkout" => given.has(&["orphan"], "bB"),
         _ => given.has(&["create", "force-create", "orphan"], "cC"),
     };
+    // With one of these it lists nothing.
+    let changes = given.has(&["copy", "delete", "force", "move"], "cCdDfmM");
     let lists = is_branch
+        && changes == Some(false)
         && given.has(
             &[
                 "list",
@@ -604,6 +679,10 @@ fn named(subcommand: &str, words: &[Word]) -> Vec<Part> {
             ],
             "lar",
         ) == Some(true);
+    let tracks = !is_branch && given.has(&["track"], "t") != Some(false);
+    if creates == Some(false) && tracks {
+        return tracked(&given);
+    }
     if lists || (creates == Some(false) && deletes == Some(false)) {
         return Vec::new();
     }
@@ -634,6 +713,52 @@ fn named(subcommand: &str, words: &[Word]) -> Vec<Part> {
         .part()
     };
     given.operands.iter().take(most).map(part).collect()
+}
+
+/// `git branch -m OLD NEW`: the one is gone, and the other is new. Without OLD it is the one that is checked out.
+fn renamed(given: &Arguments<'_>, current: Option<&str>) -> Vec<Part> {
+    let force = given.has(&["force"], "fM");
+    let change = |name: Option<&str>, deletes: bool| {
+        let change = Change {
+            name: name.map(str::to_owned),
+            force,
+            deletes: Some(deletes),
+            ..Change::of(Kind::Branch)
+        };
+        change.part()
+    };
+    let name = |word: &Word| word.text.as_deref().and_then(branch).map(str::to_owned);
+    let (old, new) = match given.operands.as_slice() {
+        [] => (None, None),
+        [new] => (current.map(str::to_owned), name(new)),
+        [old, new, ..] => (name(old), name(new)),
+    };
+    vec![change(old.as_deref(), true), change(new.as_deref(), false)]
+}
+
+/// `git checkout --track origin/main` makes the branch `main`.
+fn tracked(given: &Arguments<'_>) -> Vec<Part> {
+    let name = given.operands.first().and_then(|word| {
+        let text = word.text.as_deref()?;
+        let text = text.strip_prefix("refs/").unwrap_or(text);
+        let text = text.strip_prefix("remotes/").unwrap_or(text);
+        branch(text.split_once('/')?.1)
+    });
+    let change = Change {
+        name: name.map(str::to_owned),
+        force: Some(false),
+        deletes: Some(false),
+        ..Change::of(Kind::Branch)
+    };
+    vec![change.part()]
+}
+
+/// `git remote add --mirror` has each fetch change all branches here.
+fn mirrored(words: &[Word]) -> Vec<Part> {
+    match arguments(words, &[]).has(&["mirror"], "") {
+        Some(false) => Vec::new(),
+        _ => vec![Change::of(Kind::Branch).part()],
+    }
 }
 
 /// The branch that `checkout` or `switch` makes, where its name is in the word of the option.
@@ -704,7 +829,7 @@ fn made_with(subcommand: &str, words: &[Word]) -> Vec<Part> {
             };
             match words.iter().position(makes) {
                 Some(at) => words.get(at + 1),
-                None => return Vec::new(),
+                None => return made_for_folder(&given),
             }
         }
         _ => return Vec::new(),
@@ -715,6 +840,27 @@ fn made_with(subcommand: &str, words: &[Word]) -> Vec<Part> {
     let change = Change {
         name: name.map(str::to_owned),
         force: given.has(&[], "B"),
+        deletes: Some(false),
+        ..Change::of(Kind::Branch)
+    };
+    vec![change.part()]
+}
+
+/// `git worktree add ../x` makes the branch `x`, unless it is told what to check out.
+fn made_for_folder(given: &Arguments<'_>) -> Vec<Part> {
+    let folder = match given.operands.as_slice() {
+        [_, folder] => folder.text.as_deref(),
+        [_] => None,
+        _ => return Vec::new(),
+    };
+    if given.has(&["detach"], "d") == Some(true) {
+        return Vec::new();
+    }
+    let folder = folder.map(|it| it.trim_end_matches('/'));
+    let name = folder.and_then(|it| branch(it.rsplit('/').next()?));
+    let change = Change {
+        name: name.map(str::to_owned),
+        force: Some(false),
         deletes: Some(false),
         ..Change::of(Kind::Branch)
     };
@@ -846,6 +992,20 @@ mod tests {
             ("switch --force-create=main", vec!["branch main!"]),
             ("branch -C x main", vec!["branch x!", "branch main!"]),
             ("worktree add -Bmain ../x", vec!["branch main!"]),
+            ("branch -m old", vec!["branch topic-", "branch old"]),
+            ("branch -M main x", vec!["branch main!-", "branch x!"]),
+            ("branch -a --move x y", vec!["branch x-", "branch y"]),
+            ("branch -a", vec![]),
+            ("-C x branch -m y", vec!["branch ?-", "branch y"]),
+            ("worktree add ../x", vec!["branch x"]),
+            ("worktree add ../x/", vec!["branch x"]),
+            ("worktree add --detach ../x", vec![]),
+            ("worktree add ../x main", vec![]),
+            ("worktree add $D", vec!["branch ?"]),
+            ("checkout -t origin/main", vec!["branch main"]),
+            ("switch --track origin/a/b", vec!["branch a/b"]),
+            ("remote add --mirror=fetch o u", vec!["branch ?!?-?"]),
+            ("remote add o u", vec![]),
             ("stash branch main", vec!["branch main"]),
             ("rebase x main", vec!["commit topic!", "branch main!"]),
             ("pull origin x:main", vec!["commit topic", "branch main"]),

@@ -26,7 +26,7 @@ pub(crate) struct Inputs {
 
 /// Attributes of which there are few values, so that what was found is found again. All others are
 /// different in nearly every part.
-const FEW_VALUES: [&str; 13] = [
+const FEW_VALUES: [&str; 14] = [
     "code",
     "deletes",
     "extension",
@@ -36,6 +36,7 @@ const FEW_VALUES: [&str; 13] = [
     "options",
     "piped",
     "program",
+    "protected_by",
     "remote",
     "scheme",
     "server",

@@ -647,12 +647,7 @@ impl<'a, 'r> Reader<'a, 'r> {
             None => dirs.clone(),
         };
         let files: Vec<programs::FileUse> = match &git {
-            Some(git) => git
-                .rest
-                .iter()
-                .map(|word| (Kind::Mention, simple::revised(word)))
-                .chain(git.writes().into_iter().map(|word| (Kind::Edit, word)))
-                .collect(),
+            Some(git) => git.files(),
             None => programs::files(name, args),
         };
         for (kind, word) in files {
@@ -898,7 +893,7 @@ fn has_cd(parts: &[Part]) -> bool {
 }
 
 /// The program that a word names: its name alone, where it is where programs of the system are.
-fn program_of(word: &str) -> String {
+pub(crate) fn program_of(word: &str) -> String {
     const FOLDERS: [&str; 9] = [
         "/bin",
         "/usr/bin",

@@ -47,6 +47,7 @@ mod call;
 mod dirs;
 mod filter;
 mod git;
+mod globs;
 mod host;
 mod inputs;
 mod interpret;

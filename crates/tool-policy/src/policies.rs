@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::call::Call;
-use crate::part::{Part, Reading};
+use crate::part::{Attribute, Part, Reading, Type};
 use crate::read::read;
 use crate::request::{Around, Found, Requests};
 use crate::rules::{self, Parsed, Round};
@@ -30,6 +30,9 @@ impl fmt::Display for PolicyErrors {
     }
 }
 
+/// Returns `true` for the branches of a list.
+type IsListed = Box<dyn Fn(&str) -> bool + Send + Sync>;
+
 /// Policies that are valid, and can be asked.
 pub struct Policies {
     rules: Vec<Arc<Rule>>,
@@ -37,6 +40,8 @@ pub struct Policies {
     /// Those that are asked where none of the first ones matches.
     default: Round,
     otherwise: Verdict,
+    /// Lists of protected branches, by name.
+    lists: Vec<(String, IsListed)>,
     requests: Requests,
 }
 
@@ -83,6 +88,7 @@ impl Policies {
             first: Round::of(first.into_iter()),
             default: Round::of(default.into_iter()),
             otherwise: Verdict::Ask,
+            lists: Vec::new(),
             requests,
         })
     }
@@ -91,6 +97,33 @@ impl Policies {
     #[must_use]
     pub fn otherwise(mut self, verdict: Verdict) -> Policies {
         self.otherwise = verdict;
+        self
+    }
+
+    /// Adds a list of protected branches. Rules find its name in `resource.protected_by` of each branch for which
+    /// `protects` returns `true`, given the branch's name without `refs/heads/`.
+    ///
+    /// ```
+    /// use annals_tool_policy::{Call, Policies, Verdict};
+    /// use serde_json::json;
+    ///
+    /// let policies = Policies::parse(&[("policy.cedar", r#"
+    ///     forbid (principal, action == Action::"push", resource)
+    ///     when { resource.protected_by.contains("releases") };
+    ///     permit (principal, action, resource);
+    /// "#)])?;
+    /// let policies = policies.with_protected("releases", |branch| branch.starts_with("release/"));
+    /// let call = Call::new("Bash", json!({"command": "git push origin release/1"}));
+    /// assert_eq!(policies.judge(&call).verdict, Verdict::Deny);
+    /// # Ok::<(), annals_tool_policy::PolicyErrors>(())
+    /// ```
+    #[must_use]
+    pub fn with_protected(
+        mut self,
+        name: impl Into<String>,
+        protects: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Policies {
+        self.lists.push((name.into(), Box::new(protects)));
         self
     }
 
@@ -132,7 +165,20 @@ impl Policies {
         }
     }
 
-    fn judge_part(&self, part: Part, around: &Around<'_>) -> JudgedPart {
+    /// Adds the lists that a branch is in. Of a branch that is not known, they are not known.
+    fn add_lists(&self, part: &mut Part) {
+        let name = part.resource.known_text("name");
+        let Some(name) = name.filter(|_| part.resource.of == Type::Branch) else {
+            return;
+        };
+        let lists = self.lists.iter().filter(|(_, protects)| protects(name));
+        let lists = lists.map(|(list, _)| list.clone()).collect();
+        let attributes = &mut part.resource.attributes;
+        attributes.insert("protected_by", Attribute::Set(lists));
+    }
+
+    fn judge_part(&self, mut part: Part, around: &Around<'_>) -> JudgedPart {
+        self.add_lists(&mut part);
         let allowed = |part, rules| JudgedPart {
             part,
             verdict: Verdict::Allow,

@@ -1,10 +1,10 @@
 //! What well-known programs do with what they are given. What is not here is given what it is given:
 //! its paths are mentions.
 
-use crate::filter;
 use crate::part::Kind;
 use crate::shell::word::Word;
 use crate::wrap;
+use crate::{filter, globs};
 
 /// What a program does with its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,8 @@ enum Operands {
     Edit,
     /// The last one is written, the others are read.
     ReadThenEdit,
+    /// The first one is read, and the second one is written.
+    ReadFirstEditSecond,
     /// Not known.
     Mention,
 }
@@ -474,25 +476,26 @@ pub(crate) fn runs_code(program: &str, args: &[Word], has_input: bool) -> bool {
 
 fn operands(program: &str) -> Operands {
     match program {
-        ":" | "[" | "basename" | "break" | "cd" | "continue" | "date" | "dirname" | "echo"
-        | "exit" | "export" | "expr" | "false" | "hash" | "hostname" | "id" | "jobs" | "kill"
-        | "let" | "local" | "nproc" | "popd" | "printenv" | "printf" | "ps" | "pushd" | "pwd"
-        | "return" | "seq" | "set" | "shift" | "shopt" | "sleep" | "test" | "tr" | "true"
-        | "type" | "uname" | "unset" | "uptime" | "wait" | "which" | "whoami" | "yes"
-        | "command" | "declare" | "readonly" | "typeset" | "nice" => Operands::None,
+        ":" | "[" | "basename" | "break" | "cd" | "continue" | "dirname" | "echo" | "exit"
+        | "export" | "expr" | "false" | "hash" | "id" | "jobs" | "kill" | "let" | "local"
+        | "nproc" | "popd" | "printenv" | "printf" | "ps" | "pushd" | "pwd" | "return" | "seq"
+        | "set" | "shift" | "shopt" | "sleep" | "test" | "tr" | "true" | "type" | "uname"
+        | "unset" | "uptime" | "wait" | "which" | "whoami" | "yes" | "command" | "declare"
+        | "readonly" | "typeset" | "nice" => Operands::None,
         "b2sum" | "base32" | "base64" | "bat" | "batcat" | "bzcat" | "cat" | "cksum" | "cmp"
         | "column" | "comm" | "cut" | "diff" | "du" | "eza" | "exa" | "file" | "fmt" | "fold"
         | "head" | "hexdump" | "join" | "less" | "ls" | "md5sum" | "more" | "nl" | "nm"
         | "objdump" | "od" | "paste" | "readelf" | "readlink" | "realpath" | "rev" | "sha1sum"
         | "sha256sum" | "sha512sum" | "size" | "sort" | "stat" | "strings" | "sum" | "tac"
-        | "tail" | "tree" | "view" | "wc" | "xxd" | "xzcat" | "zcat" | "zless" | "zstdcat"
-        | "source" | "." => Operands::Read,
+        | "tail" | "tree" | "view" | "wc" | "xzcat" | "zcat" | "zless" | "zstdcat" | "source"
+        | "." => Operands::Read,
         "ack" | "ag" | "awk" | "egrep" | "fgrep" | "gawk" | "grep" | "jq" | "mawk" | "rg"
-        | "sed" | "yq" | "zgrep" => Operands::ReadBehindFirst,
+        | "sed" | "ug" | "ugrep" | "yq" | "zgrep" => Operands::ReadBehindFirst,
         "chgrp" | "chmod" | "chown" | "mkdir" | "mkfifo" | "mknod" | "mv" | "rm" | "rmdir"
         | "shred" | "tee" | "touch" | "truncate" | "unlink" | "uniq" | "sponge" | "trash"
         | "gzip" | "gunzip" | "bzip2" | "xz" | "split" | "csplit" => Operands::Edit,
         "cp" | "install" | "ln" | "rsync" | "scp" => Operands::ReadThenEdit,
+        "xxd" => Operands::ReadFirstEditSecond,
         _ => Operands::Mention,
     }
 }
@@ -524,6 +527,19 @@ pub(crate) fn files(program: &str, args: &[Word]) -> Vec<FileUse> {
             only_operands = true;
             continue;
         }
+        if let Some(given) = chosen_by(program, text) {
+            let value = match given {
+                Given::Here(value) => Some(part_of(word, value)),
+                Given::Next => args.get(at).cloned(),
+            };
+            at += usize::from(given == Given::Next);
+            let chosen = |word: &Word| match program {
+                "ag" => vec![Word::unknown(&word.raw)],
+                _ => globs::of_word(word),
+            };
+            found.extend(value.iter().flat_map(chosen).map(|it| (Kind::Read, it)));
+            continue;
+        }
         has_pattern |= gives_pattern(text);
         let mut written = None;
         match written_by(program, text) {
@@ -537,6 +553,10 @@ pub(crate) fn files(program: &str, args: &[Word]) -> Vec<FileUse> {
         found.extend(written.iter().map(|word| (Kind::Edit, word.clone())));
         target = target.or(written);
     }
+    if how == Operands::ReadFirstEditSecond {
+        // What its options take are numbers.
+        names.retain(|word| !is_number(word.shown()));
+    }
     let has_target = target.is_some();
     let last = names.len().saturating_sub(1);
     let skipped = usize::from(how == Operands::ReadBehindFirst && !has_pattern);
@@ -547,7 +567,8 @@ pub(crate) fn files(program: &str, args: &[Word]) -> Vec<FileUse> {
             Operands::Read | Operands::ReadBehindFirst => Kind::Read,
             Operands::Edit => Kind::Edit,
             Operands::ReadThenEdit if index == last && !has_target => Kind::Edit,
-            Operands::ReadThenEdit => Kind::Read,
+            Operands::ReadFirstEditSecond if index > 0 => Kind::Edit,
+            Operands::ReadThenEdit | Operands::ReadFirstEditSecond => Kind::Read,
         };
         found.push((kind, word));
     }
@@ -621,7 +642,7 @@ fn unpacked(program: &str, args: &[Word]) -> Option<Word> {
 }
 
 /// Words in a word that may each be a file: `@FILE`, `name=FILE`, `FILE:/mnt`.
-fn pieces(word: &Word) -> Vec<Word> {
+pub(crate) fn pieces(word: &Word) -> Vec<Word> {
     const MOST: usize = 8;
     let text = word.shown();
     let is_between = |c: char| matches!(c, '=' | ':' | ',' | '@' | '<');
@@ -645,6 +666,25 @@ fn edits_in_place(program: &str, args: &[Word]) -> bool {
     matches!(program, "sed" | "awk" | "gawk" | "yq") && args.iter().any(edits)
 }
 
+/// Whether a word is a number, as xxd takes it.
+fn is_number(text: &str) -> bool {
+    let digits = text.trim_start_matches(['+', '-']);
+    digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.chars().all(|c| c.is_ascii_hexdigit() || c == 'x')
+}
+
+/// Where the pattern of file names is that an option gives a search.
+fn chosen_by<'a>(program: &str, option: &'a str) -> Option<Given<'a>> {
+    match program {
+        "rg" => value_of(option, &['g'], &["glob", "iglob", "type-add"]),
+        "egrep" | "fgrep" | "grep" | "zgrep" => value_of(option, &[], &["include"]),
+        "ug" | "ugrep" => value_of(option, &['g'], &["glob", "iglob", "include"]),
+        // A regular expression.
+        "ag" => value_of(option, &['G'], &["file-search-regex"]),
+        _ => None,
+    }
+}
+
 /// Whether an option gives the pattern, so that all operands are files.
 fn gives_pattern(option: &str) -> bool {
     let is_short = !option.starts_with("--");
@@ -661,47 +701,54 @@ fn gives_pattern(option: &str) -> bool {
 }
 
 /// Where the value of an option is.
-enum Given<'a> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Given<'a> {
+    /// In the same word.
     Here(&'a str),
+    /// In the next word.
     Next,
 }
 
 /// The options of programs by which they write a file: letters, and names.
 fn writing(program: &str) -> Option<(&'static [char], &'static [&'static str])> {
     Some(match program {
-        "sort" | "tree" => (&['o'], &["--output"]),
-        "cp" | "mv" | "ln" | "install" => (&['t'], &["--target-directory"]),
+        "sort" | "tree" => (&['o'], &["output"]),
+        "cp" | "mv" | "ln" | "install" => (&['t'], &["target-directory"]),
         "curl" => (
             &['o', 'D', 'c'],
             &[
-                "--output",
-                "--output-dir",
-                "--dump-header",
-                "--cookie-jar",
-                "--trace",
-                "--trace-ascii",
-                "--stderr",
-                "--etag-save",
-                "--hsts",
-                "--alt-svc",
-                "--libcurl",
+                "output",
+                "output-dir",
+                "dump-header",
+                "cookie-jar",
+                "trace",
+                "trace-ascii",
+                "stderr",
+                "etag-save",
+                "hsts",
+                "alt-svc",
+                "libcurl",
             ],
         ),
         "wget" => (
             &['O', 'P', 'o', 'a'],
             &[
-                "--output-document",
-                "--directory-prefix",
-                "--output-file",
-                "--append-output",
-                "--save-cookies",
-                "--warc-file",
-                "--rejected-log",
+                "output-document",
+                "directory-prefix",
+                "output-file",
+                "append-output",
+                "save-cookies",
+                "warc-file",
+                "rejected-log",
             ],
         ),
         "unzip" => (&['d'], &[]),
         "ssh-keygen" => (&['f'], &[]),
-        "csplit" => (&['f'], &["--prefix"]),
+        "age" | "base64" | "dot" | "gpg" | "gpg2" | "iconv" | "pandoc" | "sdiff" | "shuf" => {
+            (&['o'], &["output"])
+        }
+        "less" => (&['o', 'O'], &["log-file", "LOG-FILE"]),
+        "csplit" => (&['f'], &["prefix"]),
         _ => return None,
     })
 }
@@ -712,22 +759,27 @@ fn written_by<'a>(program: &str, option: &'a str) -> Option<Given<'a>> {
         return matches!(option, "-out" | "-keyout").then_some(Given::Next);
     }
     let (letters, names) = writing(program)?;
-    if !option.starts_with("--") {
+    value_of(option, letters, names)
+}
+
+/// Where the value of an option is, if it is one of these: letters, also in a group, and names, also shortened.
+pub(crate) fn value_of<'a>(option: &'a str, letters: &[char], names: &[&str]) -> Option<Given<'a>> {
+    let Some(long) = option.strip_prefix("--") else {
         // The rest of a group of letters, or the next word.
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let group = option.find(|c| !is_letter(c)).unwrap_or(option.len());
         let at = option.get(..group)?.find(letters)?;
         return Some(match option.get(at + 1..) {
             None | Some("") => Given::Next,
-            Some(rest) => Given::Here(rest),
+            Some(rest) => Given::Here(rest.strip_prefix('=').unwrap_or(rest)),
         });
-    }
-    let (name, value) = match option.split_once('=') {
+    };
+    let (name, value) = match long.split_once('=') {
         Some((name, value)) => (name, Some(value)),
-        None => (option, None),
+        None => (long, None),
     };
     // Programs take the beginning of an option for all of it.
-    let is_it = |long: &&str| long.starts_with(name) && name.len() > 2;
+    let is_it = |long: &&str| long.starts_with(name) && !name.is_empty();
     names
         .iter()
         .any(is_it)
@@ -735,15 +787,18 @@ fn written_by<'a>(program: &str, option: &'a str) -> Option<Given<'a>> {
 }
 
 /// The values that an option may have in the same word.
-fn values_of(word: &Word) -> impl Iterator<Item = Word> {
+pub(crate) fn values_of(word: &Word) -> impl Iterator<Item = Word> {
     let text = word.shown();
     let values = match text.strip_prefix("--") {
         Some(long) => [long.split_once('=').map(|(_, value)| value), None],
         // `-Idir`, and not `-la`; behind one letter, or a group of them.
         None => {
-            let behind = |at: usize| text.get(at..).filter(|rest| rest.contains(['/', '.']));
-            let group = text.find(['@', '.']);
-            [behind(2), group.filter(|at| *at > 2).and_then(behind)]
+            let may_name = |rest: &&str| rest.contains(['/', '.', '_']) || rest.len() > 6;
+            let behind = |at: usize| text.get(at..).filter(may_name);
+            let group = text.find(['@', '.']).filter(|at| *at > 2);
+            let group = group.and_then(behind);
+            let is_plain = !text.contains(['/', '.']);
+            [behind(2), group.or_else(|| behind(3).filter(|_| is_plain))]
         }
     };
     let values = values
@@ -757,10 +812,13 @@ fn values_of(word: &Word) -> impl Iterator<Item = Word> {
 }
 
 /// A part of a word, of which as much is known as of the word.
-fn part_of(word: &Word, part: &str) -> Word {
+pub(crate) fn part_of(word: &Word, part: &str) -> Word {
     match word.text {
         Some(_) => Word::known(part),
-        None => Word::unknown(part),
+        None => Word {
+            pattern: word.pattern.as_ref().map(|_| part.to_owned()),
+            ..Word::unknown(part)
+        },
     }
 }
 
@@ -796,6 +854,18 @@ mod tests {
             ("echo a", vec![]),
             ("make -Cdir/x all", vec!["mention dir/x", "mention all"]),
             ("foo --config=.env x", vec!["mention .env", "mention x"]),
+            ("xxd f", vec!["read f"]),
+            ("xxd -l 0x10 f", vec!["read f"]),
+            ("xxd -r f g", vec!["read f", "edit g"]),
+            ("rg -g .env x src", vec!["read .env", "read src"]),
+            ("rg --glob=*.rs x", vec!["read *.rs", "read .rs"]),
+            ("rg -ig!x.rs x src", vec!["read src"]),
+            ("grep -r x --include=id_* .", vec!["read id_*", "read ."]),
+            (
+                "curl -Tid_rsa a.b",
+                vec!["mention id_rsa", "mention d_rsa", "mention a.b"],
+            ),
+            ("date --file=.env", vec!["mention .env"]),
             ("curl -o f https://a", vec!["edit f", "mention https://a"]),
         ] {
             assert_eq!(uses(command), expected, "{command}");

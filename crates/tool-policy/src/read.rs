@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use crate::call::Call;
-use crate::host;
 use crate::interpret::{self, Setting};
 use crate::part::{Kind, Part, Reading, Resource, Type};
 use crate::path::{self, Place};
-use crate::tools::{self, Given};
+use crate::tools::{self, Given, Typed};
+use crate::{globs, host, simple, wrap};
 
 /// Shells that get a command as one text: `["bash", "-lc", "..."]`.
 const PATCHERS: [&str; 2] = ["apply_patch", "applypatch"];
@@ -16,6 +16,11 @@ const PATCHERS: [&str; 2] = ["apply_patch", "applypatch"];
 pub fn read(call: &Call) -> Reading {
     let mut reading = Reading::default();
     let (kind, action) = tools::kind(&call.tool);
+    if let Some(text) = tools::typed(&call.tool, &call.args) {
+        reading.add(Part::new(Kind::Other, tool(&call.tool, "", &call.tool)));
+        typed(call, text, &mut reading);
+        return reading;
+    }
     match kind {
         Kind::Run => command(call, action, &mut reading),
         Kind::Read | Kind::Edit => files(call, kind, action, &mut reading),
@@ -46,33 +51,59 @@ fn server_tool(name: &str) -> Resource {
     tool(name, server, called)
 }
 
+/// What is typed into a program that runs already. That may be a shell, or anything else: it is read as commands, and
+/// a person is asked.
+fn typed(call: &Call, text: Typed<'_>, reading: &mut Reading) {
+    if matches!(text, Typed::Text(text) if tools::is_answer(text)) {
+        return;
+    }
+    if let Typed::Text(text) = text {
+        commanded(call, text, reading);
+    }
+    reading.doubt("the text is typed into a program that runs already, which may be a shell");
+}
+
+/// Adds the parts of a command that can only be forbidden.
+fn commanded(call: &Call, text: &str, reading: &mut Reading) {
+    let mut inner = Reading::default();
+    interpret::command(text, setting(call, call.cwd.as_deref()), &mut inner);
+    for mut part in inner.parts {
+        part.needs_permission = false;
+        reading.add(part);
+    }
+    inner.unsure.into_iter().for_each(|it| reading.doubt(it));
+}
+
 /// What a tool is given of which it is not known what it does: its files, addresses and commands can only
 /// be forbidden.
 fn mentioned(call: &Call, reading: &mut Reading) {
     let place = place(call);
-    for path in tools::paths(&call.args).unwrap_or_default() {
+    let named = tools::named(&call.args);
+    for path in named.paths {
         reading.add(Part::new(Kind::Mention, path::known(path, place)));
     }
-    let address = ["url", "uri"]
-        .iter()
-        .find_map(|name| call.args.get(name)?.as_str());
-    if let Some(url) = address.filter(|it| it.contains("://")) {
+    for url in named.addresses {
         match host::file_of(url) {
             Some(file) => reading.add(Part::new(Kind::Mention, path::known(file, place))),
             None => reading.add(Part::new(Kind::Mention, host::of_url(url))),
         }
     }
-    let text = ["command", "cmd"]
-        .iter()
-        .find_map(|name| call.args.get(name)?.as_str());
-    if let Some(text) = text {
-        let mut inner = Reading::default();
-        interpret::command(text, setting(call, call.cwd.as_deref()), &mut inner);
-        for mut part in inner.parts {
-            part.needs_permission = false;
-            reading.add(part);
-        }
-        inner.unsure.into_iter().for_each(|it| reading.doubt(it));
+    for text in &named.commands {
+        commanded(call, text, reading);
+    }
+    let name = call.tool.to_ascii_lowercase();
+    if !named.commands.is_empty() && (name == "powershell" || name == "pwsh") {
+        reading.doubt("PowerShell has a grammar of its own");
+    }
+    let runs = ["code", "eval", "exec", "python", "repl", "run"];
+    if !named.codes.is_empty() && runs.iter().any(|it| name.contains(it)) {
+        reading.doubt(format!(
+            "{} is given code, which can do anything",
+            call.tool
+        ));
+    }
+    if named.is_cut {
+        reading.doubt(format!("{} is given more than is read", call.tool));
     }
 }
 
@@ -105,12 +136,29 @@ fn command(call: &Call, action: &str, reading: &mut Reading) {
             call.tool
         )),
     }
+    surroundings(call, reading);
     for part in reading
         .parts
         .iter_mut()
         .filter(|part| part.kind == Kind::Run)
     {
         action.clone_into(&mut part.action);
+    }
+}
+
+/// The shell and the variables that a tool is to run a command with.
+fn surroundings(call: &Call, reading: &mut Reading) {
+    let shell = call.args.get("shell").and_then(Value::as_str);
+    let is_read = |shell: &str| wrap::is_shell(&interpret::program_of(shell));
+    if shell.is_some_and(|shell| !is_read(shell)) {
+        reading.doubt("the command is for a shell that is not known");
+    }
+    let variables = ["env", "environment"]
+        .iter()
+        .filter_map(|name| call.args.get(name)?.as_object());
+    let mut names = variables.flat_map(serde_json::Map::keys);
+    if let Some(name) = names.find(|name| simple::decides(name)) {
+        reading.doubt(format!("the variable {name} can change what runs"));
     }
 }
 
@@ -140,7 +188,7 @@ fn patch(call: &Call, text: &str, reading: &mut Reading) {
 fn files(call: &Call, kind: Kind, action: &str, reading: &mut Reading) {
     let text = match &call.args {
         Value::String(text) => Some(text.as_str()),
-        args => ["input", "patch"]
+        args => ["input", "patch", "patchText"]
             .iter()
             .find_map(|name| args.get(name)?.as_str()),
     };
@@ -150,17 +198,21 @@ fn files(call: &Call, kind: Kind, action: &str, reading: &mut Reading) {
     let Some(paths) = tools::paths(&call.args) else {
         return reading.doubt(format!("{} is given a path that is no text", call.tool));
     };
-    let patterns = match kind {
-        Kind::Read => tools::patterns(&call.args),
-        _ => Vec::new(),
-    };
     let place = place(call);
-    if !names_files(&call.tool) {
-        for file in filtered(call, paths.first().copied(), place) {
-            reading.add(Part::new(kind, file).by_tool(action));
-        }
-    }
     let mut add = |resource| reading.add(Part::new(kind, resource).by_tool(action));
+    let (paths, mut filters) = match call.tool.as_str() {
+        // Its paths are patterns.
+        "read_many_files" => {
+            let is_pattern = |it: &&str| it.contains(['*', '?', '[', '{']);
+            paths.into_iter().partition(|it| !is_pattern(it))
+        }
+        _ => (paths, Vec::new()),
+    };
+    if kind == Kind::Read {
+        filters.extend(tools::filters(&call.args));
+        let chosen = chosen(&filters, paths.first().copied(), place);
+        chosen.into_iter().for_each(&mut add);
+    }
     match (paths.as_slice(), kind) {
         ([], Kind::Read) => add(path::known(".", place)),
         ([], _) => {
@@ -169,11 +221,11 @@ fn files(call: &Call, kind: Kind, action: &str, reading: &mut Reading) {
         (paths, _) => paths.iter().for_each(|it| add(path::known(it, place))),
     }
     // A pattern of Glob leads elsewhere; that of Grep is a text, and then it is no path.
+    let pattern = call.args.get("pattern").and_then(Value::as_str);
     let leads = |it: &&str| it.starts_with(['/', '~']) || it.contains("..");
-    for pattern in patterns
-        .into_iter()
+    if let Some(pattern) = pattern
         .filter(leads)
-        .filter(|_| names_files(&call.tool))
+        .filter(|_| names_files(&call.tool) && kind == Kind::Read)
     {
         add(match pattern.contains(['*', '?', '[', '{']) {
             true => path::pattern(pattern, place),
@@ -182,33 +234,23 @@ fn files(call: &Call, kind: Kind, action: &str, reading: &mut Reading) {
     }
 }
 
-/// The files that a search is about, where a pattern names one, or hidden ones.
-fn filtered(call: &Call, folder: Option<&str>, place: Place<'_>) -> Vec<Resource> {
-    let patterns = ["glob", "include", "glob_pattern"];
-    let patterns = patterns
-        .iter()
-        .filter_map(|name| call.args.get(name)?.as_str());
-    let file = |pattern: &str| {
-        let name = pattern.rsplit('/').next().unwrap_or_default();
-        let is_pattern = name.contains(['*', '?', '[', '{']);
-        match (is_pattern, name.starts_with(['.', '[', '{', '?'])) {
-            (true, true) => Some(path::unknown(pattern)),
-            (true, false) => None,
-            (false, _) => Some(path::known(
-                &format!("{}/{name}", folder.unwrap_or(".")),
-                place,
-            )),
-        }
+/// The files that a search is about, by the patterns that choose them in a folder.
+fn chosen(patterns: &[&str], folder: Option<&str>, place: Place<'_>) -> Vec<Resource> {
+    let within = |text: &str| match (folder, text.starts_with(['/', '~'])) {
+        (Some(folder), false) => format!("{folder}/{text}"),
+        _ => text.to_owned(),
     };
-    patterns
-        .filter(|it| !it.starts_with('!'))
-        .filter_map(file)
-        .collect()
+    let words = patterns.iter().flat_map(|it| globs::chosen(it));
+    let resource = |word: crate::shell::word::Word| match &word.text {
+        Some(text) => path::known(&within(text), place),
+        None => path::pattern(&within(&word.raw), place),
+    };
+    words.map(resource).collect()
 }
 
 /// Whether the pattern of a tool is one of file names.
 fn names_files(tool: &str) -> bool {
-    matches!(tool, "Glob" | "glob" | "file_search" | "read_many_files")
+    matches!(tool, "Glob" | "glob" | "file_search")
 }
 
 fn fetch(call: &Call, action: &str, reading: &mut Reading) {

@@ -20,7 +20,7 @@ use crate::verdict::{Rule, Verdict};
 const ANNOTATIONS: [&str; 5] = ["ask", "default", "id", "note", "reason"];
 
 /// The attributes that the schema promises, and that are not there if they are not known.
-const ATTRIBUTES: [&str; 25] = [
+const ATTRIBUTES: [&str; 26] = [
     "agent",
     "args",
     "code",
@@ -35,6 +35,7 @@ const ATTRIBUTES: [&str; 25] = [
     "path",
     "piped",
     "program",
+    "protected_by",
     "relative",
     "remote",
     "scheme",

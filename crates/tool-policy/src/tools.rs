@@ -81,19 +81,28 @@ const PLAIN: [(Kind, &[&str]); 4] = [
     (
         Kind::Edit,
         &[
+            "ApplyPatch",
+            "Delete",
+            "EditNotebook",
+            "StrReplace",
             "create",
+            "create_directory",
             "edit",
+            "edit_notebook",
+            "edit_notebook_file",
+            "multi_replace_string_in_file",
             "multiedit",
             "patch",
             "str_replace",
             "write",
+            "write_to_file",
         ],
     ),
     (Kind::Fetch, &["fetch", "webfetch", "websearch"]),
 ];
 
 /// Arguments that name a file or folder.
-const PATHS: [&str; 17] = [
+const PATHS: [&str; 19] = [
     "file_path",
     "path",
     "notebook_path",
@@ -109,13 +118,35 @@ const PATHS: [&str; 17] = [
     "dirPath",
     "old_path",
     "new_path",
+    "target_notebook",
+    "TargetFile",
     "move_path",
     "destination",
 ];
 /// Arguments that are lists of files.
-const LISTS: [&str; 3] = ["paths", "files", "file_paths"];
-/// Arguments that are patterns of file names.
-const PATTERNS: [&str; 4] = ["pattern", "glob", "include", "glob_pattern"];
+const LISTS: [&str; 6] = [
+    "paths",
+    "files",
+    "file_paths",
+    "replacements",
+    "target_directories",
+    "targetDirectories",
+];
+/// Arguments that are patterns of file names, whatever the tool is.
+const FILTERS: [&str; 12] = [
+    "glob",
+    "globs",
+    "glob_pattern",
+    "globPattern",
+    "include",
+    "includes",
+    "includePattern",
+    "includePatterns",
+    "include_pattern",
+    "include_patterns",
+    "file_pattern",
+    "filePattern",
+];
 /// Arguments that are a command.
 const COMMANDS: [&str; 4] = ["command", "cmd", "script", "code"];
 /// Arguments that name where a command runs.
@@ -189,20 +220,163 @@ pub(crate) fn paths(args: &Value) -> Option<Vec<&str>> {
     for value in named.filter(|value| !value.is_null()) {
         found.push(value.as_str()?);
     }
-    for value in LISTS.iter().filter_map(|name| args.get(name)) {
+    let lists = LISTS.iter().filter_map(|name| args.get(name));
+    for value in lists.filter(|value| !value.is_null()) {
+        if let Some(path) = value.as_str() {
+            found.push(path);
+            continue;
+        }
         for item in value.as_array()? {
             // `{"path": ...}` of tools that take parts of files.
-            let path = item.as_str().or_else(|| item.get("path")?.as_str());
-            found.push(path?);
+            let named = || PATHS.iter().find_map(|name| item.get(name)?.as_str());
+            found.push(item.as_str().or_else(named)?);
         }
     }
     Some(found)
 }
 
-/// Patterns of file names that a tool is given.
-pub(crate) fn patterns(args: &Value) -> Vec<&str> {
-    let named = PATTERNS.iter().filter_map(|name| args.get(name)?.as_str());
-    named.collect()
+/// The patterns by which a tool chooses files.
+pub(crate) fn filters(args: &Value) -> Vec<&str> {
+    let named = FILTERS.iter().filter_map(|name| args.get(name));
+    named.flat_map(texts).collect()
+}
+
+/// A text, or each of a list of them.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What the arguments of a tool name of which nothing else is known, however deep they are.
+#[derive(Debug, Default)]
+pub(crate) struct Named<'a> {
+    /// Files and folders, by the names of the arguments.
+    pub(crate) paths: Vec<&'a str>,
+    /// Addresses.
+    pub(crate) addresses: Vec<&'a str>,
+    /// Commands of a shell.
+    pub(crate) commands: Vec<&'a str>,
+    /// Code of other languages.
+    pub(crate) codes: Vec<&'a str>,
+    /// Whether there is more than was looked at.
+    pub(crate) is_cut: bool,
+}
+
+/// Reads the arguments of a tool of which nothing else is known.
+pub(crate) fn named(args: &Value) -> Named<'_> {
+    const MOST: usize = 2_000;
+    let mut named = Named::default();
+    let mut rest = vec![("", args)];
+    let mut seen = 0;
+    while let Some((name, value)) = rest.pop() {
+        seen += 1;
+        if seen > MOST {
+            named.is_cut = true;
+            break;
+        }
+        match value {
+            Value::String(text) => named.add(name, text),
+            Value::Array(items) => rest.extend(items.iter().rev().map(|item| (name, item))),
+            Value::Object(fields) => {
+                rest.extend(fields.iter().map(|(name, value)| (name.as_str(), value)));
+            }
+            _ => {}
+        }
+    }
+    named
+}
+
+impl<'a> Named<'a> {
+    fn add(&mut self, name: &str, text: &'a str) {
+        const PATHS: [&str; 7] = [
+            "path",
+            "file",
+            "filename",
+            "dir",
+            "directory",
+            "folder",
+            "destination",
+        ];
+        let name = name.to_ascii_lowercase().replace(['_', '-'], "");
+        let single = name.strip_suffix("ies").map(|it| format!("{it}y"));
+        let single = single.unwrap_or_else(|| name.trim_end_matches('s').to_owned());
+        if text.contains("://") && (single.ends_with("url") || single.ends_with("uri")) {
+            self.addresses.push(text);
+        } else if matches!(
+            name.as_str(),
+            "command" | "cmd" | "commandline" | "shellcommand"
+        ) {
+            self.commands.push(text);
+        } else if matches!(name.as_str(), "code" | "script" | "javascript" | "python") {
+            self.codes.push(text);
+        } else if PATHS.iter().any(|it| single.ends_with(it)) && !text.contains('\n') {
+            self.paths.push(text);
+        }
+    }
+}
+
+/// What a tool types into a program that runs already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Typed<'a> {
+    /// This text.
+    Text(&'a str),
+    /// What could not be read.
+    Unknown,
+}
+
+/// What a tool types into a program that runs already; none, if it does not.
+pub(crate) fn typed<'a>(tool: &str, args: &'a Value) -> Option<Typed<'a>> {
+    let is_set = |value: &Value| match value {
+        Value::Bool(is) => *is,
+        Value::String(text) => text.eq_ignore_ascii_case("true"),
+        _ => false,
+    };
+    let has = |name: &&str| args.get(name).is_some_and(|it| !it.is_null());
+    let is_input = args.get("is_input").is_some_and(is_set);
+    let sessions = [
+        "session_id",
+        "sessionId",
+        "shellId",
+        "shell_id",
+        "terminalId",
+        "terminal_id",
+    ];
+    let is_named = matches!(
+        tool,
+        "write_stdin" | "write_bash" | "write_powershell" | "send_to_terminal"
+    );
+    let is_typed = is_named || (tool == "unified_exec" && sessions.iter().any(|it| has(it)));
+    if !is_input && !is_typed {
+        return None;
+    }
+    let names: &[&str] = match is_input {
+        true => &COMMANDS,
+        false => &["chars", "input", "text", "data", "command"],
+    };
+    match names
+        .iter()
+        .find_map(|name| args.get(name).filter(|it| !it.is_null()))
+    {
+        // It only looks at what was printed.
+        None => Some(Typed::Text("")),
+        Some(Value::String(text)) => Some(Typed::Text(text)),
+        Some(Value::Array(items)) if items.is_empty() => Some(Typed::Text("")),
+        Some(Value::Array(items)) => match items.as_slice() {
+            [Value::String(text)] => Some(Typed::Text(text)),
+            _ => Some(Typed::Unknown),
+        },
+        Some(_) => Some(Typed::Unknown),
+    }
+}
+
+/// Whether a text that is typed answers a question, ends the program, or is nothing: no command is made of it.
+pub(crate) fn is_answer(text: &str) -> bool {
+    let plain = text.trim_matches([' ', '\n', '\r']).to_ascii_lowercase();
+    let ends = plain.chars().all(|c| matches!(c, '\u{3}' | '\u{4}'));
+    ends || matches!(plain.as_str(), "y" | "n" | "yes" | "no" | "q")
 }
 
 /// The files that a patch in the form of `apply_patch` changes; none, if it is no such patch.

@@ -70,6 +70,11 @@ const SHELLS: [&str; 13] = [
     "zsh",
 ];
 
+/// Whether a program is a shell whose grammar is read.
+pub(crate) fn is_shell(program: &str) -> bool {
+    SHELLS.contains(&program)
+}
+
 /// Programs that run what they are given in ways of their own.
 const OTHERS: [&str; 68] = [
     "at",

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::cli::Decisions;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
-use crate::output::{Column, Output, Rows, counted, short, when};
+use crate::output::{Column, Output, Rows, counted, short, when, who};
 
 /// Runs of an agent's session that are looked at.
 const MOST_TASKS: usize = 10_000;
@@ -152,7 +152,7 @@ async fn retain_since(
 
 /// Prints pages of one table.
 struct Printer {
-    rows: Rows<7>,
+    rows: Rows<8>,
     is_of_grants: bool,
 }
 
@@ -165,6 +165,7 @@ impl Printer {
             Column::left("TOOL", 8),
             Column::left("VERDICT", 7),
             Column::left(if is_of_grants { "USES" } else { "BY" }, 10),
+            Column::left("TOLD BY", 10),
             Column::left("WHAT", 10),
         ]);
         Printer { rows, is_of_grants }
@@ -180,7 +181,7 @@ impl Printer {
     }
 }
 
-fn cells(row: &DecidedCall, is_of_grants: bool) -> [String; 7] {
+fn cells(row: &DecidedCall, is_of_grants: bool) -> [String; 8] {
     let uses = row.uses.unwrap_or_default();
     let by = match is_of_grants {
         true => match uses.last {
@@ -197,6 +198,7 @@ fn cells(row: &DecidedCall, is_of_grants: bool) -> [String; 7] {
         row.tool.to_string(),
         verdict(&row.decision),
         by,
+        who(&row.decision.moment.told_by),
         words(row.args.as_ref()),
     ]
 }

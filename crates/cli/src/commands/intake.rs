@@ -7,9 +7,7 @@ use annals::domain::intent::{
     RerunIntent, Source, SubmitIntent, WorkType,
 };
 use annals::domain::session::{ApproveSession, DenySession};
-use annals::domain::{
-    ActorKind, ActorRef, Command, CommandId, IntentId, Json, Kind, ObservationId, Refusal,
-};
+use annals::domain::{ActorRef, Command, CommandId, IntentId, Json, Kind, ObservationId, Refusal};
 use annals::{Annals, At, Outcome, Request};
 use annals_dialects::forge::analysis::Analyzed;
 use annals_dialects::forge::record_analysis;
@@ -17,7 +15,6 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::cli::{Analyze, Answer, Approve, Instruct, Judge, Reject, Rerun, Submit, Who};
-use crate::commands::list::split_actor;
 use crate::commands::{classify, of_kind};
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
@@ -27,37 +24,25 @@ use crate::user::user;
 impl Who {
     /// Who imports: an actor with a kind and an id.
     pub(crate) fn importer(&self, output: &Output) -> Result<ActorRef, CliError> {
-        let importer = self.actor(output);
-        let invalid = |refusal: Refusal| {
-            let message = format!("invalid --actor: {refusal}");
-            CliError::new(ErrorClass::Usage, "usage", message)
-        };
-        importer.check().map_err(invalid)?;
+        let importer = self.actor(output)?;
+        importer
+            .check()
+            .map_err(|refusal| invalid_actor(&refusal))?;
         Ok(importer)
     }
 
     /// The actor that was given, or the person who runs the program.
-    pub(crate) fn actor(&self, output: &Output) -> ActorRef {
-        let Some(actor) = &self.actor else {
-            return user(output);
-        };
-        let (kind, id) = split_actor(actor);
-        let id = id.unwrap_or_default();
-        match (kind, actor.split_once(':')) {
-            (Some(kind), _) => ActorRef::new(ActorKind::from_word(&kind), id),
-            // Refused when it is checked: it is a kind in other letters, and no person's name.
-            (None, Some((kind, id))) if reads_like_a_kind(kind) => {
-                ActorRef::new(ActorKind::from_word(kind), id)
-            }
-            (None, _) => ActorRef::human(id),
+    pub(crate) fn actor(&self, output: &Output) -> Result<ActorRef, CliError> {
+        match &self.actor {
+            Some(actor) => ActorRef::parse(actor).map_err(|refusal| invalid_actor(&refusal)),
+            None => Ok(user(output)),
         }
     }
 }
 
-/// Whether a word differs from a listed kind in case, white space or hyphens only.
-fn reads_like_a_kind(word: &str) -> bool {
-    let plain = word.trim().to_lowercase().replace(['-', ' '], "_");
-    ActorKind::from_word(&plain).code() != 0
+fn invalid_actor(refusal: &Refusal) -> CliError {
+    let message = format!("invalid --actor: {refusal}");
+    CliError::new(ErrorClass::Usage, "usage", message)
 }
 
 pub(crate) async fn submit(args: &Submit, context: &mut Context) -> Result<(), CliError> {
@@ -67,7 +52,7 @@ pub(crate) async fn submit(args: &Submit, context: &mut Context) -> Result<(), C
     };
     let annals = context.writer()?;
     note_type(&annals, args.work_type.as_ref(), &context.output).await?;
-    let actor = args.who.actor(&context.output);
+    let actor = args.who.actor(&context.output)?;
     let done = submitted(&annals, args, prompt, actor).await;
     let shown = match done {
         Ok((id, outcome)) => show(&annals, id.0, &outcome, &mut context.output).await,
@@ -208,7 +193,7 @@ async fn analysis_of(
     let id = intent(annals, &args.intent).await?;
     let asked = RecordAnalysis::new(id).with_analysis(answer);
     let command = analyzed(annals, &asked).await?;
-    let request = Request::new(args.who.actor(output), command);
+    let request = Request::new(args.who.actor(output)?, command);
     let outcome = annals.execute(request).await?;
     show(annals, id.0, &outcome, output).await
 }
@@ -320,7 +305,7 @@ pub(super) async fn each_of(
     context: &mut Context,
 ) -> Result<(), CliError> {
     let annals = context.writer()?;
-    let actor = who.actor(&context.output);
+    let actor = who.actor(&context.output)?;
     let (mut refused, mut ended) = (Vec::new(), Ok(()));
     for id in ids {
         let done = match of_any(&annals, kinds, id).await {

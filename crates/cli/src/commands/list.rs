@@ -133,7 +133,7 @@ fn after(text: Option<&str>) -> Result<Option<Position>, CliError> {
 
 /// The kind and the id. An id may hold a colon itself, so only the listed
 /// kinds are taken for one.
-pub(super) fn split_actor(actor: &str) -> (Option<String>, Option<String>) {
+fn split_actor(actor: &str) -> (Option<String>, Option<String>) {
     match actor.split_once(':') {
         Some((kind, id)) if ActorKind::LISTED.iter().any(|known| known.as_str() == kind) => {
             (Some(kind.to_owned()), Some(id.to_owned()))

@@ -17,7 +17,7 @@ use crate::output::{Output, Style, in_command, short, when};
 pub(crate) async fn observe(args: &Observe, context: &mut Context) -> Result<(), CliError> {
     let text = classify::text(&args.text, &context.output)?;
     let annals = context.writer()?;
-    let actor = args.who.actor(&context.output);
+    let actor = args.who.actor(&context.output)?;
     let shown = match observed(&annals, args, text, actor).await {
         Ok((id, outcome)) => intake::show(&annals, id, &outcome, &mut context.output).await,
         Err(error) => Err(error),

@@ -45,7 +45,7 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
     }
     // What waits is taken in now, and found in the log.
     let annals = context.writer()?;
-    let actor = args.who.actor(&context.output);
+    let actor = args.who.actor(&context.output)?;
     let redacted = redact(args, &annals, actor).await;
     let bytes = bytes_of(&redacted, &annals, args.fast).await;
     let outside = outside::clean(&args.patterns, false, context);

@@ -34,7 +34,7 @@ async fn set(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let command = SetSetting::new(setting, value);
-    let request = Request::new(args.who.actor(output), command);
+    let request = Request::new(args.who.actor(output)?, command);
     annals.execute(request).await?;
     show(&annals.inbox().settings().await?, &[setting], output)
 }

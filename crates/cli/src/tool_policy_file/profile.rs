@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use annals::domain::session::{CommandKind, PolicyProfile};
+use annals_tool_policy::Policies;
 
 /// A profile as Cedar.
 pub(super) fn cedar(profile: &PolicyProfile) -> String {
@@ -34,15 +35,10 @@ pub(super) fn cedar(profile: &PolicyProfile) -> String {
         );
     }
     if !profile.protected_branches.is_empty() {
-        let names: Vec<String> = profile
-            .protected_branches
-            .iter()
-            .map(|name| quoted(bare(name)))
-            .collect();
         let scope = format!(
             "action in [Action::\"branch\", Action::\"commit\", Action::\"push\"], resource)\n\
-             when {{ [{}].contains(resource.name) }}",
-            names.join(", ")
+             when {{ resource.protected_by.contains({}) }}",
+            quoted(&profile.name)
         );
         rules.forbid(
             "protected-branch",
@@ -75,6 +71,12 @@ pub(super) fn cedar(profile: &PolicyProfile) -> String {
     rules.text
 }
 
+/// Adds the branches that a profile protects, by the patterns as the gate of sessions reads them.
+pub(super) fn protect(policies: Policies, profile: PolicyProfile) -> Policies {
+    let name = profile.name.clone();
+    policies.with_protected(name, move |branch| profile.protects(branch))
+}
+
 const PUSH: &str = "action == Action::\"push\", resource)";
 const COMMIT: &str = "action == Action::\"commit\", resource)";
 
@@ -97,12 +99,6 @@ const KINDS: [(CommandKind, &str); 5] = [
          when { resource.program == \"git\" && [\"am\", \"apply\"].contains(resource.subcommand) }",
     ),
 ];
-
-/// A branch by its name alone.
-fn bare(name: &str) -> &str {
-    let name = name.strip_prefix("refs/").unwrap_or(name);
-    name.strip_prefix("heads/").unwrap_or(name)
-}
 
 struct Rules<'a> {
     name: &'a str,
@@ -142,15 +138,24 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use annals_tool_policy::{Call, Policies, Verdict};
+    use annals_tool_policy::{Call, Verdict};
     use serde_json::json;
 
     use super::*;
 
     fn verdict(profile: &PolicyProfile, command: &str) -> (Verdict, Option<String>) {
+        verdict_on("main", profile, command)
+    }
+
+    fn verdict_on(
+        branch: &str,
+        profile: &PolicyProfile,
+        command: &str,
+    ) -> (Verdict, Option<String>) {
         let text = cedar(profile);
         let policies = Policies::parse(&[("profile.json", &text)]).expect("it is valid");
-        let call = Call::new("Bash", json!({ "command": command })).with_branch("main".to_owned());
+        let policies = protect(policies, profile.clone());
+        let call = Call::new("Bash", json!({ "command": command })).with_branch(branch.to_owned());
         let judged = policies.judge(&call);
         (judged.verdict, judged.rule().map(|rule| rule.id.clone()))
     }
@@ -217,5 +222,60 @@ mod tests {
         assert_eq!(verdict(&profile, "git push origin x").0, Verdict::Deny);
         assert_eq!(verdict(&profile, "git diff").0, Verdict::Deny);
         assert_eq!(verdict(&profile, "git commit -m x").0, Verdict::Allow);
+    }
+
+    #[test]
+    fn patterns_protect_as_the_gate_of_sessions_reads_them() {
+        let on = |pattern: &str, branch: &str, command: &str| {
+            let patterns = vec![pattern.to_owned()];
+            let profile = PolicyProfile::new("p").with_protected_branches(patterns);
+            verdict_on(branch, &profile, command).0
+        };
+        for (pattern, command) in [
+            ("release/*", "git push origin release/1"),
+            ("release/*", "git push origin HEAD:refs/heads/release/a/b"),
+            ("*", "git push origin main"),
+            ("m?in", "git push origin main"),
+            ("refs/heads/m*", "git branch -f main x"),
+            ("heads/main", "git push origin +topic:main"),
+            ("top*", "git commit -m x"),
+            ("top*", "git branch -m x"),
+        ] {
+            assert_eq!(
+                on(pattern, "topic", command),
+                Verdict::Deny,
+                "{pattern} {command}"
+            );
+        }
+        assert_eq!(
+            on("release/*", "release/1", "git commit -m x"),
+            Verdict::Deny
+        );
+        assert_eq!(
+            on("release/*", "topic", "git push origin releases"),
+            Verdict::Allow
+        );
+        // Which one it is, is not known.
+        assert_eq!(on("release/*", "topic", "git push"), Verdict::Ask);
+        assert_eq!(on("release/*", "topic", "git push origin $B"), Verdict::Ask);
+    }
+
+    #[test]
+    fn a_branch_is_made_by_a_move_and_with_a_folder_too() {
+        let profile =
+            PolicyProfile::new("p").with_command_blacklist(vec!["CreateBranch".to_owned()]);
+        for command in [
+            "git branch -m x",
+            "git branch -m topic x",
+            "git worktree add ../x",
+            "git checkout -t origin/x",
+        ] {
+            assert_eq!(verdict(&profile, command).0, Verdict::Deny, "{command}");
+        }
+        assert_eq!(verdict(&profile, "git branch -d x").0, Verdict::Allow);
+        assert_eq!(
+            verdict(&profile, "git worktree add ../x y").0,
+            Verdict::Allow
+        );
     }
 }

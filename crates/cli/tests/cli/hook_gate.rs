@@ -340,3 +340,34 @@ fn a_gate_is_installed_with_its_hooks() {
         assert!(!place.path(file).exists());
     }
 }
+
+/// An agent that asks for two calls under one id: what was decided on the one says nothing of the other.
+#[test]
+fn an_id_that_is_used_again_is_another_call() {
+    let place = gated(Place::with_log());
+    for command in ["ls", "git push --force", "ls", "git push --force"] {
+        place.run_with(GATE, asks("c1", command)).ok();
+    }
+    let listed = || place.run(&["decisions", "--oldest", "--json"]).ok().lines();
+    let lines = listed();
+    let found: Vec<(&str, &str)> = lines
+        .iter()
+        .map(|line| {
+            let command = line["args"]["command"].as_str();
+            (
+                line["verdict"].as_str().unwrap(),
+                command.unwrap_or_default(),
+            )
+        })
+        .collect();
+    assert_eq!(found, [("allow", "ls"), ("deny", "git push --force")]);
+    // The end of a call is that of the one with its arguments.
+    let ended = json!({
+        "hook_event_name": "PostToolUse", "session_id": "s1", "cwd": "/shop", "tool_name": "Bash",
+        "tool_use_id": "c1", "tool_input": { "command": "git push --force" }, "tool_response": "done",
+    });
+    place.run_with(GATE, ended.to_string()).ok();
+    let status = |line: &Value| line["status"].as_str().unwrap().to_owned();
+    let statuses: Vec<String> = listed().iter().map(status).collect();
+    assert_eq!(statuses, ["requested", "ok"]);
+}

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::postgres;
-use crate::support::{Place, Running, agent, grown_in, human, root, story, uuid};
+use crate::support::{Place, Running, agent, decision, grown_in, human, root, story, uuid};
 
 /// Makes a test of each case over each store.
 macro_rules! over_each_store {
@@ -469,7 +469,7 @@ fn decisions_on_tool_calls_are_listed_and_explained(place: &Stored) {
         all.as_object_mut()
             .unwrap()
             .extend(fields.as_object().unwrap().clone());
-        agent("decide_tool_call", all)
+        decision(all)
     };
     let request = |call: &str, command: &str| {
         let args = json!({ "command": command });

@@ -187,6 +187,15 @@ pub fn agent(name: &str, fields: Value) -> Value {
     by("agent", "coder", name, fields)
 }
 
+/// A decision on a tool call: a person's is given by a person, unless it is inferred.
+pub fn decision(fields: Value) -> Value {
+    let is_of_person = fields["by"] == "person" && fields["inferred"] != true;
+    match is_of_person {
+        true => human("decide_tool_call", fields),
+        false => agent("decide_tool_call", fields),
+    }
+}
+
 fn by(kind: &str, id: &str, name: &str, fields: Value) -> Value {
     let mut command = json!({ "command": name, "actor": { "kind": kind, "id": id } });
     let Value::Object(fields) = fields else {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::support::{Place, agent, human, uuid};
+use super::support::{Place, agent, decision, human, uuid};
 
 const RUN: u64 = 0xb_0000_0001;
 const TASK: u64 = 0xb_0000_0002;
@@ -27,7 +27,7 @@ fn decide(number: u64, verdict: &str, by: &str, more: Value) -> Value {
     });
     let more = more.as_object().unwrap().clone();
     fields.as_object_mut().unwrap().extend(more);
-    agent("decide_tool_call", fields)
+    decision(fields)
 }
 
 /// Three calls of a run with a window: one that a rule denied, one that a person allowed for the session, and one
@@ -328,4 +328,47 @@ fn names_and_settings_are_redacted() {
     assert_eq!(json["verdict"]["verdict"], "deny");
     assert_eq!(json["in_force"]["files"][0]["hash"], Value::Null);
     place.run(&["verify"]).ok();
+}
+
+/// An agent that a rule denied gives itself a person's verdict, and the rule's.
+#[test]
+fn a_denied_agent_allows_itself_nothing() {
+    let place = recorded();
+    let allow = |by: &str, name: &str, more: Value| {
+        let mut fields = json!({
+            "run": uuid(RUN), "tool_invocation": call(1), "verdict": "allow", "by": by, "by_name": name,
+        });
+        let more = more.as_object().unwrap().clone();
+        fields.as_object_mut().unwrap().extend(more);
+        fields
+    };
+    let refused = place.apply(&[agent("decide_tool_call", allow("person", "ada", json!({})))]);
+    let said = refused[0]["error"]["message"].as_str().unwrap();
+    assert!(said.contains("agent:coder is none"), "{said}");
+    let status = || {
+        let why = place.run(&["why", &call(1), "--json"]).ok().json();
+        (
+            why["call"]["status"].clone(),
+            why["verdict"]["verdict"].clone(),
+        )
+    };
+    for fields in [
+        allow("rule", "Bash(git push:*)", json!({})),
+        allow("person", "ada", json!({ "inferred": true })),
+        allow("person", "ada", json!({ "source": "telemetry (OTLP)" })),
+    ] {
+        place.accept(&[agent("decide_tool_call", fields)]);
+        assert_eq!(status().1, json!("deny"));
+    }
+    let newest = || place.run(&["decisions", "--by", "person", "-n", "1"]).ok();
+    let listed = newest().stdout;
+    for part in ["TOLD BY", "agent coder", "reported by telemetry"] {
+        assert!(listed.contains(part), "{listed}");
+    }
+    let line = place.run(&["decisions", "--denied", "--json"]).ok().json();
+    assert_eq!(line["status"], "denied");
+    place.accept(&[human("decide_tool_call", allow("person", "ada", json!({})))]);
+    assert_eq!(status().1, json!("allow"));
+    let listed = newest().stdout;
+    assert!(listed.contains("human ada"), "{listed}");
 }

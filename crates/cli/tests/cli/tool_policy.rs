@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::support::{Place, agent, uuid};
+use super::support::{Place, agent, decision, uuid};
 
 const TASK: u64 = 0xe_0000_0001;
 const RUN: u64 = 0xe_0000_0002;
@@ -36,8 +36,7 @@ fn request(number: u64, command: &str) -> Value {
 }
 
 fn decide(number: u64, verdict: &str, by: &str) -> Value {
-    agent(
-        "decide_tool_call",
+    decision(
         json!({ "run": uuid(RUN), "tool_invocation": call(number), "verdict": verdict, "by": by }),
     )
 }

@@ -57,3 +57,29 @@ fn the_default_actor_is_the_person_as_git_knows_them() {
         "alice"
     );
 }
+
+#[test]
+fn an_actor_of_another_kind_is_no_person() {
+    let place = Place::with_log();
+    std::fs::create_dir(place.path("home")).unwrap();
+    for actor in [
+        "bot:ci",
+        "claude-code:x",
+        "agent\u{200b}:x",
+        ":bob",
+        "agent",
+        "Agent:x",
+    ] {
+        let refused = place.run(&["submit", "Add a page", "--actor", actor]);
+        refused.fails(2, &["invalid --actor"]);
+        let mut command = place.command(&["submit", "Add a page"]);
+        let ran = command.env("ANNALS_ACTOR", actor).output().unwrap();
+        assert!(!ran.status.success(), "{actor}");
+    }
+    let refused = place.run(&["submit", "Add a page", "--actor", "bot:ci"]);
+    refused.fails(2, &["write human:bot:ci"]);
+    let named = [("GIT_AUTHOR_NAME", "bot:ci")];
+    assert_eq!(proposed_by(&place, &named, &[]).0, "bot:ci");
+    let given = ["--actor", "human:bot:ci"];
+    assert_eq!(proposed_by(&place, &[], &given).0, "bot:ci");
+}

@@ -119,6 +119,11 @@ impl Ids {
         }
     }
 
+    /// The ids for a tool use whose id another one had before: by its tool and its arguments, too.
+    pub(super) fn tool_again(&self, tool_use: &str, tool: &str, args: &str) -> ToolIds {
+        self.tool(&format!("{tool_use}\n{tool}\n{args}"))
+    }
+
     /// The ids for a part of a recording's text, by what it says.
     pub(super) fn raw_part(&self, digest: Digest) -> RawIds {
         self.raw("raw_part", &[&digest.to_string()])

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
 use annals::Annals;
+use annals::projections::{JsonText, ToolInvocationView};
 use annals_domain::run::{EvidenceKind, RecordEvidence};
 use annals_domain::{ContentPart, IntentId};
 use uuid::Uuid;
@@ -13,11 +14,12 @@ use uuid::Uuid;
 use super::agent::Agent;
 use super::batch::{ImportBatch, Load};
 use super::commands::{self, By};
+use super::ids::ToolIds;
 use super::importer::{Done, Importer};
 use super::item::Setting;
 use super::record::Recorded;
 use super::session::MAIN;
-use super::telling::{Around, CallTold, LiveAgent, Telling, Told};
+use super::telling::{Around, CallStep, CallTold, LiveAgent, Telling, Told};
 use super::texts;
 use super::told_call;
 use crate::import::error::ImportError;
@@ -168,7 +170,7 @@ impl Importer<'_> {
         telling: &Telling,
         call: &CallTold,
     ) -> Result<Outcome, ImportError> {
-        let ids = self.ids.tool(&call.id);
+        let ids = self.call_ids(call).await?;
         let key = Uuid::new_v5(&ids.batch, telling.name.as_bytes());
         if self.is_known(key).await? {
             return Ok(Outcome::Before);
@@ -185,6 +187,32 @@ impl Importer<'_> {
         };
         let batch = ImportBatch::new(key, call.id.to_string(), of.requests(), Load::default(), 0);
         self.recorded_once(batch).await.map(outcome)
+    }
+
+    /// The ids of the call that something is told of. Where an agent asks for another call under an id that it has used,
+    /// that is a call of its own: what was decided on the one says nothing of the other.
+    async fn call_ids(&mut self, call: &CallTold) -> Result<ToolIds, ImportError> {
+        let ids = self.ids.tool(&call.id);
+        let Some(args) = requested_args(call) else {
+            return Ok(ids);
+        };
+        self.settle_for(ids.invocation).await?;
+        let calls = self.annals.tool_calls();
+        let failed = |error| ImportError::View(Box::new(error));
+        let known = calls.call(ids.invocation).await.map_err(failed)?;
+        if known.is_none_or(|known| !is_another(&known, &call.tool, args)) {
+            return Ok(ids);
+        }
+        let other = self.ids.tool_again(&call.id, &call.tool, args);
+        // What is told afterwards may have other arguments, since hooks change them.
+        let is_request =
+            |step: &CallStep| matches!(step, CallStep::Requested { .. } | CallStep::Decided(_));
+        if call.steps.iter().all(is_request) {
+            return Ok(other);
+        }
+        self.settle_for(other.invocation).await?;
+        let known = calls.call(other.invocation).await.map_err(failed)?;
+        Ok(if known.is_some() { other } else { ids })
     }
 
     /// Whether the log has the session's own course.
@@ -205,6 +233,26 @@ impl Importer<'_> {
         let side = telling.side.as_deref().unwrap_or(MAIN);
         self.session(&telling.session).chain(side).ids
     }
+}
+
+/// The arguments that a call is asked for with.
+fn requested_args(call: &CallTold) -> Option<&str> {
+    call.steps.iter().find_map(|step| match step {
+        CallStep::Requested { args } => args.as_deref(),
+        _ => None,
+    })
+}
+
+/// Whether a call that is known is of another tool, or has other arguments.
+fn is_another(known: &ToolInvocationView, tool: &str, args: &str) -> bool {
+    let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+    let known_args = known.args.as_ref().and_then(JsonText::json);
+    let known_args = known_args.and_then(|args| parsed(args.text()));
+    let (Some(known_args), Some(args)) = (known_args, parsed(args)) else {
+        return false;
+    };
+    let known_tool = known.tool_name.as_str().unwrap_or_default();
+    known_args != args || (!tool.trim().is_empty() && known_tool != tool.trim())
 }
 
 fn asked(

@@ -205,7 +205,7 @@ impl CallStatus {
     /// The status of a call after an event on it; `before` is absent where nothing of it was known.
     ///
     /// A call that began has begun, whatever is decided afterwards, and one that ended has ended. Where
-    /// sources disagree on how, the last one counts. What telemetry reports lifts no denial.
+    /// sources disagree on how, the last one counts. A person alone lifts a denial ([`ToolDecided::lifts_denials`]).
     pub fn after(before: Option<CallStatus>, event: &Event) -> Option<CallStatus> {
         let waits = matches!(
             before,
@@ -214,7 +214,7 @@ impl CallStatus {
         match event {
             Event::ToolRequested(_) => before.or(Some(CallStatus::Requested)),
             Event::ToolDecided(event)
-                if event.is_reported() && before == Some(CallStatus::Denied) =>
+                if before == Some(CallStatus::Denied) && !event.lifts_denials() =>
             {
                 before
             }

@@ -5,16 +5,18 @@
 
 use super::decide::{check_artifacts, emit, require_unfinished, store_footprint};
 use super::shared::fresh_id;
+use super::tool_event::is_telemetry;
 use super::{
     BeginToolCall, DecideToolCall, EndToolCall, FileInForce, GrantScope, KnownDecision,
     RecordToolInvocation, RequestToolCall, StoredFileInForce, ToolBegun, ToolCall, ToolDecided,
-    ToolEnded, ToolInvoked, ToolRequested,
+    ToolDecider, ToolEnded, ToolInvoked, ToolRequested,
 };
 use crate::content::check_parts;
+use crate::origin::is_human;
 use crate::pieces::{Pieces, Slot};
 use crate::refusal::not_blank;
 use crate::world::{Decided, World};
-use crate::{DecideError, Kind, Meta, Refusal, RunId, StoredArtifact, ToolInvocationId};
+use crate::{ActorRef, DecideError, Kind, Meta, Refusal, RunId, StoredArtifact, ToolInvocationId};
 
 /// Files that can be said to be in force for one decision.
 const MOST_FILES: usize = 100;
@@ -173,11 +175,30 @@ fn store_in_force(files: &[FileInForce], pieces: &mut Pieces) -> Vec<StoredFileI
     files.iter().map(store).collect()
 }
 
-pub(crate) fn decide_tool_call(world: &mut World, command: &DecideToolCall, _: &Meta) -> Decided {
+/// Refuses a person's verdict from an actor that is not a person. What was inferred, or reported by telemetry, is
+/// taken: it lifts no denial.
+fn check_decider(command: &DecideToolCall, actor: &ActorRef) -> Result<(), Refusal> {
+    let is_stated = !command.inferred && !is_telemetry(command.source.as_deref());
+    if command.by != ToolDecider::Person || !is_stated || is_human(actor) {
+        return Ok(());
+    }
+    let reason = format!(
+        "a person's verdict is given by a person, and {}:{} is none: give the command as human:ID, or set inferred",
+        actor.kind, actor.id
+    );
+    Err(Refusal::invalid("by", reason))
+}
+
+pub(crate) fn decide_tool_call(
+    world: &mut World,
+    command: &DecideToolCall,
+    meta: &Meta,
+) -> Decided {
     not_blank_if_any("tool_name", command.tool_name.as_deref())?;
     not_blank_if_any("by_name", command.by_name.as_deref())?;
     not_blank_if_any("source", command.source.as_deref())?;
     check_in_force(command.in_force.as_deref().unwrap_or_default())?;
+    check_decider(command, &meta.actor)?;
     world.run(command.run)?;
     let id = command.tool_invocation;
     let call = known_call(world, command.run, id)?;

@@ -86,6 +86,13 @@ impl ToolDecided {
     pub fn is_reported(&self) -> bool {
         is_telemetry(self.source.as_deref())
     }
+
+    /// Returns `true` if the decision lifts a denial: a person allowed the call, and that was neither inferred nor
+    /// reported by telemetry. Whatever else decides otherwise afterwards, a denied call stays denied.
+    pub fn lifts_denials(&self) -> bool {
+        let is_stated = !self.inferred && !self.is_reported();
+        is_stated && self.verdict == ToolVerdict::Allow && self.by == ToolDecider::Person
+    }
 }
 
 /// Returns `true` if a decision's source is telemetry.

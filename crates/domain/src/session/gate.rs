@@ -4,7 +4,7 @@
 //! another policy. The order of its questions and its words are those of the
 //! contracts (docs/spec/contracts.md).
 
-use super::refspec::{Source, Target, is_branch, is_pushed_as, protects, source, target};
+use super::refspec::{Source, Target, is_branch, is_pushed_as, source, target};
 use super::{
     CommandFacts, CommandKind, PolicyProfile, RejectionRule, Session, SessionStatus, TokenSource,
     cap,
@@ -290,7 +290,7 @@ fn protected(session: &Session, policy: &PolicyProfile, facts: &CommandFacts) ->
             return Some(Violation::Unsaid(Unsaid::Destination));
         }
         Changed::Unsaid => return Some(Violation::Unsaid(Unsaid::Branch)),
-        Changed::Named(names) if !names.iter().any(|name| is_protected(policy, name)) => {
+        Changed::Named(names) if !names.iter().any(|name| policy.protects(name)) => {
             return None;
         }
         Changed::Named(_) | Changed::Unknown | Changed::Removed => {}
@@ -391,12 +391,6 @@ fn lacks_state(session: &Session, facts: &CommandFacts) -> bool {
         Some(state) => is_removed_name(state),
         None => session.work_items.keys().any(|item| is_removed_name(item)),
     }
-}
-
-/// Whether a branch is protected, by any of its names.
-fn is_protected(policy: &PolicyProfile, branch: &str) -> bool {
-    let mut protected = policy.protected_branches.iter();
-    protected.any(|pattern| protects(pattern, branch))
 }
 
 /// Whether a ticket may take the step that a command asks for. From a state that

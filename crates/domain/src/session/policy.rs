@@ -7,7 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
-use super::refspec::pattern_fault;
+use super::refspec::{pattern_fault, protects};
 use super::{CommandKind, RepoRef, WorkItemRef, WorkspaceRef};
 use crate::bucket::Limit;
 use crate::{Ordered, Pairs, Refusal, SessionId, is_removed_name};
@@ -174,6 +174,19 @@ impl PolicyProfile {
         let steps = self.allowed_work_item_transitions.iter().flatten();
         let names = self.protected_branches.iter().chain(steps);
         names.chain([&self.name]).map(String::as_str)
+    }
+
+    /// Returns `true` if one of its patterns protects a branch, by any of the branch's names.
+    ///
+    /// ```
+    /// use annals_domain::session::PolicyProfile;
+    /// let profile = PolicyProfile::new("p").with_protected_branches(vec!["release/*".to_owned()]);
+    /// assert!(profile.protects("release/1") && profile.protects("refs/heads/release/1"));
+    /// assert!(!profile.protects("topic"));
+    /// ```
+    pub fn protects(&self, branch: &str) -> bool {
+        let mut patterns = self.protected_branches.iter();
+        patterns.any(|pattern| protects(pattern, branch))
     }
 
     /// Checks that it can do what it says. A misspelt kind would allow or forbid

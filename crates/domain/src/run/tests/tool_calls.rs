@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{json, texts};
-use crate::{ContentPart, IntegrityHash, ToolInvocationId};
+use crate::{ActorRef, ContentPart, IntegrityHash, ToolInvocationId};
 
 const CALL: ToolInvocationId = ToolInvocationId(Uuid::from_u128(20));
 
@@ -491,4 +491,73 @@ fn a_reported_decision_stands_for_no_other_one() {
             assert!(given.execute(command).is_empty());
         }
     }
+}
+
+#[test]
+fn a_persons_verdict_is_given_by_a_person() {
+    let allow = || decide(ToolVerdict::Allow, ToolDecider::Person).with_by_name("ada".to_owned());
+    let by = |actor: ActorRef| created().command(request()).by(actor);
+    for actor in [
+        ActorRef::agent("coder"),
+        ActorRef::system("gate"),
+        ActorRef::mcp_client("x"),
+    ] {
+        let given = by(actor);
+        for verdict in [allow(), decide(ToolVerdict::Deny, ToolDecider::Person)] {
+            let refused = given.decide(verdict).unwrap_err();
+            assert!(
+                matches!(refused, Refusal::Invalid { field: "by", .. }),
+                "{refused}"
+            );
+        }
+        // These lift no denial.
+        assert!(given.decide(allow().with_inferred(true)).is_ok());
+        assert!(
+            given
+                .decide(allow().with_source(TELEMETRY.to_owned()))
+                .is_ok()
+        );
+    }
+    assert!(by(ActorRef::human("ada")).decide(allow()).is_ok());
+}
+
+#[test]
+fn only_a_person_lifts_a_denial() {
+    let status = |commands: &[DecideToolCall]| {
+        let mut given = created().command(request());
+        let mut status = None;
+        for command in commands {
+            for emitted in given.execute(command.clone()) {
+                if let AnyEvent::Run(event) = &emitted.event {
+                    status = CallStatus::after(status, event);
+                }
+            }
+        }
+        status
+    };
+    let rule = |verdict| decide(verdict, ToolDecider::Rule).with_by_name("no-push".to_owned());
+    let person = || decide(ToolVerdict::Allow, ToolDecider::Person);
+    let deny = || rule(ToolVerdict::Deny);
+    for (lifts, later) in [
+        (false, rule(ToolVerdict::Allow)),
+        (false, rule(ToolVerdict::Ask)),
+        (false, decide(ToolVerdict::Allow, ToolDecider::Mode)),
+        (false, person().with_inferred(true)),
+        (false, person().with_source(TELEMETRY.to_owned())),
+        (true, person()),
+    ] {
+        let expected = match lifts {
+            true => CallStatus::Requested,
+            false => CallStatus::Denied,
+        };
+        assert_eq!(
+            status(&[deny(), later.clone()]),
+            Some(expected),
+            "{later:?}"
+        );
+    }
+    assert_eq!(
+        status(&[rule(ToolVerdict::Ask), person()]),
+        Some(CallStatus::Requested)
+    );
 }

@@ -92,12 +92,24 @@ impl CallLifeView {
     }
 
     /// The decision that counts: the last that allows or denies and was stated, or else the last of those that
-    /// telemetry reported, or else the last of those that were inferred, or else the last that asks.
+    /// telemetry reported, or else the last of those that were inferred, or else the last that asks. Once a denial was
+    /// stated, only a person's decision counts instead.
     pub fn verdict(&self) -> Option<&ToolDecisionView> {
         let settles = |decision: &&ToolDecisionView| decision.verdict != ToolVerdict::Ask;
         let newest = || self.decisions.iter().rev();
-        newest()
-            .find(|it| settles(it) && !it.inferred && it.reported_by.is_none())
+        let is_stated = |it: &&ToolDecisionView| !it.inferred && it.reported_by.is_none();
+        let stated = self
+            .decisions
+            .iter()
+            .filter(|it| settles(it) && is_stated(it));
+        stated
+            .reduce(|counts, next| {
+                let lifts = next.verdict == ToolVerdict::Deny || next.by == ToolDecider::Person;
+                match counts.verdict == ToolVerdict::Deny && !lifts {
+                    true => counts,
+                    false => next,
+                }
+            })
             .or_else(|| newest().find(|it| settles(it) && !it.inferred))
             .or_else(|| newest().find(settles))
             .or_else(|| newest().next())

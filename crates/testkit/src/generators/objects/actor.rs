@@ -1,5 +1,6 @@
 //! Who gives a command of a history.
 
+use annals_domain::run::ToolDecider;
 use annals_domain::{ActorRef, Command};
 
 /// Who gives a command, after so many others: mostly the agent `tester`. What people do is now and
@@ -18,7 +19,7 @@ pub fn actor(commands: u64, command: &Command) -> ActorRef {
             | Command::RecordReview(_)
             | Command::ApproveSession(_)
             | Command::SetSetting(_)
-    );
+    ) || matches!(command, Command::DecideToolCall(c) if c.by == ToolDecider::Person);
     let asks = matches!(
         command,
         Command::SubmitIntent(_)

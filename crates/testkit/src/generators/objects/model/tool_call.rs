@@ -2,7 +2,7 @@
 
 use annals_domain::run::{
     BeginToolCall, DecideToolCall, EndToolCall, GrantScope, RecordToolInvocation, RequestToolCall,
-    TELEMETRY,
+    TELEMETRY, ToolDecider,
 };
 use annals_domain::{Command, Kind};
 use uuid::Uuid;
@@ -162,6 +162,8 @@ impl Model {
             text(&file.path)?;
             demand(file.content.is_some() != file.hash.is_some())?;
         }
+        let is_of_person = c.by == ToolDecider::Person && !c.inferred && !is_reported(c);
+        demand(!is_of_person || self.by != "tester")?;
         self.runs.get(&c.run.0)?;
         let (run, id) = (c.run.0, c.tool_invocation.0);
         match self.call(run, id)? {
