@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Refusal;
 use crate::codes::open_enum;
+use crate::folding::{folded, is_blank, is_unseen};
 use crate::pieces::{Pieces, Slot};
 
 open_enum! {
@@ -21,6 +22,14 @@ open_enum! {
         /// A client of the Model Context Protocol.
         McpClient = 4 => "mcp_client",
     }
+}
+
+/// Stands before the importer in the `auth_context` of an imported event's actor.
+pub(crate) const IMPORTED_BY: &str = "imported by ";
+
+/// Returns `true` if an `auth_context` reads as one that names an importer.
+fn names_an_importer(context: &str) -> bool {
+    folded(context).starts_with(IMPORTED_BY.trim_end())
 }
 
 /// Who created or triggered something (docs/spec/git-internal.md, ActorRef).
@@ -67,22 +76,28 @@ impl ActorRef {
         ActorRef::new(ActorKind::McpClient, id)
     }
 
-    /// Checks what git-internal demands: neither kind nor id is blank. A kind that differs from a
-    /// listed one only in case, white space or hyphens is refused, too.
+    /// Checks what git-internal demands: neither kind nor id is blank. A kind that reads like a listed one is refused, too,
+    /// and so is an `auth_context` that names an importer.
     ///
     /// # Errors
     /// [`Refusal::Invalid`].
     pub fn check(&self) -> Result<(), Refusal> {
-        if self.id.trim().is_empty() || self.id.len() > 1_024 {
+        if is_blank(&self.id) || self.id.len() > 1_024 {
             return Err(Refusal::invalid(
                 "actor.id",
                 "it must not be blank and has at most 1,024 bytes",
             ));
         }
-        if self.kind.as_str().trim().is_empty() || self.kind.as_str().len() > 100 {
+        if is_blank(self.kind.as_str()) || self.kind.as_str().len() > 100 {
             return Err(Refusal::invalid(
                 "actor.kind",
                 "it must not be blank and has at most 100 bytes",
+            ));
+        }
+        if self.auth_context.as_deref().is_some_and(names_an_importer) {
+            return Err(Refusal::invalid(
+                "actor.auth_context",
+                "\"imported by\" names an importer, and stands in what an import records alone; leave it out",
             ));
         }
         self.check_kind()
@@ -91,18 +106,24 @@ impl ActorRef {
     /// A kind that reads like another one would be taken for it.
     fn check_kind(&self) -> Result<(), Refusal> {
         let kind = self.kind.as_str();
-        let plain = kind.trim();
-        let word = plain.to_lowercase().replace(['-', ' '], "_");
+        let word = folded(kind).replace(['-', ' '], "_");
         let listed = ActorKind::from_word(&word);
         if self.kind.code() == 0 && listed.code() != 0 {
             let reason = format!("unknown kind {kind:?}: write {:?}", listed.as_str());
             return Err(Refusal::invalid("actor.kind", reason));
         }
-        if plain != kind || kind.chars().any(char::is_control) {
+        let is_hidden = |c: char| c.is_control() || is_unseen(c);
+        let plain = kind.trim();
+        if plain != kind || kind.contains(is_hidden) {
+            let plain: String = plain.chars().filter(|c| !is_hidden(*c)).collect();
             let reason = format!(
-                "{kind:?} has white space at an end, or control characters: expected a word \
-                 such as {plain:?}"
+                "{kind:?} has white space at an end, or invisible characters: expected a word such as {plain:?}"
             );
+            return Err(Refusal::invalid("actor.kind", reason));
+        }
+        if kind.contains(':') {
+            let reason =
+                format!("{kind:?} has a colon, which separates a kind from an id: expected a word");
             return Err(Refusal::invalid("actor.kind", reason));
         }
         Ok(())
@@ -161,7 +182,7 @@ mod tests {
         for bad in ["", " \t", &format!("{kind}k")] {
             assert_eq!(refused(bad, &id), Some("actor.kind"), "{bad:?}");
         }
-        for bad in ["", " \t", &format!("{id}i")] {
+        for bad in ["", " \t", "\u{200b}", "\u{3164}", &format!("{id}i")] {
             assert_eq!(refused(&kind, bad), Some("actor.id"), "{bad:?}");
         }
         for alike in [
@@ -172,11 +193,40 @@ mod tests {
             "mcp-client",
             " bot",
             "a\u{1}b",
+            "agen\u{200b}t",
+            "ａｇｅｎｔ",
+            "ａgent",
+            "hum\u{200b}an",
+            "human\u{3164}",
+            "mcp client",
+            "bo\u{ad}t",
+            "human:x",
         ] {
             assert_eq!(refused(alike, &id), Some("actor.kind"), "{alike:?}");
         }
         for own in ["bot", "ci runner"] {
             assert_eq!(refused(own, &id), None, "{own:?}");
+        }
+    }
+
+    #[test]
+    fn no_command_names_an_importer() {
+        let refused = |context: &str| {
+            let actor = ActorRef::agent("coder").with_auth_context(context.to_owned());
+            let refusal = actor.check().err();
+            refusal.map(|it| it.code())
+        };
+        for named in [
+            "imported by human:ada",
+            "imported by human:ada; oidc",
+            "Imported By human:ada",
+            " imported  by human:ada",
+            "impor\u{200b}ted by human:ada",
+        ] {
+            assert_eq!(refused(named), Some("invalid"), "{named:?}");
+        }
+        for other in ["oidc", "was imported by hand", "important"] {
+            assert_eq!(refused(other), None, "{other:?}");
         }
     }
 }

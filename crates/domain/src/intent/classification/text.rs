@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::folding::is_unseen;
+
 /// Two spellings of one word; the second is the one that the tables have.
 const COMPOUNDS: [(&str, &str); 15] = [
     ("clean up", "cleanup"),
@@ -162,16 +164,6 @@ fn begun_within(behind: &str, pair: &Pair) -> Option<&'static str> {
 pub(super) fn folded(text: &str) -> String {
     let seen = text.nfkc().filter(|c| !is_unseen(*c));
     seen.collect::<String>().to_lowercase()
-}
-
-/// Soft hyphens, zero-width characters, marks of direction and variation selectors.
-fn is_unseen(character: char) -> bool {
-    matches!(character,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{fe00}'..='\u{fe0f}')
 }
 
 /// A text with spaces between the parts of its compound names, if it has any.
