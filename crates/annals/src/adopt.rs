@@ -7,14 +7,15 @@
 use std::collections::BTreeSet;
 
 use annals_domain::{
-    ActorKind, ActorRef, Adoption, Emitted, IntegrityHash, Kind, Refusal, StreamRef, Timestamp, cut,
+    ActorKind, ActorRef, Adoption, Emitted, IntegrityHash, Kind, Refusal, StreamRef, Timestamp,
+    World, check_work, cut,
 };
 use annals_event_log::{AppendError, Expectation, Position, Record, limits};
 use annals_wire::{EncodeError, stream_name};
 use uuid::Uuid;
 
 use crate::prepared::{Prepared, still_at};
-use crate::{ExecuteError, Imports, LoadError, ViewError};
+use crate::{At, ExecuteError, Imports, LoadError, ViewError};
 
 /// How often adopting objects is tried again when others come first.
 const ATTEMPTS: u32 = 16;
@@ -106,6 +107,17 @@ pub enum AdoptRefusal {
         /// Which one it is.
         id: Uuid,
     },
+    /// It is work on an intent that was turned down here, or waits for an approval; or it calls off a task of a person.
+    #[error(
+        "{kind} {id} is work on an intent that was turned down in this log or waits for an approval, or calls off a \
+         task of a person, which only a person imports; let a person run the import, with --actor human:NAME"
+    )]
+    NotLetGo {
+        /// What it is.
+        kind: Kind,
+        /// Which one it is.
+        id: Uuid,
+    },
     /// The importer may not bring it.
     #[error(transparent)]
     NotPermitted(#[from] Refusal),
@@ -183,6 +195,32 @@ impl Imports<'_> {
 
     /// What is to become of an object.
     async fn judge(self, adoptee: &ImportedObject) -> Result<Adopted, ExecuteError> {
+        let answer = self.compare(adoptee).await?;
+        let comes = matches!(answer, Adopted::New | Adopted::Replaced);
+        if comes && self.is_not_let_go(adoptee).await? {
+            let (kind, id) = (adoptee.kind, adoptee.id);
+            return Ok(Adopted::Refused(AdoptRefusal::NotLetGo { kind, id }));
+        }
+        Ok(answer)
+    }
+
+    /// Whether an object is work on what was not let go, and this importer is not a person.
+    async fn is_not_let_go(self, adoptee: &ImportedObject) -> Result<bool, LoadError> {
+        let is_another = |importer: &ActorRef| importer.kind != ActorKind::Human;
+        if !self.annals.importer().is_some_and(is_another) {
+            return Ok(false);
+        }
+        for emitted in &adoptee.events {
+            let check = |world: &mut World| check_work(world, emitted.stream, &emitted.event);
+            if self.annals.ask(At::Now, check).await?.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What is to become of an object, by what the log has of it.
+    async fn compare(self, adoptee: &ImportedObject) -> Result<Adopted, ExecuteError> {
         let (kind, id) = (adoptee.kind, adoptee.id);
         let Some((found, holder)) = self.annals.index().place(id).await? else {
             return Ok(self.held_here(adoptee).await?.unwrap_or(Adopted::New));

@@ -10,7 +10,7 @@ mod stays;
 #[cfg(test)]
 mod tests;
 
-use annals_domain::{ActorKind, ActorRef};
+use annals_domain::{ActorKind, ActorRef, StreamKind};
 use annals_event_log::{Position, RedactError};
 
 use crate::Contents;
@@ -69,6 +69,7 @@ impl Contents<'_> {
         progress: &mut (dyn FnMut(Position) + Send),
     ) -> Result<RedactReport, RedactionError> {
         check_reason(request)?;
+        self.check_actor(&request.actor).await?;
         let is_pattern = |target: &&Target| matches!(target, Target::Pattern(_));
         let patterns: Vec<Target> = request.targets.iter().filter(is_pattern).cloned().collect();
         let mut report = RedactReport::default();
@@ -89,6 +90,18 @@ impl Contents<'_> {
             self.annals.log.confirm().await?;
         }
         Ok(report)
+    }
+
+    /// Refuses an actor that is not a person where the gate counts tokens: sessions share other buckets after a redaction.
+    async fn check_actor(self, actor: &ActorRef) -> Result<(), RedactionError> {
+        if actor.kind == ActorKind::Human {
+            return Ok(());
+        }
+        let buckets = format!("{}-", StreamKind::Bucket);
+        match self.annals.log.streams(&buckets, None, 1).await?.is_empty() {
+            true => Ok(()),
+            false => Err(RedactionError::NotPermitted),
+        }
     }
 
     /// Removes what is found of the targets in a stretch of the log, in as many redactions as it

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Refusal;
 use crate::codes::open_enum;
-use crate::input::is_invisible;
-use crate::origin::plain;
+use crate::folding::{folded, is_blank, is_unseen};
 use crate::pieces::{Pieces, Slot};
 
 open_enum! {
@@ -23,6 +22,14 @@ open_enum! {
         /// A client of the Model Context Protocol.
         McpClient = 4 => "mcp_client",
     }
+}
+
+/// Stands before the importer in the `auth_context` of an imported event's actor.
+pub(crate) const IMPORTED_BY: &str = "imported by ";
+
+/// Returns `true` if an `auth_context` reads as one that names an importer.
+fn names_an_importer(context: &str) -> bool {
+    folded(context).starts_with(IMPORTED_BY.trim_end())
 }
 
 /// Who created or triggered something (docs/spec/git-internal.md, ActorRef).
@@ -85,7 +92,7 @@ impl ActorRef {
     pub fn parse(text: &str) -> Result<ActorRef, Refusal> {
         // These join what is seen, in names of people, too.
         let is_joiner = |c: char| matches!(c, '\u{200c}' | '\u{200d}');
-        if text.chars().any(|c| is_invisible(c) && !is_joiner(c)) {
+        if text.chars().any(|c| is_hidden(c) && !is_joiner(c)) {
             let reason =
                 format!("{text:?} has an invisible character: expected KIND:ID, or a person's id");
             return Err(Refusal::invalid("actor", reason));
@@ -107,23 +114,28 @@ impl ActorRef {
         Ok(actor)
     }
 
-    /// Checks what git-internal demands: neither kind nor id is blank. A kind that reads like a
-    /// listed one is refused, too: one that differs in case, width, white space, hyphens or invisible characters.
+    /// Checks what git-internal demands: neither kind nor id is blank. A kind that reads like a listed one is refused, too,
+    /// and so is an `auth_context` that names an importer.
     ///
     /// # Errors
     /// [`Refusal::Invalid`].
     pub fn check(&self) -> Result<(), Refusal> {
-        let is_seen = |c: char| !c.is_whitespace() && !is_invisible(c);
-        if !self.id.contains(is_seen) || self.id.len() > 1_024 {
+        if is_blank(&self.id) || self.id.len() > 1_024 {
             return Err(Refusal::invalid(
                 "actor.id",
                 "it must not be blank and has at most 1,024 bytes",
             ));
         }
-        if self.kind.as_str().trim().is_empty() || self.kind.as_str().len() > 100 {
+        if is_blank(self.kind.as_str()) || self.kind.as_str().len() > 100 {
             return Err(Refusal::invalid(
                 "actor.kind",
                 "it must not be blank and has at most 100 bytes",
+            ));
+        }
+        if self.auth_context.as_deref().is_some_and(names_an_importer) {
+            return Err(Refusal::invalid(
+                "actor.auth_context",
+                "\"imported by\" names an importer, and stands in what an import records alone; leave it out",
             ));
         }
         self.check_kind()
@@ -132,26 +144,35 @@ impl ActorRef {
     /// A kind that reads like another one would be taken for it.
     fn check_kind(&self) -> Result<(), Refusal> {
         let kind = self.kind.as_str();
-        let trimmed = kind.trim();
         if let Some(listed) = kind_like(kind).filter(|_| self.kind.code() == 0) {
             let reason = format!("unknown kind {kind:?}: write {:?}", listed.as_str());
             return Err(Refusal::invalid("actor.kind", reason));
         }
-        if trimmed != kind || kind.chars().any(is_invisible) {
+        let plain = kind.trim();
+        if plain != kind || kind.contains(is_hidden) {
+            let plain: String = plain.chars().filter(|c| !is_hidden(*c)).collect();
             let reason = format!(
-                "{kind:?} has white space at an end, or invisible characters: expected a word \
-                 such as {:?}",
-                plain(kind)
+                "{kind:?} has white space at an end, or invisible characters: expected a word such as {plain:?}"
             );
+            return Err(Refusal::invalid("actor.kind", reason));
+        }
+        if kind.contains(':') {
+            let reason =
+                format!("{kind:?} has a colon, which separates a kind from an id: expected a word");
             return Err(Refusal::invalid("actor.kind", reason));
         }
         Ok(())
     }
 }
 
+/// Whether a character cannot be seen in a name.
+fn is_hidden(c: char) -> bool {
+    c.is_control() || is_unseen(c)
+}
+
 /// The listed kind that a word reads like.
 fn kind_like(word: &str) -> Option<ActorKind> {
-    let kind = ActorKind::from_word(&plain(word).replace(['-', ' '], "_"));
+    let kind = ActorKind::from_word(&folded(word).replace(['-', ' '], "_"));
     (kind.code() != 0).then_some(kind)
 }
 
@@ -223,13 +244,7 @@ mod tests {
         for bad in ["", " \t", &format!("{kind}k")] {
             assert_eq!(refused(bad, &id), Some("actor.kind"), "{bad:?}");
         }
-        for bad in [
-            "",
-            " \t",
-            "\u{200b}",
-            "\u{200b} \u{feff}",
-            &format!("{id}i"),
-        ] {
+        for bad in ["", " \t", "\u{200b}", "\u{3164}", &format!("{id}i")] {
             assert_eq!(refused(&kind, bad), Some("actor.id"), "{bad:?}");
         }
         for alike in [
@@ -241,13 +256,39 @@ mod tests {
             " bot",
             "a\u{1}b",
             "agen\u{200b}t",
-            "\u{ff41}gent",
-            "bo\u{2060}t",
+            "ａｇｅｎｔ",
+            "ａgent",
+            "hum\u{200b}an",
+            "human\u{3164}",
+            "mcp client",
+            "bo\u{ad}t",
+            "human:x",
         ] {
             assert_eq!(refused(alike, &id), Some("actor.kind"), "{alike:?}");
         }
         for own in ["bot", "ci runner"] {
             assert_eq!(refused(own, &id), None, "{own:?}");
+        }
+    }
+
+    #[test]
+    fn no_command_names_an_importer() {
+        let refused = |context: &str| {
+            let actor = ActorRef::agent("coder").with_auth_context(context.to_owned());
+            let refusal = actor.check().err();
+            refusal.map(|it| it.code())
+        };
+        for named in [
+            "imported by human:ada",
+            "imported by human:ada; oidc",
+            "Imported By human:ada",
+            " imported  by human:ada",
+            "impor\u{200b}ted by human:ada",
+        ] {
+            assert_eq!(refused(named), Some("invalid"), "{named:?}");
+        }
+        for other in ["oidc", "was imported by hand", "important"] {
+            assert_eq!(refused(other), None, "{other:?}");
         }
     }
 

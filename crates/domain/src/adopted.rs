@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 mod adoption;
 mod importer;
+mod work;
 
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +19,7 @@ use crate::{IntegrityHash, StoredActor, Timestamp};
 
 pub use adoption::Adoption;
 pub use importer::{check_copy, check_extension, check_import};
+pub use work::check_work;
 
 coded_enum! {
     /// The format that an object came in.

@@ -5,6 +5,7 @@ use derive_setters::Setters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::folding::is_blank;
 use crate::pieces::{BytesPiece, Pieces, Slot};
 use crate::{ContentPart, IntegrityHash, Refusal, Timestamp};
 
@@ -92,10 +93,10 @@ impl ArtifactRef {
     /// # Errors
     /// [`Refusal::Invalid`].
     pub fn check(&self) -> Result<(), Refusal> {
-        if self.store.trim().is_empty() {
+        if is_blank(&self.store) {
             return Err(Refusal::invalid("artifact.store", "it must not be blank"));
         }
-        if self.key.trim().is_empty() {
+        if is_blank(&self.key) {
             return Err(Refusal::invalid("artifact.key", "it must not be blank"));
         }
         Ok(())

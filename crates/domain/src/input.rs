@@ -3,6 +3,7 @@
 //! A refusal names the field, the cause, the expected form and, where one is likely, the intended text.
 
 use crate::Refusal;
+use crate::folding::{is_blank, is_unseen};
 
 /// Longest part of a text in a refusal, in characters.
 const SHOWN: usize = 80;
@@ -15,11 +16,9 @@ pub(crate) fn shown(text: &str) -> String {
     }
 }
 
-/// Whether a character has no glyph: it makes two texts look alike that differ.
+/// Whether a character has no glyph, or controls a terminal: it makes two texts look alike that differ.
 pub(crate) fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
-        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{61c}' | '\u{180e}')
+    c.is_control() || is_unseen(c)
 }
 
 /// Refuses a text that git would take for an option, or for several arguments.
@@ -47,7 +46,7 @@ pub(crate) fn path_in_repository(field: &'static str, path: &str) -> Result<(), 
         );
         Err(Refusal::invalid(field, reason))
     };
-    if path.trim().is_empty() {
+    if is_blank(path) {
         return Err(Refusal::invalid(field, "it must not be blank"));
     }
     if path.starts_with(['/', '\\', '~']) || has_drive(path) {
@@ -66,6 +65,20 @@ pub(crate) fn path_in_repository(field: &'static str, path: &str) -> Result<(), 
         return refuse("lies in git's own folder");
     }
     Ok(())
+}
+
+/// Refuses the path of a repository that goes up by `..`: behind a link it leads elsewhere than its text says.
+pub(crate) fn path_of_repository(field: &'static str, path: &str) -> Result<(), Refusal> {
+    match path.split(['/', '\\']).any(|part| part.trim() == "..") {
+        false => Ok(()),
+        true => {
+            let reason = format!(
+                "{} goes up by \"..\", and behind a link leads elsewhere than it says: expected the repository's own path",
+                shown(path)
+            );
+            Err(Refusal::invalid(field, reason))
+        }
+    }
 }
 
 /// Whether a path begins with a drive of Windows, such as `C:`.
@@ -105,8 +118,19 @@ pub(crate) fn word_like<'w>(
     words.find(|word| word.eq_ignore_ascii_case(text))
 }
 
+/// Whether a glob pattern matches all that another one does, for sure: a star of that one is matched by a star alone,
+/// and its question mark by a star or a question mark.
+pub(crate) fn glob_covers(pattern: &str, other: &str) -> bool {
+    glob_with(pattern, other, |c| c != '*')
+}
+
 /// Whether a glob pattern matches a text: `*` stands for any characters, `/` included, and `?` for one.
 pub(crate) fn glob(pattern: &str, text: &str) -> bool {
+    glob_with(pattern, text, |_| true)
+}
+
+/// The same, where `?` stands for those characters alone that `is_one` takes.
+fn glob_with(pattern: &str, text: &str, is_one: fn(char) -> bool) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();
     let (mut p, mut t) = (0, 0);
@@ -118,7 +142,11 @@ pub(crate) fn glob(pattern: &str, text: &str) -> bool {
                 star = Some((p + 1, t));
                 p += 1;
             }
-            Some(c) if *c == '?' || text.get(t) == Some(c) => {
+            Some('?') if text.get(t).copied().is_some_and(is_one) => {
+                p += 1;
+                t += 1;
+            }
+            Some(c) if *c != '?' && text.get(t) == Some(c) => {
                 p += 1;
                 t += 1;
             }

@@ -47,6 +47,7 @@ mod created;
 mod cut;
 mod environment;
 mod event;
+mod folding;
 mod git_oid;
 mod hash;
 mod ids;
@@ -76,7 +77,9 @@ mod time;
 mod world;
 
 pub use actor::{ActorKind, ActorRef, StoredActor};
-pub use adopted::{AdoptedHeader, Adoption, Dialect, check_copy, check_extension, check_import};
+pub use adopted::{
+    AdoptedHeader, Adoption, Dialect, check_copy, check_extension, check_import, check_work,
+};
 pub use aggregate::{AnyEvent, AnyState, STATES_VERSION};
 pub use artifact::{ArtifactRef, Integrity, StoredArtifact};
 pub use codes::UnknownWord;

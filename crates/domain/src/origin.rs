@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use unicode_normalization::UnicodeNormalization;
 
+use crate::folding::folded;
 use crate::{ActorKind, ActorRef, Timestamp};
 
 /// When an event occurred, and by whom.
@@ -57,7 +57,7 @@ impl By {
     /// which characters that nobody sees.
     pub fn is(&self, actor: &ActorRef) -> bool {
         let (kind, id) = &*self.0;
-        *kind == actor.kind.as_str() && (*id == actor.id || plain(id) == plain(&actor.id))
+        *kind == actor.kind.as_str() && (*id == actor.id || folded(id) == folded(&actor.id))
     }
 }
 
@@ -65,31 +65,6 @@ impl From<&ActorRef> for By {
     fn from(actor: &ActorRef) -> By {
         By(Arc::new((actor.kind.as_str().to_owned(), actor.id.clone())))
     }
-}
-
-/// An id as a reader sees it: ids that are alike to a reader are those of one actor.
-pub(crate) fn plain(id: &str) -> String {
-    let seen: String = id.nfkc().filter(|letter| !is_unseen(*letter)).collect();
-    let words: Vec<&str> = seen.split_whitespace().collect();
-    words.join(" ").to_lowercase()
-}
-
-/// Whether a character has neither a width nor a meaning in a name.
-fn is_unseen(letter: char) -> bool {
-    let is_mark = matches!(
-        letter,
-        '\u{ad}'
-            | '\u{34f}'
-            | '\u{61c}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{fe00}'..='\u{fe0f}'
-            | '\u{feff}'
-            | '\u{e0000}'..='\u{e0fff}'
-    );
-    is_mark || (letter.is_control() && !letter.is_whitespace())
 }
 
 /// Whether an actor is a person.
@@ -111,6 +86,7 @@ mod tests {
             "Ａｄａ Lovelace",
             "Ada\u{200b} Love\u{ad}lace\u{feff}",
             "Ada Lovelace\n",
+            "Ada\u{3164} Lovelace\u{115f}",
         ] {
             assert!(ada.is(&ActorRef::human(same)), "{same:?}");
         }

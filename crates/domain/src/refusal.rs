@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use crate::folding::is_blank;
 use crate::{Kind, PatchSetId, RunId};
 
 /// Why a command is refused. A refused command changes nothing; repeating it
@@ -126,9 +127,9 @@ impl Refusal {
     }
 }
 
-/// Demands that a text is more than white space.
+/// Demands that a text has a character that a reader sees.
 pub(crate) fn not_blank(field: &'static str, text: &str) -> Result<(), Refusal> {
-    if text.trim().is_empty() {
+    if is_blank(text) {
         return Err(Refusal::invalid(field, "it must not be blank"));
     }
     Ok(())

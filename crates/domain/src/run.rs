@@ -27,6 +27,7 @@ pub use command::*;
 pub use event::*;
 pub use evolve::{State, Status, evolve};
 pub(crate) use names::{each_name, may_have_names};
+pub(crate) use shared::intents_of;
 pub use tool_call::{KnownDecision, KnownFields, ToolCall};
 pub use tool_command::*;
 pub use tool_event::*;

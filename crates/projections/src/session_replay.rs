@@ -32,7 +32,7 @@ pub use aftermath::Aftermath;
 pub use report::{Approvals, Class, Flip, FlipCount, Said, SessionsReplay, Unknown, Verdicts};
 
 use crate::{Merged, bucket_stream};
-use simulated::{Known, SharedBucket};
+use simulated::{Known, SharedBucket, parent_of};
 pub use trial::IMPORTER;
 use trial::Trial;
 
@@ -129,9 +129,13 @@ pub async fn replay_sessions(
     let mut agents = BTreeSet::new();
     for session in &chosen {
         let known = known(log, *session, through).await?;
-        let Some(known) = known else {
+        let Some(mut known) = known else {
             return Err(SessionReplayError::NoSession { session: *session });
         };
+        for agent in agents_above(log, known.parent()).await? {
+            known.add_above(&agent);
+            agents.insert(agent);
+        }
         agents.extend(known.agent().map(str::to_owned));
         trial.add(*session, known);
         merged.add(session.stream()).await?;
@@ -213,6 +217,27 @@ async fn all(log: &dyn Store, through: Position) -> Result<Vec<SessionId>, Sessi
             }
         }
     }
+}
+
+/// The agents of a session and of those that it was begun by.
+async fn agents_above(
+    log: &dyn Store,
+    session: Option<SessionId>,
+) -> Result<BTreeSet<String>, SessionReplayError> {
+    let (mut agents, mut seen, mut next) = (BTreeSet::new(), BTreeSet::new(), session);
+    while let Some(session) = next.filter(|session| seen.insert(*session)) {
+        let first = Query::stream(stream_name(session.stream()), Version(1)).limit(1);
+        let page = log.read(first).await?;
+        let Some(record) = page.records.first() else {
+            break;
+        };
+        next = None;
+        if let AnyEvent::Session(event) = &decode(record)?.event {
+            agents.extend(Known::new(event).agent().map(str::to_owned));
+            next = parent_of(event);
+        }
+    }
+    Ok(agents)
 }
 
 /// What must be known of a session before its first command is judged: of one

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use annals::domain::session::{
     ApplyPatch, ApproveSession, CommandBody, CommandKind, CommandResult, Commit, CompleteCommand,
-    CreateBranch, DenySession, PauseSession, PolicyProfile, Push, RateLimits, RecordWorkItem,
-    RequestApproval, ResumeSession, RunTests, SubmitCommand, TransitionTicket, WorkItemDetails,
-    WorkItemRef,
+    CreateBranch, DenySession, GetDiff, PauseSession, PolicyProfile, Push, RateLimits,
+    RecordWorkItem, RequestApproval, ResumeSession, RunTests, SubmitCommand, TransitionTicket,
+    WorkItemDetails, WorkItemRef,
 };
 use annals::domain::{ActorRef, Command, CommandId, Ordered, SessionId, Timestamp};
 use annals::event_log::memory::MemoryLog;
@@ -430,4 +430,35 @@ fn what_cannot_be_judged_again_is_counted_as_unknown() {
     assert_eq!(replayed.unknown, unknown);
     assert_eq!((replayed.commands, replayed.judged), (3, 0));
     assert_eq!(&replayed.flipped, &[]);
+}
+
+/// What a child does counts as its parent's calls, also where it is judged again.
+#[test]
+fn a_child_flips_nothing_under_its_own_profile() {
+    let limits = RateLimits::new()
+        .with_calls_per_minute(2_u32)
+        .with_burst(2_u32);
+    let profile = PolicyProfile::new("slow").with_limits(limits);
+    let mut world = World::new([&profile, &profile]);
+    let child = SessionId(Uuid::from_u128(77));
+    let mut begun = create(child, profile.clone());
+    begun.config.parent_session_id = Some(SESSIONS[0].0);
+    begun.config.agent_profile = "another".into();
+    assert!(world.execute(begun.into()));
+    for number in 0..24 {
+        world.at += TimeDelta::seconds(7);
+        *world.clock.lock().expect("no panic") = world.at;
+        let session = if number % 3 == 0 { SESSIONS[0] } else { child };
+        let submit = SubmitCommand::new(session, GetDiff::new(repo()))
+            .with_id(CommandId(Uuid::from_u128(1_000 + number)));
+        assert!(world.execute(submit.into()));
+    }
+    let verdicts = world.verdicts();
+    let of = |class: Class| verdicts.values().filter(|it| **it == class).count();
+    // Two at once and two a minute for nearly three minutes, of both together.
+    assert_eq!((of(Class::Accepted), of(Class::Throttled)), (7, 17));
+    for sessions in [&[SESSIONS[0], child][..], &[child], &SESSIONS[..1]] {
+        let replay = world.replay(sessions, &profile);
+        assert!(replay.flips.is_empty(), "{sessions:?}: {replay:?}");
+    }
 }

@@ -115,7 +115,7 @@ fn a_state_that_was_written_is_read_again() {
 }
 
 /// All states of generated histories, at [`STATES_VERSION`].
-const DIGEST: &str = "04a9b85054a1c6ecab15a3d438672f66cab059320cdf1b689db884f8313018cb";
+const DIGEST: &str = "9436f3e0a107c2c02001509e6f13ed9dabde790fcde8131a8c82591d68d78bce";
 
 #[test]
 fn the_version_of_the_folds_changes_with_them() {

@@ -47,6 +47,13 @@ pub enum RedactionError {
     /// A reason must be given.
     #[error("the reason is empty; say why the content must go")]
     NoReason,
+    /// The actor is not a person, and the log counts how often agents give commands: a redaction gives it a new secret,
+    /// from which the streams of token buckets follow, so that they would be full again.
+    #[error(
+        "a person removes content from a log whose gate limits rates (an actor of the kind human), as a redaction fills \
+         the token buckets; let a person run it, with --actor human:NAME"
+    )]
+    NotPermitted,
     /// Content was appended faster than it could be looked through.
     #[error("content that refers to the same blobs came {attempts} times meanwhile; try again")]
     Contended {
@@ -81,7 +88,7 @@ pub enum RedactionError {
 
 impl Classified for RedactionError {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Contended, Invalid, NotFound};
+        use ErrorClass::{Contended, Invalid, NotFound, Refused};
         match self {
             RedactionError::NoEvent { .. } | RedactionError::NoSuchEvent { .. } => {
                 NotFound.code("no_event")
@@ -91,6 +98,7 @@ impl Classified for RedactionError {
                 Invalid.code("invalid_reason")
             }
             RedactionError::ActorMatches => Invalid.code("invalid_actor"),
+            RedactionError::NotPermitted => Refused.code("not_permitted"),
             RedactionError::Contended { .. } => Contended.code("contended"),
             RedactionError::Partly { source, .. } => source.classify().of("redaction_failed"),
             RedactionError::Load(error) => error.classify().of("redaction_failed"),

@@ -383,3 +383,286 @@ fn an_agents_import_reopens_nothing_that_a_person_imported_as_ended() {
     assert_eq!(history[0]["actor"]["id"], "kei");
     assert_eq!(history[0]["actor"]["auth_context"], "imported by human:ada");
 }
+
+#[test]
+fn an_agents_import_of_a_folder_changes_nothing_under_a_persons_approval() {
+    let text = |source: &str, status: &str, risk: &str| {
+        format!("title: Move the data\nbody: b\nsource: {source}\nrisk: {risk}\nstatus: {status}\n")
+    };
+    for source in ["human", "audit"] {
+        for status in ["approved", "executing"] {
+            let place = Place::with_log();
+            put(&place, "intents/move.yaml", &text(source, status, "high"));
+            forge(&place, "human:ada").ok();
+            let before = intent(&place, "move");
+            assert_eq!(before["status"], status);
+            for (said, risk) in [
+                (status, "low"),
+                (status, "med"),
+                ("rejected", "high"),
+                ("cancelled", "low"),
+            ] {
+                put(&place, "intents/move.yaml", &text(source, said, risk));
+                let ran = forge(&place, "agent:coder");
+                assert_eq!(intent(&place, "move"), before, "{said} {risk}: {ran:?}");
+            }
+            put(&place, "intents/move.yaml", &text(source, status, "low"));
+            forge(&place, "human:ada").ok();
+            assert_eq!(intent(&place, "move")["risk"], "low");
+        }
+    }
+    // Nor is what was turned down judged again, or what failed turned down.
+    let place = Place::with_log();
+    put(
+        &place,
+        "intents/move.yaml",
+        &text("audit", "rejected", "high"),
+    );
+    forge(&place, "human:ada").ok();
+    let before = intent(&place, "move");
+    put(
+        &place,
+        "intents/move.yaml",
+        &text("audit", "rejected", "low"),
+    );
+    forge(&place, "agent:coder");
+    assert_eq!(intent(&place, "move"), before);
+    let place = Place::with_log();
+    put(
+        &place,
+        "intents/move.yaml",
+        &text("audit", "approved", "high"),
+    );
+    put(
+        &place,
+        "tasks/move.yaml",
+        "- {id: t, title: x, status: failed}\n",
+    );
+    forge(&place, "human:ada").ok();
+    assert_eq!(intent(&place, "move")["status"], "error");
+    put(
+        &place,
+        "intents/move.yaml",
+        &text("audit", "rejected", "high"),
+    );
+    forge(&place, "agent:coder");
+    assert_eq!(intent(&place, "move")["status"], "error");
+}
+
+#[test]
+fn an_agents_import_of_a_folder_begins_no_work_that_waits() {
+    let place = Place::with_log();
+    let text = |status: &str| {
+        format!(
+            "title: Move the data\nbody: b\nsource: audit\nrisk: high\nstatus: {status}\n\
+             clarifications: [{{question: 'When?'}}]\n"
+        )
+    };
+    put(&place, "intents/move.yaml", &text("approved"));
+    forge(&place, "human:ada").ok();
+    for status in ["executing", "done"] {
+        put(&place, "intents/move.yaml", &text(status));
+        let ran = forge(&place, "agent:coder");
+        assert_eq!(intent(&place, "move")["status"], "approved", "{ran:?}");
+    }
+}
+
+#[test]
+fn an_agents_import_of_a_folder_rewrites_no_task_of_a_person() {
+    let place = Place::with_log();
+    let text = "title: Move the data\nbody: b\nsource: human\nrisk: high\nstatus: approved\n";
+    put(&place, "intents/move.yaml", text);
+    let tasks = |title: &str, status: &str| {
+        format!(
+            "- {{id: t, title: {title}, status: done}}\n- {{id: u, title: {title}, status: {status}}}\n"
+        )
+    };
+    put(&place, "tasks/move.yaml", &tasks("x", "pending"));
+    forge(&place, "human:ada").ok();
+    let titles = || {
+        let tasks = place.run(&["list", "tasks", "--json"]).ok().lines();
+        let mut titles: Vec<String> = tasks.iter().map(|it| it["title"].to_string()).collect();
+        titles.sort();
+        titles
+    };
+    let before = titles();
+    put(
+        &place,
+        "tasks/move.yaml",
+        &tasks("Delete everything", "pending"),
+    );
+    let ran = forge(&place, "agent:coder");
+    assert_eq!(titles(), before, "{ran:?}");
+    assert!(
+        ran.stdout.contains("which only a person changes"),
+        "{ran:?}"
+    );
+    // How far it is, agents say.
+    put(&place, "tasks/move.yaml", &tasks("x", "implementing"));
+    forge(&place, "agent:coder").ok();
+    put(&place, "tasks/move.yaml", &tasks("x", "cancelled"));
+    let ran = forge(&place, "agent:coder");
+    assert!(
+        ran.stdout.contains("which only a person changes"),
+        "{ran:?}"
+    );
+    put(&place, "tasks/move.yaml", &tasks("y", "done"));
+    forge(&place, "human:ada").ok();
+    assert_ne!(titles(), before);
+}
+
+#[test]
+fn an_agent_imports_no_child_of_a_session_of_this_log() {
+    let place = Place::with_log();
+    let config = |session: u64, parent: Option<u64>, branches: &[&str]| {
+        let mut config = json!({
+            "sessionId": uuid(session),
+            "policy": { "name": "p", "protectedBranches": branches, "requireTestsBeforePush": false,
+                        "requireApprovalForPush": false },
+            "repo": repo(), "workspace": { "path": "/w" }, "agentProfile": "coder",
+        });
+        if let Some(parent) = parent {
+            config["parentSessionId"] = json!(uuid(parent));
+        }
+        config
+    };
+    let create = json!({
+        "command": "create_session", "actor": { "kind": "human", "id": "ada" },
+        "config": config(PARENT, None, &["main"]),
+    });
+    place.accept(&[create]);
+    let spawn = |number: u64, session: u64, parent: u64| {
+        let fields = json!({ "config": config(session, Some(parent), &[]) });
+        object(number, session, "SpawnSession", fields)
+    };
+    let refused = |number: u64, session: u64, parent: u64| {
+        let ran = import(&place, "agent:coder", &[spawn(number, session, parent)]);
+        let says = "only a person's import configures it";
+        assert!(ran.status == 1 && ran.stdout.contains(says), "{ran:?}");
+        let mut push = submit(number, push());
+        push["session"] = json!(uuid(session));
+        let answer = place.apply(&[push])[0].clone();
+        assert_eq!(answer["error"]["code"], "invalid", "{answer}");
+    };
+    refused(1, SESSION, PARENT);
+    // What was let in by a person begins no freer one either.
+    import(&place, "human:ada", &[spawn(2, SESSION, PARENT)]).ok();
+    let third = SESSION + 1;
+    refused(3, third, SESSION);
+    // A session of elsewhere has its children.
+    import(&place, "agent:coder", &[spawn(4, third + 2, third + 1)]).ok();
+}
+
+#[test]
+fn a_pause_that_an_import_brought_is_resumed_by_a_person() {
+    let place = taken_over();
+    import(&place, "human:ada", &[status(3, "Paused")]).ok();
+    let session = || json!({ "session": uuid(SESSION) });
+    let answer = &place.apply(&[agent("resume_session", session())])[0];
+    assert_eq!(answer["error"]["code"], "not_permitted", "{answer}");
+    place.accept(&[human("resume_session", session())]);
+}
+
+#[test]
+fn redacting_a_commit_lets_no_larger_one_through() {
+    let place = Place::with_log();
+    let policy = json!({ "name": "p", "maxFilesPerCommit": 2 });
+    let config = json!({
+        "sessionId": uuid(SESSION), "policy": policy, "repo": repo(), "workspace": { "path": "/w" },
+        "agentProfile": "coder",
+    });
+    let create = json!({ "command": "create_session", "actor": { "kind": "human", "id": "ada" }, "config": config });
+    let commit = |number: u64, files: &[&str], amend: bool| {
+        json!({
+            "command": "submit_command", "actor": { "kind": "agent", "id": "coder" }, "session": uuid(SESSION),
+            "id": uuid(COMMANDS + number), "files": files,
+            "submit": { "kind": "Commit", "repo": repo(), "message": "m", "includePaths": files, "amend": amend },
+        })
+    };
+    let done = agent(
+        "complete_command",
+        json!({ "session": uuid(SESSION), "id": uuid(COMMANDS + 1), "outcome": "Success" }),
+    );
+    place.accept(&[create, commit(1, &["a", "b"], false), done]);
+    let rejected = |number: u64| {
+        let answer = place.apply(&[commit(number, &["c"], true)])[0].clone();
+        assert!(answer.to_string().contains("Too many files"), "{answer}");
+    };
+    rejected(2);
+    place
+        .run(&["redact", "2", "--reason", "x", "--actor", "agent:coder"])
+        .ok();
+    rejected(3);
+}
+
+#[test]
+fn an_agent_imports_no_work_on_what_a_person_turned_down() {
+    let place = Place::with_log();
+    let (intent, task, run) = (uuid(0xb1), uuid(0xb2), uuid(0xb3));
+    let prompt =
+        json!({ "id": intent, "prompt": "Move the data", "source": "human", "risk": "high" });
+    place.accept(&[
+        human("submit_intent", prompt),
+        human("reject_intent", json!({ "intent": intent })),
+    ]);
+    let object = |kind: &str, id: &str, fields: Value| {
+        let mut object = json!({
+            "object_id": id, "object_type": kind, "header_version": 1, "schema_version": 1,
+            "created_at": "2026-01-02T03:04:05Z", "created_by": { "kind": "agent", "id": "coder" },
+        });
+        object
+            .as_object_mut()
+            .unwrap()
+            .extend(fields.as_object().unwrap().clone());
+        object
+    };
+    let run = |status: &str| {
+        let fields = json!({ "task": task, "commit": "a".repeat(64), "status": status });
+        object("run", &run, fields)
+    };
+    let import = |objects: &[Value], actor: &str| {
+        let lines: Vec<String> = objects.iter().map(|it| format!("{it}\n")).collect();
+        fs::write(place.path("o.jsonl"), lines.concat()).unwrap();
+        place.run(&[
+            "import",
+            "git-internal",
+            "o.jsonl",
+            "--actor",
+            actor,
+            "--json",
+        ])
+    };
+    let of_it = json!({ "title": "t", "intent": intent, "status": "running" });
+    import(&[object("task", &task, of_it)], "agent:coder").ok();
+    for status in ["validating", "completed"] {
+        let ran = import(&[run(status)], "agent:coder");
+        assert!(
+            ran.status == 1 && ran.stdout.contains("which only a person imports"),
+            "{ran:?}"
+        );
+    }
+    import(&[run("failed")], "agent:coder").ok();
+    import(&[run("completed")], "human:ada").ok();
+}
+
+#[test]
+fn an_agent_redacts_nothing_where_the_gate_counts_tokens() {
+    let place = Place::with_log();
+    let limits = json!({ "callsPerMinute": 1, "burst": 1 });
+    let config = |session: u64, limits: &Value| {
+        json!({
+            "sessionId": uuid(session), "policy": { "name": "p", "limits": limits }, "repo": repo(),
+            "workspace": { "path": "/w" }, "agentProfile": "coder",
+        })
+    };
+    let create = human(
+        "create_session",
+        json!({ "config": config(SESSION, &limits) }),
+    );
+    place.accept(&[create]);
+    let redact = |actor: &str| place.run(&["redact", "1", "--reason", "x", "--actor", actor]);
+    verdict(&place, 1, push());
+    let refused = redact("agent:coder");
+    refused.fails(1, &["a person removes content"]);
+    redact("human:ada").ok();
+}

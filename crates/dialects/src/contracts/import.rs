@@ -460,7 +460,10 @@ impl Import<'_> {
             };
             let overruling = match target.is_configured() {
                 true => None,
-                false => target.own_work.refusal(&configures.into(), None),
+                false => {
+                    let own = target.own_work.refusal(&configures.into(), None);
+                    own.or(self.child_of_own(&spawn.config).await?)
+                }
             };
             if let Some(overruling) = overruling {
                 let reason = format!(
@@ -480,6 +483,25 @@ impl Import<'_> {
             self.adopt(spawned, Some(&spawn.config)).await?;
         }
         Ok(())
+    }
+
+    /// Why this import must not configure a session, if it is a child of one of this log's own, at any level.
+    async fn child_of_own(
+        &mut self,
+        config: &SessionConfig,
+    ) -> Result<Option<Overruling>, ContractsImportError> {
+        let importer = self.annals.importer().cloned();
+        let (mut next, mut seen) = (config.parent_session_id, HashSet::new());
+        while let Some(id) = next.filter(|id| seen.insert(*id)) {
+            let parent = SessionId(id);
+            let target = self.target(parent).await?;
+            let overruling = target.own_work.refusal_of_child(parent, importer.as_ref());
+            if overruling.is_some() {
+                return Ok(overruling);
+            }
+            next = target.parent.map(|parent| parent.0);
+        }
+        Ok(None)
     }
 
     /// The events that record an object, the first one under its own id.
@@ -529,6 +551,9 @@ impl Import<'_> {
     ) -> Result<(), ContractsImportError> {
         if !self.target(session).await?.begin(config.is_some()) {
             return Ok(());
+        }
+        if let Some(parent) = config.and_then(|config| config.parent_session_id) {
+            self.target(session).await?.parent = Some(SessionId(parent));
         }
         let mut pieces = Pieces::new();
         let adopted = Adopted {

@@ -118,6 +118,8 @@ pub(super) struct Target {
     /// Whether it is there, or will be with the next append.
     begun: bool,
     configured: bool,
+    /// The session that it was begun by.
+    pub(super) parent: Option<SessionId>,
     /// What this log recorded itself, which no import overrules.
     pub(super) own_work: OwnWork,
     objects: HashMap<(bool, Uuid), Said>,
@@ -152,9 +154,14 @@ impl Target {
                 target.own_work.note(event, &entry.actor);
             }
             match &entry.event {
-                AnyEvent::Session(Event::Created(_)) => target.own = true,
+                AnyEvent::Session(Event::Created(event)) => {
+                    target.own = true;
+                    target.parent = event.config.parent;
+                }
                 AnyEvent::Session(Event::Adopted(event)) => {
                     target.configured |= event.config.is_some();
+                    let parent = event.config.as_ref().and_then(|config| config.parent);
+                    target.parent = target.parent.or(parent);
                 }
                 _ => {}
             }

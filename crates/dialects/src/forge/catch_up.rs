@@ -2,7 +2,7 @@
 //! says more.
 
 use annals::domain::intent::{Cancelled, Completed, ExecutionStarted, Rejected};
-use annals::domain::{ActorKind, Dialect, Emitted, IntentId, Pieces, StreamRef};
+use annals::domain::{ActorKind, ActorRef, Dialect, Emitted, IntentId, Pieces, StreamRef};
 use annals::{Annals, CameFrom, LoadError, ViewError};
 
 use super::difference;
@@ -22,6 +22,8 @@ pub(super) struct Course {
     /// Whether work on it was begun; an intent may look so because all of its parts
     /// are settled.
     pub(super) is_begun: bool,
+    /// Whether a person may have imported any of it.
+    pub(super) is_a_persons: bool,
 }
 
 /// Whether an object of the log came from a folder. Who did something to it does not say so: in whose name
@@ -36,10 +38,15 @@ pub(super) async fn course(annals: &Annals, stream: StreamRef) -> Result<Course,
     let is_of_folder = is_of_folder(annals, stream).await?;
     let history = annals.history(stream.id).await?;
     let mut actors = history.iter().map(|entry| &entry.actor);
+    let is_a_persons = history.iter();
+    let is_a_persons = is_a_persons
+        .map(|entry| &entry.actor)
+        .any(ActorRef::may_be_imported_by_a_person);
     let mut names = history.iter().map(|entry| entry.event_type);
     Ok(Course {
         is_followed: is_of_folder
             && actors.all(|it| it.kind == ActorKind::System && it.id == IMPORTER),
+        is_a_persons,
         is_begun: names.any(|name| name == "intent.execution_started"),
     })
 }

@@ -1,10 +1,8 @@
 //! Importers: how an imported event names who imported it, and what an importer that is not a person may not bring.
 
+use crate::actor::IMPORTED_BY;
 use crate::origin::is_human;
 use crate::{ActorRef, AnyEvent, Refusal, intent, session, settings};
-
-/// Stands before the importer in the `auth_context` of an imported event's actor.
-const IMPORTED_BY: &str = "imported by ";
 
 impl ActorRef {
     /// The actor of an event that an importer took over: its `auth_context` names the importer, as
@@ -109,6 +107,15 @@ fn decided_by_rule(event: &AnyEvent) -> Option<&'static str> {
             | session::Event::CommandRejected(_)
             | session::Event::Throttled(_),
         ) => Some("the verdict of a gate"),
+        // The log holds it to the policy of the session that began it.
+        AnyEvent::Session(session::Event::Created(event)) if event.config.parent.is_some() => {
+            Some("a session that another one began")
+        }
+        AnyEvent::Session(session::Event::Adopted(event))
+            if event.config.as_ref().is_some_and(|it| it.parent.is_some()) =>
+        {
+            Some("a session that another one began")
+        }
         AnyEvent::Bucket(_) => Some("a use of a rate limit"),
         _ => None,
     }

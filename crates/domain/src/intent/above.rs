@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::conditions::{require_conditions, turned_down, waits_for_approval};
-use super::parts::status_in;
+use super::parts::{status_in, status_without_open};
 use super::shared::{emit, refuse_as as refuse};
 use super::who::turned_down_by;
 use super::{ApprovalStatus, Cancelled, Life, Stage, State};
@@ -125,6 +125,7 @@ pub(super) fn parts_end(
         if status == ApprovalStatus::Done {
             continue;
         }
+        let status = status_without_open(world, part)?;
         turned_down_by(part, &it, status, how, actor)?;
         let mut pieces = Pieces::new();
         let reason = format!("intent {id}, which it is a part of, was {how}");

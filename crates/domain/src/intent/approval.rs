@@ -145,6 +145,16 @@ impl PartsTally {
         }
     }
 
+    /// The parts without those that are open, unless nothing else happened to any.
+    #[must_use]
+    pub fn without_open(self) -> PartsTally {
+        let counts = [self.done, self.failed, self.blocked, self.called_off];
+        match counts == [0; 4] {
+            true => self,
+            false => PartsTally { open: 0, ..self },
+        }
+    }
+
     /// The status of an executing intent with these parts (docs/spec/forge.md): while
     /// there are none, or any is open, it is executing; else done, if all of them
     /// are; error, if all failed; and blocked otherwise. One whose tasks and children were

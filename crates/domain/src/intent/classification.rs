@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Refusal;
 use crate::codes::{UnknownWord, coded_enum, open_enum};
+use crate::folding::is_blank;
 use crate::refusal::not_blank;
 
 use harmless::without_harmless;
@@ -190,7 +191,7 @@ impl std::str::FromStr for WorkType {
     /// which is a slip.
     fn from_str(word: &str) -> Result<WorkType, UnknownWord> {
         let read = WorkType::from_word(word);
-        match read.is_slip() || word.trim().is_empty() {
+        match read.is_slip() || is_blank(word) {
             true => Err(UnknownWord {
                 word: word.to_owned(),
                 what: "type",

@@ -2,7 +2,7 @@
 
 use super::above::parts_end;
 use super::open_work::open_work;
-use super::parts::status_in;
+use super::parts::status_without_open;
 use super::shared::refuse;
 pub(crate) use super::shared::{emit, require_active};
 use super::who::{completed_by, turned_down_by};
@@ -103,8 +103,8 @@ pub(crate) fn complete(world: &mut World, command: &CompleteIntent, meta: &Meta)
         }
         .into());
     }
-    let status = status_in(world, command.intent)?;
-    completed_by(&state, status, &meta.actor)?;
+    let status = status_without_open(world, command.intent)?;
+    completed_by(&state, status, open.has_a_persons_task(), &meta.actor)?;
     let mut events = open.abandoned(command.intent, command.reason.as_deref());
     let mut pieces = Pieces::new();
     let event = Completed {
@@ -125,7 +125,7 @@ pub(crate) fn cancel(world: &mut World, command: &CancelIntent, meta: &Meta) -> 
     }
     // Of what was never put before a person no person is asked.
     if state.is_taken_in {
-        let status = status_in(world, id)?;
+        let status = status_without_open(world, id)?;
         turned_down_by(id, &state, status, "cancelled", &meta.actor)?;
     }
     let mut pieces = Pieces::new();

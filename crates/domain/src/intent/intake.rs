@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::above;
 use super::conditions::{require_conditions, turned_down, waits_for_approval};
 use super::decide::emit;
-use super::parts::status_in;
+use super::parts::{status_in, status_without_open};
 use super::rings::refuse_rings;
 use super::shared::refuse_as as refuse;
 use super::who;
@@ -293,6 +293,29 @@ fn check_lower(
     )?)
 }
 
+/// A risk that is judged as high as the rules gave it lets through what they alone do not, where the log does not trust
+/// them: of what somebody else asked for, that is a person's.
+fn check_let_go(
+    world: &mut World,
+    state: &State,
+    risk: Option<Risk>,
+    meta: &Meta,
+) -> Result<(), DecideError> {
+    let settings = world.settings()?;
+    let lets_go = |risk| settings.approves(risk, RiskBasis::Judged);
+    let went_on = |(risk, basis)| settings.approves(risk, basis);
+    let is_own = state.asked_by.as_ref().is_some_and(|by| by.is(&meta.actor));
+    let waits =
+        state.stage == Stage::Proposed && !state.risk.zip(state.risk_basis).is_some_and(went_on);
+    if is_own || !waits || !risk.is_some_and(lets_go) {
+        return Ok(());
+    }
+    Ok(approval::by_a_person(
+        "an intent that waits and that somebody else requested",
+        &meta.actor,
+    )?)
+}
+
 pub(crate) fn judge(world: &mut World, command: &JudgeIntent, meta: &Meta) -> Decided {
     if command.work_type.is_none() && command.risk.is_none() {
         let reason = "at least one of them must be given";
@@ -301,6 +324,7 @@ pub(crate) fn judge(world: &mut World, command: &JudgeIntent, meta: &Meta) -> De
     let id = command.intent;
     let state = open_intent(world, id, "judge_intent")?;
     check_lower(world, &state, command.risk, meta)?;
+    check_let_go(world, &state, command.risk, meta)?;
     let mut flow = Vec::new();
     if let Some(work_type) = &command.work_type {
         work_type.check("type")?;
@@ -359,6 +383,7 @@ pub(crate) fn reject(world: &mut World, command: &RejectIntent, meta: &Meta) -> 
             return Err(refuse(id, status.as_str(), "reject_intent", allowed));
         }
     }
+    let status = status_without_open(world, id)?;
     who::turned_down_by(id, &state, status, "rejected", &meta.actor)?;
     let mut pieces = Pieces::new();
     let rejected = Rejected {
@@ -378,7 +403,7 @@ pub(crate) fn reject(world: &mut World, command: &RejectIntent, meta: &Meta) -> 
 pub(crate) fn instruct(world: &mut World, command: &InstructIntent, meta: &Meta) -> Decided {
     let id = command.intent;
     let state = open_intent(world, id, "instruct_intent")?;
-    let status = status_in(world, id)?;
+    let status = status_without_open(world, id)?;
     who::instructed_by(world, &state, status, &meta.actor)?;
     Ok(vec![instructed(id, &command.instruction)?])
 }

@@ -23,6 +23,8 @@ pub(super) struct OpenWork {
     steps: Vec<(PlanId, u32)>,
     questions: Vec<u32>,
     children: Vec<(IntentId, ApprovalStatus)>,
+    /// Whether a person created one of the tasks.
+    has_a_persons_task: bool,
 }
 
 /// What is open of an intent. All its parts, its plans, and the runs of its tasks
@@ -39,12 +41,13 @@ pub(super) fn open_work(
         steps: steps(world, &plans)?,
         questions: intent.unanswered.iter().copied().collect(),
         children: children(world, intent)?,
+        has_a_persons_task: false,
     };
     for id in of_it {
         let Some(task) = world.task_if_any(id)? else {
             continue;
         };
-        open.add_task(id, task.status);
+        open.add_task(id, &task);
         for run in runs_of(world, id, &task)? {
             if let Some(state) = world.run_if_any(run)? {
                 open.add_run(run, state.status);
@@ -103,11 +106,18 @@ fn children(
 }
 
 impl OpenWork {
-    fn add_task(&mut self, id: TaskId, status: task::Status) {
+    fn add_task(&mut self, id: TaskId, task: &task::State) {
+        let status = task.status;
         let is_open = matches!(status, task::Status::Draft | task::Status::Running);
         if is_open && !self.tasks.contains(&(id, status)) {
             self.tasks.push((id, status));
+            self.has_a_persons_task |= task.is_a_persons;
         }
+    }
+
+    /// Whether a task that is open was created by a person.
+    pub(super) fn has_a_persons_task(&self) -> bool {
+        self.has_a_persons_task
     }
 
     fn add_run(&mut self, id: RunId, status: run::Status) {
@@ -131,7 +141,7 @@ impl OpenWork {
                 && intents_of_task(world, id)?.is_empty()
                 && let Some(task) = world.task_if_any(id)?
             {
-                self.add_task(id, task.status);
+                self.add_task(id, &task);
             }
         }
         Ok(())

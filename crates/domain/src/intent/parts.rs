@@ -66,6 +66,23 @@ pub fn approval_status(life: Life, stage: Stage, parts: &PartsTally) -> Approval
 /// # Errors
 /// [`DecideError::Needs`] what is not loaded, and [`crate::Refusal::NotFound`].
 pub fn status_in(world: &mut World, id: IntentId) -> Result<ApprovalStatus, DecideError> {
+    status_of(world, id, |parts| parts)
+}
+
+/// The status that an intent has without what is open of it, over all generations: what failed needs a person, however
+/// much was added since.
+pub(super) fn status_without_open(
+    world: &mut World,
+    id: IntentId,
+) -> Result<ApprovalStatus, DecideError> {
+    status_of(world, id, PartsTally::without_open)
+}
+
+fn status_of(
+    world: &mut World,
+    id: IntentId,
+    counted: fn(PartsTally) -> PartsTally,
+) -> Result<ApprovalStatus, DecideError> {
     let mut known: HashMap<IntentId, ApprovalStatus> = HashMap::new();
     let mut begun: HashSet<IntentId> = HashSet::new();
     let mut open = vec![id];
@@ -81,7 +98,7 @@ pub fn status_in(world: &mut World, id: IntentId) -> Result<ApprovalStatus, Deci
         begun.insert(next);
         world.load_all(missing.iter().map(|child| child.stream()))?;
         if missing.is_empty() {
-            let parts = tally(world, &state, &known)?;
+            let parts = counted(tally(world, &state, &known)?);
             known.insert(next, approval_status(state.life, state.stage, &parts));
             open.pop();
         } else {

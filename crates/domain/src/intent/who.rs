@@ -9,7 +9,7 @@ use crate::world::World;
 use crate::{ActorRef, DecideError, IntentId, Refusal};
 
 /// Demands of who turns an intent down that it is a person, or the one who asked for it where
-/// nothing of it failed. `how` is what becomes of it: rejected or cancelled.
+/// nothing of it failed. `status` is the intent's without what is open; `how` is what becomes of it: rejected or cancelled.
 pub(super) fn turned_down_by(
     id: IntentId,
     state: &State,
@@ -23,21 +23,27 @@ pub(super) fn turned_down_by(
         return Ok(());
     }
     let what = match has_failed {
-        true => format!("intent {id}, which is {status}, is {how}"),
+        true => format!("intent {id}, of which something failed or was called off, is {how}"),
         false => format!("intent {id}, which somebody else requested, is {how}"),
     };
     done_by_a_person(&what, actor)
 }
 
-/// Demands of who completes an intent of which something failed, or whose questions it closes, that
-/// it is a person.
+/// Demands of who completes an intent of which something failed, whose questions it closes, or of which it calls off a
+/// task of a person, that it is a person. `status` is the intent's without what is open.
 pub(super) fn completed_by(
     state: &State,
     status: ApprovalStatus,
+    calls_off_a_persons: bool,
     actor: &ActorRef,
 ) -> Result<(), Refusal> {
     if matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error) {
-        return done_by_a_person(&format!("an intent that is {status} is completed"), actor);
+        let what = "an intent of which something failed or was called off is completed";
+        return done_by_a_person(what, actor);
+    }
+    if calls_off_a_persons {
+        let what = "an intent with an open task that a person created is completed";
+        return done_by_a_person(what, actor);
     }
     if state.needs_clarification() {
         return done_by_a_person("an intent with an open question is completed", actor);
@@ -46,7 +52,7 @@ pub(super) fn completed_by(
 }
 
 /// Demands of who instructs an intent whose risk a person approved, that it is a person, and none
-/// who asked for it.
+/// who asked for it. `status` is the intent's without what is open.
 pub(super) fn instructed_by(
     world: &mut World,
     state: &State,
@@ -54,8 +60,8 @@ pub(super) fn instructed_by(
     actor: &ActorRef,
 ) -> Result<(), DecideError> {
     if matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error) {
-        let what = format!("an intent that is {status} is instructed");
-        return Ok(done_by_a_person(&what, actor)?);
+        let what = "an intent of which something failed or was called off is instructed";
+        return Ok(done_by_a_person(what, actor)?);
     }
     if !matches!(state.stage, Stage::Approved | Stage::Executing) {
         return Ok(());

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::FrameKind;
 use crate::codes::coded_enum;
+use crate::folding::is_blank;
 
 /// Kinds that no policy evicts unless it says otherwise (docs/spec/git-internal.md,
 /// Eviction).
@@ -389,7 +390,7 @@ impl EvictionPolicy {
 }
 
 fn not_blank(field: &'static str, item: usize, kind: &FrameKind) -> Result<(), InvalidPolicy> {
-    if kind.as_str().trim().is_empty() {
+    if is_blank(kind.as_str()) {
         return Err(InvalidPolicy::new(field, "a kind must not be blank").at(item));
     }
     Ok(())

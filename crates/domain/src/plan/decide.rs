@@ -9,6 +9,7 @@ use super::{
     Revised, SetStepStatus, SpawnStepTask, State, StepAdded, StepFramesLinked, StepOutputRecorded,
     StepState, StepStatus, StepStatusChanged, StepTaskSpawned, StoredStep,
 };
+use crate::folding::is_blank;
 use crate::pieces::Pieces;
 use crate::pipeline::decide::{frames_used, open};
 use crate::world::{Decided, Emitted, World};
@@ -234,7 +235,7 @@ fn store_step(
     step: &NewStep,
     pieces: &mut Pieces,
 ) -> Result<StoredStep, DecideError> {
-    if step.description.trim().is_empty() {
+    if is_blank(&step.description) {
         let reason = format!("it must not be blank, which it is in step {index}");
         return Err(Refusal::invalid("description", reason).into());
     }

@@ -67,7 +67,7 @@ pub(crate) fn fresh_id<T: From<Uuid> + Into<Uuid> + Copy>(
 }
 
 /// The intents that a run is work on: those of its task, and of its plan.
-pub(super) fn intents_of(
+pub(crate) fn intents_of(
     world: &mut World,
     task: TaskId,
     plan: Option<PlanId>,

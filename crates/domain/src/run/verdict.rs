@@ -22,6 +22,7 @@ use super::{
     ApplyStatus, Decide, DecisionMade, DecisionType, EndedAfterIntent, PatchSetApplied,
     PatchSetRejected, PatchSetReverted, RecordResultCommit, ResultCommitRecorded, State, Status,
 };
+use crate::folding::is_blank;
 use crate::pieces::Pieces;
 use crate::world::{Decided, Emitted, World};
 use crate::{
@@ -236,7 +237,7 @@ fn asked(verdict: &DecisionType) -> &'static str {
 /// Fields that belong to other verdicts are refused rather than ignored.
 fn check_fields(command: &Decide, state: &State) -> Result<(), Refusal> {
     let verdict = &command.decision_type;
-    if verdict.as_str().trim().is_empty() {
+    if is_blank(verdict.as_str()) {
         return Err(Refusal::invalid("decision_type", "it must not be blank"));
     }
     if command.chosen_patchset_id.is_some()

@@ -8,7 +8,7 @@ use super::{
     SessionConfig, UploadArtifact,
 };
 use crate::Refusal;
-use crate::input::{git_argument, glob, is_invisible, path_in_repository, plain_path, shown};
+use crate::input::{git_argument, glob, path_in_repository, path_of_repository, plain_path, shown};
 use crate::refusal::not_blank;
 
 impl AgentCommand {
@@ -26,6 +26,9 @@ impl AgentCommand {
         {
             let reason = format!("it is said of a Commit, and this is a {}", self.body.kind());
             return Err(Refusal::invalid(field, reason));
+        }
+        if let Some(path) = self.body.facts().repo {
+            path_of_repository("repo.path", &path)?;
         }
         match &self.body {
             CommandBody::CreateBranch(body) => new_branch(body),
@@ -64,7 +67,7 @@ impl SessionConfig {
                 return Err(Refusal::invalid(field, reason));
             }
         }
-        Ok(())
+        path_of_repository("config.repo.path", &self.repo.path)
     }
 }
 
@@ -107,14 +110,7 @@ fn revision(field: &'static str, text: &str) -> Result<(), Refusal> {
         let reason = format!("{} is an option of git: expected a revision", shown(text));
         return Err(Refusal::invalid(field, reason));
     }
-    if text.chars().any(is_invisible) {
-        let reason = format!(
-            "{} has an invisible character: expected a revision",
-            shown(text)
-        );
-        return Err(Refusal::invalid(field, reason));
-    }
-    Ok(())
+    git_argument(field, text)
 }
 
 fn tests(body: &RunTests) -> Result<(), Refusal> {

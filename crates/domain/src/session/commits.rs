@@ -7,13 +7,13 @@ use super::{CommandBody, CommandKind, CommandReceived, CommandResult, Commit, Ev
 use crate::input::plain_path;
 use crate::pieces::{Pieces, Slot};
 use crate::world::not_found;
-use crate::{CommandId, DecideError, SecondFold, SessionId, World};
+use crate::{CommandId, DecideError, SecondFold, SessionId, World, is_removed_name};
 
 /// The files of a commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommittedFiles {
     names: BTreeSet<String>,
-    /// How many there are whose names were removed.
+    /// How many there are whose names were removed, at most.
     nameless: u32,
 }
 
@@ -41,7 +41,8 @@ impl From<BTreeSet<String>> for CommittedFiles {
 struct One {
     command: CommandId,
     repo: String,
-    amends: bool,
+    /// Whether it amends the one before; not known where that was removed.
+    amends: Option<bool>,
     files: CommittedFiles,
 }
 
@@ -70,7 +71,7 @@ impl Commits {
                 let is_it = |given: &mut One| given.command == event.command;
                 let accepted = self.given.take_if(is_it);
                 if let Some(one) = &accepted
-                    && !one.amends
+                    && one.amends == Some(false)
                 {
                     self.forget_ended(&one.repo);
                 }
@@ -95,15 +96,20 @@ impl Commits {
         });
     }
 
-    /// The files of the last commit in a repository, with those of the commits that it amends.
+    /// The files of the last commit in a repository, with those of the commits that it amends. A commit whose repository
+    /// was removed may have been in this one, and one of which it was removed whether it amends may have amended.
     pub fn last(&self, repo: &str) -> CommittedFiles {
         let repo = plain_path(repo);
+        let is_any = is_removed_name(&repo);
         let mut files = CommittedFiles::default();
-        for one in self.accepted.iter().filter(|one| one.repo == repo) {
-            if !one.amends {
+        for one in &self.accepted {
+            let is_lost = is_any || is_removed_name(&one.repo);
+            if one.repo == repo && !is_lost && one.amends == Some(false) {
                 files = CommittedFiles::default();
             }
-            files.add(&one.files);
+            if one.repo == repo || is_lost {
+                files.add(&one.files);
+            }
         }
         files
     }
@@ -130,15 +136,18 @@ fn given(event: &CommandReceived, text: &dyn Fn(Slot) -> Option<String>) -> Opti
         (Some(commit), Some(files)) => commit.changed(files),
         _ => None,
     };
-    // Where they are not known, their number may be. That of a commit that amends has the others in it.
+    // Where they are not known, their number may be. That of a commit that amends has the others in it. Where content was
+    // removed and nothing counted them, they are any number.
+    let is_removed = commit.is_none() || (event.files.is_some() && files.is_none());
+    let uncounted = if is_removed { u32::MAX } else { 0 };
     let nameless = || CommittedFiles {
         names: BTreeSet::new(),
-        nameless: event.facts.files.unwrap_or(0),
+        nameless: event.facts.files.unwrap_or(uncounted),
     };
     Some(One {
         command: event.command,
         repo: plain_path(event.facts.repo.as_deref().unwrap_or_default()),
-        amends: commit.is_some_and(|commit| commit.amend),
+        amends: commit.as_ref().map(|commit| commit.amend),
         files: names.map_or_else(nameless, CommittedFiles::from),
     })
 }

@@ -2,7 +2,7 @@
 //! and its approvals.
 
 use super::actions::granted;
-use super::draft::Draft;
+use super::draft::{Draft, refuse_importer};
 use super::plan::{LENGTH, STAND};
 pub(crate) use super::results::{
     attach_run, complete_command, link_plan_task, record_artifact, record_backlog, record_conflict,
@@ -32,6 +32,7 @@ pub const PAUSE_AFTER_FAILURES: u32 = 3;
 pub(crate) fn create(world: &mut World, command: &CreateSession, meta: &Meta) -> Decided {
     let config = &command.config;
     let id = config.session_id;
+    refuse_importer(&meta.actor)?;
     config.check()?;
     world.unused(id.0)?;
     world.absent(id.stream())?;
@@ -81,6 +82,10 @@ fn may_spawn(draft: &mut Draft<'_>, config: &SessionConfig) -> Result<(), Decide
         let reason = format!("a session begins sessions of its own: expected {own}, or none");
         return Err(Refusal::invalid("config.parentSessionId", reason).into());
     }
+    // What is begun later gets the id, and has to be another session than any that there is.
+    let spawned = config.session_id;
+    draft.world().unused(spawned.0)?;
+    draft.world().absent(spawned.stream())?;
     may_begin_child(draft, config)
 }
 
@@ -122,6 +127,7 @@ pub(crate) fn submit(world: &mut World, command: &SubmitCommand, meta: &Meta) ->
     if gate::closed(draft.session().status).is_none() {
         // All that the decision needs is requested before any of its work.
         draft.shared(given.body.kind())?;
+        draft.above(given.body.kind())?;
     }
     draft.expire();
     if may_wait(&draft, given.body.kind()) {

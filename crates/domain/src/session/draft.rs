@@ -4,18 +4,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::own_work::{IMPORTER, is_importer};
+use super::own_work::{IMPORTER, reads_like_importer};
 use super::{
     ApprovalExpired, ApprovalRequired, CommandAccepted, CommandKind, CommandQueued,
     CommandRejected, Correlation, Event, Judgement, LAST_ENDED, PUSH, Pending, PendingCommand,
-    RATE_LIMIT_SCOPE, RejectionRule, Session, SessionStatus, State, Throttled, TokenSource, cap,
-    gate,
+    RATE_LIMIT_SCOPE, RejectionRule, Session, SessionStatus, State, Throttled, TokenSource, gate,
 };
-use crate::bucket::{self, Level};
+use crate::bucket::{self, Level, Limit};
 use crate::pieces::Pieces;
 use crate::world::{Emitted, World};
 use crate::{
-    AnyEvent, CommandId, DecideError, Kind, Meta, Origin, Refusal, SessionId, StreamRef, Timestamp,
+    ActorRef, AnyEvent, CommandId, DecideError, Kind, Meta, Origin, Refusal, SessionId, StreamRef,
+    Timestamp,
 };
 
 /// Sessions above a session that are looked at, at most.
@@ -37,6 +37,26 @@ pub(super) struct Draft<'a> {
     emitted: Vec<Emitted>,
 }
 
+/// A bucket that sessions share, with the limit under which one of them takes from it.
+pub(super) struct LimitedBucket {
+    stream: StreamRef,
+    limit: Limit,
+    /// The name of that session's profile.
+    profile: String,
+}
+
+/// Refuses a command in the name of the importer, or in one that reads like it.
+pub(super) fn refuse_importer(actor: &ActorRef) -> Result<(), Refusal> {
+    if !reads_like_importer(actor) {
+        return Ok(());
+    }
+    let reason = format!(
+        "events of other systems are recorded in the name of system {IMPORTER:?}, and no command is given in it; name \
+         another actor"
+    );
+    Err(Refusal::NotPermitted { reason })
+}
+
 impl<'a> Draft<'a> {
     /// Begins a decision about a session that is there.
     pub(super) fn of(
@@ -44,13 +64,7 @@ impl<'a> Draft<'a> {
         id: SessionId,
         meta: &'a Meta,
     ) -> Result<Draft<'a>, DecideError> {
-        if is_importer(&meta.actor) {
-            let reason = format!(
-                "events of other systems are recorded in the name of system {IMPORTER:?}, and no command is given in \
-                 it; name another actor"
-            );
-            return Err(Refusal::NotPermitted { reason }.into());
-        }
+        refuse_importer(&meta.actor)?;
         let before = match &*world.session(id)? {
             State::Known(session) => Arc::clone(session),
             State::Absent => {
@@ -125,12 +139,76 @@ impl<'a> Draft<'a> {
         let Some(bucket) = self.bucket(kind)? else {
             return Ok(None);
         };
+        self.level(bucket)
+    }
+
+    fn level(&mut self, bucket: StreamRef) -> Result<Option<Level>, DecideError> {
         if let Some(level) = self.buckets.get(&bucket) {
             return Ok(*level);
         }
         let level = self.world.bucket(bucket)?.level;
         self.buckets.insert(bucket, level);
         Ok(level)
+    }
+
+    /// The buckets of the sessions that this one was begun by, for a kind of commands, and their levels: what a session
+    /// does counts as theirs, so that beginning one gives no further tokens. Each is there once, and none is its own.
+    pub(super) fn above(&mut self, kind: CommandKind) -> Result<Vec<LimitedBucket>, DecideError> {
+        let own = self.bucket(kind)?;
+        let (mut found, mut next) = (Vec::new(), self.session().parent);
+        // Other systems' sessions may name each other.
+        for _ in 0..MAX_PARENTS {
+            let Some(parent) = next else {
+                break;
+            };
+            let state = self.world.session_if_any(parent)?;
+            let Some(State::Known(parent)) = state.as_deref() else {
+                break;
+            };
+            next = parent.parent;
+            let Some(limit) = parent.limit_of(kind) else {
+                continue;
+            };
+            let policy = gate::policy(parent)?;
+            let Some(name) = parent.bucket(kind) else {
+                continue;
+            };
+            let stream = self.world.bucket_stream(name)?;
+            let is_there = |it: &LimitedBucket| it.stream == stream;
+            if Some(stream) != own && !found.iter().any(is_there) {
+                let profile = policy.name.clone();
+                found.push(LimitedBucket {
+                    stream,
+                    limit,
+                    profile,
+                });
+            }
+        }
+        for bucket in &found {
+            self.level(bucket.stream)?;
+        }
+        Ok(found)
+    }
+
+    /// A judgement, where the buckets of the sessions above have a say, too.
+    fn within_above(
+        &mut self,
+        kind: CommandKind,
+        judgement: Judgement,
+    ) -> Result<Judgement, DecideError> {
+        if !matches!(judgement, Judgement::Accepted { .. }) {
+            return Ok(judgement);
+        }
+        let mut latest = None;
+        for bucket in self.above(kind)? {
+            let level = self.level(bucket.stream)?;
+            latest = latest.max(bucket.limit.check(level, self.meta.now).err());
+        }
+        Ok(
+            latest.map_or(judgement, |retry_after| Judgement::Throttled {
+                retry_after,
+            }),
+        )
     }
 
     /// Why the sessions that this one was begun by let it do nothing, if so: one of them is paused or over.
@@ -165,6 +243,7 @@ impl<'a> Draft<'a> {
             let rule = Some(RejectionRule::ParentClosed);
             judgement = Judgement::Rejected { reason, rule };
         }
+        let judgement = self.within_above(waiting.facts.kind, judgement)?;
         let accepted = matches!(judgement, Judgement::Accepted { .. });
         self.verdict(waiting, judgement)?;
         Ok(accepted)
@@ -250,26 +329,40 @@ impl<'a> Draft<'a> {
             correlation: waiting.correlation.clone(),
         };
         self.push(event, Pieces::new());
-        if token == TokenSource::Shared {
-            self.take_shared(waiting)?;
+        let kind = waiting.facts.kind;
+        for bucket in self.above(kind)? {
+            self.take(waiting, bucket);
+        }
+        if token == TokenSource::Shared
+            && let Some(stream) = self.bucket(kind)?
+            && let Some(limit) = self.session().limit_of(kind)
+        {
+            let profile = gate::policy(self.session())?.name.clone();
+            self.take(
+                waiting,
+                LimitedBucket {
+                    stream,
+                    limit,
+                    profile,
+                },
+            );
         }
         Ok(())
     }
 
-    fn take_shared(&mut self, waiting: &PendingCommand) -> Result<(), DecideError> {
-        let kind = waiting.facts.kind;
-        let stream = self.bucket(kind)?;
-        let policy = gate::policy(self.session())?;
-        let limit = cap(policy, kind).or(self.session().limit());
-        let (Some(limit), Some(stream)) = (limit, stream) else {
-            return Ok(());
-        };
+    /// Takes a token from a bucket that sessions share.
+    fn take(&mut self, waiting: &PendingCommand, bucket: LimitedBucket) {
+        let LimitedBucket {
+            stream,
+            limit,
+            profile,
+        } = bucket;
         let mut pieces = Pieces::new();
         let event = bucket::Taken {
             session: self.id,
             command: waiting.command,
-            kind,
-            profile: pieces.text(policy.name.as_str()),
+            kind: waiting.facts.kind,
+            profile: pieces.text(profile),
             capacity: limit.capacity,
             per_minute: limit.per_minute,
         };
@@ -280,7 +373,6 @@ impl<'a> Draft<'a> {
             event: AnyEvent::Bucket(event.into()),
             pieces,
         });
-        Ok(())
     }
 
     /// Judges the commands that wait, in their order, until one must wait on: a
@@ -315,6 +407,7 @@ impl<'a> Draft<'a> {
                 },
                 judged => judged,
             };
+            let judged = self.within_above(waiting.facts.kind, judged)?;
             self.verdict(&waiting, judged)?;
         }
         Ok(())

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     CommandAccepted, CommandCompleted, CommandFacts, CommandKind, CommandResult, Correlation,
-    Event, ItemStatus, PolicyProfile, SessionStatus, StoredConfig, TokenSource,
+    Event, ItemStatus, PolicyProfile, SessionStatus, StoredConfig, TokenSource, cap,
 };
 use crate::bucket::{self, Level, Limit};
 use crate::{By, CommandId, Origin, RunId, SessionId, Timestamp, is_removed_name};
@@ -43,7 +43,7 @@ pub struct Session {
     pub repo: Option<String>,
     /// Its agent; none where the record does not have it.
     pub agent: Option<String>,
-    /// Whether a person paused it.
+    /// Whether a person paused it, or may have: an import does not tell who did.
     pub paused_by_person: bool,
     /// What it may do; none where another system knows.
     pub policy: Option<Arc<PolicyProfile>>,
@@ -192,6 +192,12 @@ impl Session {
         found
             .map(|(_, name)| name.as_str())
             .or(self.calls.as_deref())
+    }
+
+    /// The limit of a kind of commands: the cap on it, or else that of calls.
+    pub(super) fn limit_of(&self, kind: CommandKind) -> Option<Limit> {
+        let policy = self.policy.as_deref()?;
+        cap(policy, kind).or_else(|| self.limit())
     }
 
     /// The limit of calls, of the session or of its agent, if there is one.
@@ -447,6 +453,8 @@ impl Session {
                     self.ended(event.status);
                 }
                 self.status = event.status;
+                // Who imports decides for the one who paused it elsewhere: it may have been a person.
+                self.paused_by_person = event.status == SessionStatus::Paused;
             }
             Event::Created(_)
             | Event::Adopted(_)

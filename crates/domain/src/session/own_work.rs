@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{Event, SessionStatus};
-use crate::{ActorKind, ActorRef, CommandId};
+use crate::folding::folded;
+use crate::origin::is_human;
+use crate::{ActorKind, ActorRef, CommandId, SessionId};
 
 /// The id of the actor, of the kind system, in whose name events of other systems' sessions are recorded. No command is
 /// given in its name.
@@ -12,6 +14,11 @@ pub const IMPORTER: &str = "contracts";
 /// Returns `true` if this actor is the one in whose name events of other systems are recorded.
 pub(crate) fn is_importer(actor: &ActorRef) -> bool {
     actor.kind == ActorKind::System && actor.id == IMPORTER
+}
+
+/// Returns `true` if an actor's id reads like that of the importer.
+pub(crate) fn reads_like_importer(actor: &ActorRef) -> bool {
+    actor.kind == ActorKind::System && folded(&actor.id) == IMPORTER
 }
 
 /// What this log itself recorded of a session, as far as an import must not overrule it (docs/contracts.md, Import).
@@ -67,6 +74,13 @@ pub enum Overruling {
          import into another log"
     )]
     Configuration,
+    /// The configuration of a session that one of this log's own begins.
+    #[error(
+        "it is a child of session {0}, about which this log has events of its own, so that only a person's import \
+         configures it; create it by a command (create_session), or let a person run the import, with \
+         --actor human:NAME"
+    )]
+    Child(SessionId),
 }
 
 impl OwnWork {
@@ -114,6 +128,17 @@ impl OwnWork {
             }
             _ => None,
         }
+    }
+
+    /// Why an import by this importer must not configure a child of this session; `None` if it may. Nothing holds an
+    /// imported configuration to the policy of the session that this log works in.
+    pub fn refusal_of_child(
+        &self,
+        parent: SessionId,
+        importer: Option<&ActorRef>,
+    ) -> Option<Overruling> {
+        let is_a_persons = importer.is_none_or(is_human);
+        (self.has_events && !is_a_persons).then_some(Overruling::Child(parent))
     }
 
     fn of_status(&self, to: SessionStatus, importer: Option<&ActorRef>) -> Option<Overruling> {

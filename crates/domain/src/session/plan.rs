@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::WorkItemRef;
+use crate::folding::is_blank;
 
 /// One task of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, new, Setters)]
@@ -117,7 +118,7 @@ impl TaskPlan {
     pub fn check(&self) -> Result<(), InvalidPlan> {
         let mut places = HashMap::new();
         for (index, node) in self.nodes.iter().enumerate() {
-            if node.id.trim().is_empty() {
+            if is_blank(&node.id) {
                 return Err(InvalidPlan::BlankId { index });
             }
             if places.insert(node.id.as_str(), index).is_some() {

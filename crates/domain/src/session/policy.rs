@@ -10,6 +10,7 @@ use uuid::Uuid;
 use super::refspec::{pattern_fault, protects};
 use super::{CommandKind, RepoRef, WorkItemRef, WorkspaceRef};
 use crate::bucket::Limit;
+use crate::folding::is_blank;
 use crate::{Ordered, Pairs, Refusal, SessionId, is_removed_name};
 
 /// How often commands may be given.
@@ -195,7 +196,7 @@ impl PolicyProfile {
     /// # Errors
     /// [`Refusal::Invalid`], naming the field.
     pub fn check(&self) -> Result<(), Refusal> {
-        if self.name.trim().is_empty() {
+        if is_blank(&self.name) {
             return Err(Refusal::invalid("policy.name", "it must not be blank"));
         }
         if self.names().any(is_removed_name) {

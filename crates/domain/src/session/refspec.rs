@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::input::{glob, is_invisible};
+use crate::input::{glob, glob_covers, is_invisible};
 
 /// What a push changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,12 +116,7 @@ pub(super) fn is_ref_name(name: &str) -> bool {
 /// one. A short name may stand for a branch in several ways: git takes `heads/main` for the branch `main` where there is
 /// one, and else for `heads/main`. A branch of a remote protects the branch that is pushed to there.
 pub(super) fn protects(pattern: &str, reference: &str) -> bool {
-    fn readings(name: &str) -> [Option<Cow<'_, str>>; 3] {
-        let short = name.strip_prefix("heads/");
-        let there = of_a_remote(name).filter(|name| !name.is_empty());
-        [Some(full(name)), short.map(full), there.map(full)]
-    }
-    let patterns = readings(pattern.trim());
+    let patterns = readings(pattern);
     let [whole, short, _] = readings(reference);
     [whole, short].iter().flatten().any(|reading| {
         patterns
@@ -129,6 +124,25 @@ pub(super) fn protects(pattern: &str, reference: &str) -> bool {
             .flatten()
             .any(|pattern| glob(pattern, reading))
     })
+}
+
+/// Whether a pattern of protected branches protects all that another one does, for sure: each reading of that one is
+/// covered by a reading of this one.
+pub(super) fn covers(pattern: &str, other: &str) -> bool {
+    if pattern == other {
+        return true;
+    }
+    let own = readings(pattern);
+    let mut others = readings(other).into_iter().flatten();
+    others.all(|other| own.iter().flatten().any(|own| glob_covers(own, &other)))
+}
+
+/// The full names that a pattern may stand for.
+fn readings(pattern: &str) -> [Option<Cow<'_, str>>; 3] {
+    let name = pattern.trim();
+    let short = name.strip_prefix("heads/");
+    let there = of_a_remote(name).filter(|name| !name.is_empty());
+    [Some(full(name)), short.map(full), there.map(full)]
 }
 
 /// The name that a branch has at its remote, where a text names one as `git fetch` does.
@@ -388,5 +402,46 @@ mod tests {
         }
         let fault = pattern_fault("origin/main").unwrap_or_default();
         assert!(fault.contains("did you mean \"main\"?"), "{fault}");
+    }
+
+    #[test]
+    fn a_pattern_covers_another_one_if_it_matches_all_that_that_one_does() {
+        for (pattern, other) in [
+            ("main", "main"),
+            ("release/*", "release/*"),
+            ("*", "release/*"),
+            ("release/*", "release/?"),
+            ("release/*", "release/v*"),
+            ("release/*", "release/*/x"),
+            ("r*", "release/*"),
+            ("release/??", "release/v?"),
+            ("refs/heads/main", "main"),
+            ("heads/main", "main"),
+            ("a*b*", "a*b"),
+        ] {
+            assert!(covers(pattern, other), "{pattern} {other}");
+        }
+        for (pattern, other) in [
+            ("release/?", "release/*"),
+            ("?", "*"),
+            ("?main", "*main"),
+            ("a?b?", "a*b*"),
+            ("a?b*", "a*b*"),
+            ("release/v*", "release/*"),
+            ("main", "ma?n"),
+            ("main", "heads/main"),
+            ("refs/tags/*", "*"),
+        ] {
+            assert!(!covers(pattern, other), "{pattern} {other}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_covered_is_protected(pattern in "[ab*?]{1,5}", other in "[ab*?]{1,5}", name in "[ab]{1,5}") {
+            if covers(&pattern, &other) && protects(&other, &name) {
+                proptest::prop_assert!(protects(&pattern, &name), "{} {} {}", pattern, other, name);
+            }
+        }
     }
 }

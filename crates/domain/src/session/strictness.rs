@@ -1,6 +1,6 @@
 //! A session that another one begins is never freer than that: its policy allows nothing that the other forbids.
 
-use super::refspec::protects;
+use super::refspec::covers;
 use super::{CommandKind, PolicyProfile, RateLimits, cap};
 use crate::Refusal;
 use crate::bucket::Limit;
@@ -52,12 +52,12 @@ fn kinds(child: &PolicyProfile, parent: &PolicyProfile) -> Freer {
 fn branches(child: &PolicyProfile, parent: &PolicyProfile) -> Freer {
     let is_missing = |pattern: &&String| {
         let mut own = child.protected_branches.iter();
-        !own.any(|own| own == *pattern || protects(own, pattern))
+        !own.any(|own| covers(own, pattern))
     };
     let missing = parent.protected_branches.iter().find(is_missing)?;
     Some((
         "policy.protectedBranches",
-        format!("it does not protect {missing:?}"),
+        format!("it does not protect all that {missing:?} does; list that pattern, too"),
     ))
 }
 

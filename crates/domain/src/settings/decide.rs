@@ -13,7 +13,7 @@ const MOST_SKEW: u32 = 86_400;
 
 pub(crate) fn set(world: &mut World, command: &SetSetting, meta: &Meta) -> Decided {
     may_set(command.setting, &meta.actor)?;
-    let value = read(command.setting, command.value.trim())?;
+    let value = read(command.setting, &command.value)?;
     let before = world.settings()?;
     if before.number(command.setting) == value {
         return Ok(Vec::new());
@@ -73,9 +73,15 @@ fn weakens(before: &State, setting: Setting, value: u32) -> bool {
 
 /// A check is weakened by a person.
 fn may_weaken(command: &SetSetting, actor: &ActorRef) -> Result<(), Refusal> {
-    let (setting, value) = (command.setting, command.value.trim());
+    let (setting, value) = (command.setting, &command.value);
     let what = format!("{setting} {value} weakens a check, and is set");
     approval::done_by_a_person(&what, actor)
+}
+
+/// A number in digits alone, without a sign and without zeros in front: each value has one spelling.
+fn number(value: &str) -> Option<u32> {
+    let number: u32 = value.parse().ok()?;
+    (number.to_string() == value).then_some(number)
 }
 
 /// The number of a setting's value.
@@ -95,18 +101,14 @@ fn read(setting: Setting, value: &str) -> Result<u32, Refusal> {
             "false" => Ok(0),
             _ => Err(wrong("true or false")),
         },
-        Setting::MaxReviewRetries => value
-            .parse()
-            .ok()
+        Setting::MaxReviewRetries => number(value)
             .filter(|retries| *retries <= MOST_RETRIES)
             .ok_or_else(|| wrong("a number from 0 to 100")),
         Setting::UnknownType => value
             .parse()
             .map(|listed: ListedType| u32::from(listed.code()))
             .map_err(|_| wrong("feature, refactor, fix, test or audit")),
-        Setting::ClockSkew => value
-            .parse()
-            .ok()
+        Setting::ClockSkew => number(value)
             .filter(|seconds| *seconds <= MOST_SKEW)
             .ok_or_else(|| wrong("a number of seconds from 0 to 86400")),
     }

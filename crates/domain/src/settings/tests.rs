@@ -69,6 +69,11 @@ fn a_value_that_no_setting_has_is_refused() {
         (Setting::UnknownType, "docs"),
         (Setting::ClockSkew, "86401"),
         (Setting::ClockSkew, "5m"),
+        (Setting::AutonomyThreshold, "high "),
+        (Setting::TrustClassifier, " true"),
+        (Setting::MaxReviewRetries, "01"),
+        (Setting::MaxReviewRetries, "+2"),
+        (Setting::ClockSkew, "0300"),
     ] {
         let refusal = Given::new().decide(set(setting, value)).unwrap_err();
         assert!(matches!(refusal, Refusal::Invalid { field: "value", .. }));

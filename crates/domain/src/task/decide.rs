@@ -15,7 +15,7 @@ use crate::intent::Lost;
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{DecideError, Kind, Meta, Refusal, StoredActor, StreamKind, TaskId, intent};
+use crate::{DecideError, Kind, Meta, Refusal, StoredActor, StreamKind, TaskId, approval, intent};
 
 /// A title has fewer characters than this (docs/spec/git-internal.md, Task.title).
 pub(crate) const TITLE_LIMIT: usize = 100;
@@ -139,9 +139,23 @@ fn require_open(
     }
 }
 
+/// Demands that a task is open and that the work that it is a part of has not ended: of what was turned down, a task
+/// may only fail or be cancelled.
+fn require_open_work(
+    world: &mut World,
+    task: TaskId,
+    asked: &'static str,
+) -> Result<Arc<State>, DecideError> {
+    let state = require_open(world, task, asked)?;
+    for intent in intent::intents_of_task(world, task)? {
+        intent::intake::require_open_if_any(world, intent, asked)?;
+    }
+    Ok(state)
+}
+
 pub(crate) fn add_constraint(world: &mut World, command: &AddConstraint, _: &Meta) -> Decided {
     not_blank("constraint", &command.constraint)?;
-    require_open(world, command.task, "add_constraint")?;
+    require_open_work(world, command.task, "add_constraint")?;
     let mut pieces = Pieces::new();
     let event = ConstraintAdded {
         constraint: pieces.text(command.constraint.as_str()),
@@ -155,7 +169,7 @@ pub(crate) fn add_acceptance_criterion(
     _: &Meta,
 ) -> Decided {
     not_blank("criterion", &command.criterion)?;
-    require_open(world, command.task, "add_acceptance_criterion")?;
+    require_open_work(world, command.task, "add_acceptance_criterion")?;
     let mut pieces = Pieces::new();
     let event = CriterionAdded {
         criterion: pieces.text(command.criterion.as_str()),
@@ -164,7 +178,7 @@ pub(crate) fn add_acceptance_criterion(
 }
 
 pub(crate) fn add_dependency(world: &mut World, command: &AddDependency, _: &Meta) -> Decided {
-    let state = require_open(world, command.task, "add_dependency")?;
+    let state = require_open_work(world, command.task, "add_dependency")?;
     world.task(command.dependency)?;
     let lost = loss_of(world, command.dependency)?;
     if state.dependencies.contains(&command.dependency) {
@@ -282,8 +296,16 @@ pub(crate) fn require_dependencies(
     Ok(())
 }
 
-pub(crate) fn cancel(world: &mut World, command: &CancelTask, _: &Meta) -> Decided {
-    require_open(world, command.task, "cancel_task")?;
+pub(crate) fn cancel(world: &mut World, command: &CancelTask, meta: &Meta) -> Decided {
+    let state = require_open(world, command.task, "cancel_task")?;
+    if state.is_a_persons {
+        // An intent would be done without what a person asked of it.
+        let what = format!(
+            "task {}, which a person created, is cancelled",
+            command.task
+        );
+        approval::done_by_a_person(&what, &meta.actor)?;
+    }
     let mut pieces = Pieces::new();
     let event = Cancelled::new(pieces.optional_text(command.reason.as_deref()));
     let mut events = vec![emit(command.task, event, pieces)];

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Adopted, Event, GoalType, ReviewVerdict, TaskStatus};
-use crate::{IntentId, RunId, TaskId};
+use crate::{ActorKind, IntentId, Origin, RunId, TaskId};
 
 /// Where a task is in its life (docs/spec/git-internal.md, Task status transitions).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +42,8 @@ impl Status {
 pub struct State {
     /// Where it is in its life.
     pub status: Status,
+    /// Whether a person created it.
+    pub is_a_persons: bool,
     /// The intent that it comes from.
     pub intent: Option<IntentId>,
     /// Tasks that must be done first, without repetition.
@@ -75,10 +77,11 @@ impl State {
 }
 
 /// Folds one event into the state.
-pub fn evolve(state: &mut State, event: &Event) {
+pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
     match event {
         Event::Created(created) => {
             state.status = Status::Draft;
+            state.is_a_persons = origin.is_person();
             state.intent = created.intent;
             state.goal.clone_from(&created.goal);
             state.parent = created.parent;
@@ -113,6 +116,7 @@ fn adopt(state: &mut State, event: &Adopted) {
     if let Some(object) = &event.object {
         *state = State {
             status: object.status.into(),
+            is_a_persons: object.header.created_by.kind == ActorKind::Human,
             intent: object.intent,
             goal: object.goal.clone(),
             parent: object.parent,

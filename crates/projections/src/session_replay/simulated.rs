@@ -10,7 +10,7 @@ use annals_domain::session::{
     PolicyProfile, RATE_LIMIT_SCOPE, RejectionRule, Session, SessionStatus, State, Throttled,
     TokenSource, closed, evolve, judge, lacks_names, needs_approval,
 };
-use annals_domain::{By, CommandId, Origin, Slot, Timestamp, bucket};
+use annals_domain::{By, CommandId, Origin, SessionId, Slot, Timestamp, bucket};
 
 use super::{Class, Said};
 
@@ -28,8 +28,10 @@ pub(super) struct Known {
     dealt: HashSet<CommandId>,
     /// Its agent, where the record has it.
     agent: Option<String>,
-    /// Whether another session began it.
-    is_child: bool,
+    /// The session that began it.
+    parent: Option<SessionId>,
+    /// The agents of the sessions above, other than its own: what it does counts as their calls, too.
+    above: BTreeSet<String>,
     /// Commands that were rejected for what became of the session that began it, which no profile decides.
     under_closed: HashSet<CommandId>,
 }
@@ -40,7 +42,7 @@ impl Known {
         Known {
             adopted: !matches!(first, Event::Created(_)),
             agent: agent_of(first),
-            is_child: matches!(first, Event::Created(event) if event.config.parent.is_some()),
+            parent: parent_of(first),
             ..Known::default()
         }
     }
@@ -55,15 +57,28 @@ impl Known {
         self.agent.as_deref()
     }
 
+    /// The session that began it, where the record has that.
+    pub(super) fn parent(&self) -> Option<SessionId> {
+        self.parent
+    }
+
+    /// Takes in the agent of a session above.
+    pub(super) fn add_above(&mut self, agent: &str) {
+        if self.agent() != Some(agent) {
+            self.above.insert(agent.to_owned());
+        }
+    }
+
     /// Whether more must be known of it than its first event.
     pub(super) fn looks_ahead(&self) -> bool {
-        self.adopted || self.is_child
+        self.adopted || self.parent.is_some()
     }
 
     pub(super) fn note(&mut self, event: &Event) {
         if self.agent.is_none() {
             self.agent = agent_of(event);
         }
+        self.parent = self.parent.or(parent_of(event));
         if let Event::CommandRejected(event) = event
             && event.rule == Some(RejectionRule::ParentClosed)
         {
@@ -112,6 +127,15 @@ fn agent_of(event: &Event) -> Option<String> {
     match event {
         Event::Created(event) => event.config.agent.clone(),
         Event::Adopted(event) => event.config.as_ref()?.agent.clone(),
+        _ => None,
+    }
+}
+
+/// The session that began the one that an event sets up.
+pub(super) fn parent_of(event: &Event) -> Option<SessionId> {
+    match event {
+        Event::Created(event) => event.config.parent,
+        Event::Adopted(event) => event.config.as_ref()?.parent,
         _ => None,
     }
 }
@@ -336,6 +360,7 @@ impl Simulated {
             return Some(Answer::NoNames);
         }
         let judged = judge(session, &waiting.facts, at, level).ok()?;
+        let judged = self.within_above(waiting.facts.kind, judged, at, buckets);
         // What a bucket says is a matter of times.
         let by_rate = matches!(
             judged,
@@ -439,8 +464,38 @@ impl Simulated {
         let calls = self.session().and_then(Session::limit);
         let limit = annals_domain::session::cap(&self.candidate, kind).or(calls);
         if let (Some(limit), Some(bucket)) = (limit, self.bucket(kind)) {
-            let level = limit.take(buckets.get(&bucket).copied(), at);
-            buckets.insert(bucket, level);
+            let above = self.above(kind);
+            for bucket in above.into_iter().chain([bucket]) {
+                let level = limit.take(buckets.get(&bucket).copied(), at);
+                buckets.insert(bucket, level);
+            }
+        }
+    }
+
+    /// The buckets of the sessions above from which a command of a kind takes a token, too. A cap's is its own.
+    fn above(&self, kind: CommandKind) -> Vec<SharedBucket> {
+        let is_capped = annals_domain::session::cap(&self.candidate, kind).is_some();
+        let above = self.known.above.iter().filter(|_| !is_capped);
+        above.cloned().map(SharedBucket::Calls).collect()
+    }
+
+    /// A judgement, where the buckets of the sessions above have a say, too.
+    fn within_above(
+        &self,
+        kind: CommandKind,
+        judged: Judgement,
+        at: Timestamp,
+        buckets: &Buckets,
+    ) -> Judgement {
+        let limit = self.session().and_then(Session::limit);
+        let (Some(limit), Judgement::Accepted { .. }) = (limit, &judged) else {
+            return judged;
+        };
+        let above = self.above(kind);
+        let retry = |bucket: &SharedBucket| limit.check(buckets.get(bucket).copied(), at).err();
+        match above.iter().filter_map(retry).max() {
+            Some(retry_after) => Judgement::Throttled { retry_after },
+            None => judged,
         }
     }
 

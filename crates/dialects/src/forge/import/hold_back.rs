@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 
 use annals::At;
-use annals::domain::Kind;
 use annals::domain::intent::{ApprovalStatus, Risk, RiskBasis, Source as IntentSource};
 use annals::domain::settings::State;
+use annals::domain::{IntentId, Kind};
 use annals::projections::ForgeIntentView;
 
 use super::{Import, Trusted};
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::intent::ForgeIntent;
 use crate::forge::logged;
+use crate::forge::names::known_as;
 use crate::forge::source::Source;
 use crate::forge::words::IntentStatus;
 use crate::report::counted;
@@ -21,8 +22,10 @@ use crate::report::counted;
 pub(super) struct HeldBack {
     /// That the intent was let go.
     pub(super) status: Option<IntentStatus>,
-    /// That its risk is lower, and the one that counts.
-    risk: Option<(Risk, Risk)>,
+    /// That its risk is lower, and the one that counts; none where the log has no risk.
+    risk: Option<(Risk, Option<Risk>)>,
+    /// That work on it began, which waits for answers or for other intents.
+    begun: Option<IntentStatus>,
     /// Answers to open questions.
     answers: usize,
 }
@@ -51,13 +54,21 @@ impl HeldBack {
             )
         });
         let risk = self.risk.map(|(said, counts)| {
-            let (said, counts) = (said.as_str(), counts.as_str());
+            let (said, counts) = (said.as_str(), counts.map_or("no risk", Risk::as_str));
             format!(
                 "its file says {said}, and the log has the risk {counts}, which counts: a lower one is judged by \
                  a person who did not ask for it"
             )
         });
-        status.into_iter().chain(risk).chain(answers)
+        let begun = self.begun.map(|said| {
+            let said = said.as_str();
+            format!(
+                "its file says {said}, and work on it waits for answers or for other intents: an agent's word does \
+                 not begin it"
+            )
+        });
+        let more = risk.into_iter().chain(begun);
+        status.into_iter().chain(more).chain(answers)
     }
 }
 
@@ -80,41 +91,51 @@ fn hold_answers(intent: &mut ForgeIntent, known: Option<&ForgeIntentView>) -> us
     held
 }
 
+/// Takes a lower risk than the log has for that one, and one where it has none for none: a lower one than medium is an
+/// approval then.
+fn hold_risk(intent: &mut ForgeIntent, known: &ForgeIntentView) -> Option<(Risk, Option<Risk>)> {
+    let before = known.risk;
+    let is_lower = match intent.risk {
+        Some(risk) => risk < before.unwrap_or(Risk::Med),
+        None => before.is_some(),
+    };
+    if !is_lower {
+        return None;
+    }
+    // One that says no risk says nothing else.
+    let said = intent.risk.map(|said| (said, before));
+    intent.risk = before;
+    said
+}
+
 /// Takes the end of an intent back that the log does not have.
 fn hold_end(intent: &mut ForgeIntent, known: Option<&ForgeIntentView>) -> Option<IntentStatus> {
     let logged = known.map_or(IntentStatus::Proposed, |known| logged::status(known.status));
     let said = intent.status;
-    (is_end(said) && said != logged).then(|| {
+    // To be done would close its questions.
+    let asks = known.is_some_and(|known| known.needs_clarification);
+    let ends = is_end(said) || (asks && said == IntentStatus::Done);
+    (ends && said != logged).then(|| {
         intent.status = logged;
         said
     })
 }
 
-/// Takes a lower risk than the log has for that one, and what was let go for proposed, where neither an agent's low
-/// risk nor the log lets it go on.
+/// Takes what was let go for proposed, where neither an agent's low risk nor the log lets it go on.
 fn hold_approval(
     intent: &mut ForgeIntent,
-    known: Option<&ForgeIntentView>,
     is_persons: bool,
     settings: &State,
-) -> HeldBack {
-    let mut back = HeldBack::default();
-    let before = known.and_then(|known| known.risk);
-    let is_lower = |before| intent.risk.is_none_or(|risk| risk < before);
-    if let Some(before) = before.filter(|before| is_lower(*before)) {
-        // One that says no risk says nothing else.
-        back.risk = intent.risk.map(|said| (said, before));
-        intent.risk = Some(before);
-    }
+) -> Option<IntentStatus> {
     let said = intent.status;
     let says_so = said != IntentStatus::Proposed && !is_end(said);
     let is_low = |risk| settings.approves(risk, RiskBasis::Declared);
     // A low risk lets an agent's own work go on, and not what a person asked for.
     if says_so && (is_persons || !intent.risk.is_some_and(is_low)) {
         intent.status = IntentStatus::Proposed;
-        back.status = Some(said);
+        return Some(said);
     }
-    back
+    None
 }
 
 impl Import<'_> {
@@ -145,26 +166,74 @@ impl Import<'_> {
                 continue;
             }
             let answers = hold_answers(&mut file.intent, known);
-            let end = match is_persons {
+            let risk = known.and_then(|known| hold_risk(&mut file.intent, known));
+            // Of what the log has it is not known who asked for it.
+            let end = match is_persons || known.is_some() {
                 true => hold_end(&mut file.intent, known),
                 false => None,
             };
             let is_settled = known.is_some_and(|it| it.status != ApprovalStatus::Proposed);
-            let mut back = match is_settled {
-                true => HeldBack::default(),
-                false => hold_approval(&mut file.intent, known, is_persons, settings),
+            let approval = match is_settled {
+                true => None,
+                false => hold_approval(&mut file.intent, is_persons, settings),
+            };
+            let begun = match known {
+                Some(known) => self.hold_begun(&mut file.intent, known).await?,
+                None => None,
             };
             // What its file says was let go is let go by its risk, and so by the system.
             file.goes_on = trusted == Trusted::Nobody
                 && !is_settled
                 && file.intent.status != IntentStatus::Proposed
                 && !is_end(file.intent.status);
-            back.answers = answers;
-            back.status = back.status.or(end);
+            let back = HeldBack {
+                status: approval.or(end),
+                risk,
+                begun,
+                answers,
+            };
             if back != HeldBack::default() {
                 held.insert(file.file.name.clone(), back);
             }
         }
         Ok(held)
+    }
+
+    /// Takes back that work began on an approved intent that waits for answers or for other intents.
+    async fn hold_begun(
+        &self,
+        intent: &mut ForgeIntent,
+        known: &ForgeIntentView,
+    ) -> Result<Option<IntentStatus>, ForgeFolderError> {
+        let said = intent.status;
+        let is_begun = matches!(
+            said,
+            IntentStatus::Executing
+                | IntentStatus::Done
+                | IntentStatus::Blocked
+                | IntentStatus::Error
+        );
+        if known.status != ApprovalStatus::Approved || !is_begun || !self.waits(known).await? {
+            return Ok(None);
+        }
+        intent.status = IntentStatus::Approved;
+        Ok(Some(said))
+    }
+
+    /// Whether a question of an intent is open, or an intent that it depends on is not done.
+    async fn waits(&self, known: &ForgeIntentView) -> Result<bool, ForgeFolderError> {
+        if known.needs_clarification {
+            return Ok(true);
+        }
+        for name in &known.depends_on {
+            let Some(object) = known_as(self.annals, &self.ids, name).await? else {
+                return Ok(true);
+            };
+            let status = self.annals.inbox().status(IntentId(object.id)).await?;
+            if status != ApprovalStatus::Done {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

@@ -28,6 +28,24 @@ fn is_settled(status: TaskStatus) -> bool {
     }
 }
 
+/// Why an importer that is not a person does not change a task of the log, if so: it is settled, or a person's, of which
+/// the import says no more than how far it is.
+fn held(
+    logged: &ForgeTask,
+    file: &ForgeTask,
+    differs: &[&str],
+    is_a_persons: bool,
+) -> Option<String> {
+    if is_settled(logged.status) {
+        return Some(format!("is {} in the log", logged.status.as_str()));
+    }
+    let is_more = differs.iter().any(|field| *field != "status");
+    if is_a_persons && (is_more || file.status == TaskStatus::Cancelled) {
+        return Some("was imported by a person".to_owned());
+    }
+    None
+}
+
 /// A task of a file.
 struct OfTask<'f> {
     path: &'f Path,
@@ -249,21 +267,18 @@ impl Import<'_> {
             self.report.already_there += 1;
             return Ok(None);
         }
-        if !catch_up::course(self.annals, of.id.stream())
-            .await?
-            .is_followed
-        {
+        let course = catch_up::course(self.annals, of.id.stream()).await?;
+        if !course.is_followed {
             let why = in_log(&differs, CHANGED_HERE);
             self.passed_over(path, format!("its task {:?}: {why}", of.task.id));
             return Ok(None);
         }
         if self.trusted == Trusted::Nobody
-            && is_settled(logged.task.status)
-            && logged.task.status != of.task.status
+            && let Some(held) = held(&logged.task, of.task, &differs, course.is_a_persons)
         {
-            let (id, status) = (&of.task.id, logged.task.status.as_str());
             let reason = format!(
-                "its task {id:?} is {status} in the log, which only a person changes: let a person import it"
+                "its task {:?} {held}, which only a person changes: let a person import it",
+                of.task.id
             );
             self.passed_over(path, reason);
             return Ok(None);

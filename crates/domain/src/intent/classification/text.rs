@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::folding::is_unseen;
+
 /// Two spellings of one word; the second is the one that the tables have.
 const COMPOUNDS: [(&str, &str); 20] = [
     ("log-in", "login"),
@@ -241,16 +243,6 @@ fn letter_bit(letter: char) -> u128 {
 pub(super) fn folded(text: &str) -> String {
     let seen = text.nfkc().filter(|c| !is_unseen(*c));
     seen.collect::<String>().to_lowercase()
-}
-
-/// Soft hyphens, zero-width characters, marks of direction and variation selectors.
-fn is_unseen(character: char) -> bool {
-    matches!(character,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{fe00}'..='\u{fe0f}')
 }
 
 /// A text with spaces between the parts of its compound names, if it has any.

@@ -162,3 +162,17 @@ fn no_import_replaces_a_plan_of_this_log() {
     let own = after(&[(plan(), ActorRef::agent("planner"))]);
     assert_eq!(own.refusal(&plan(), None), Some(Overruling::Plan));
 }
+
+#[test]
+fn no_agents_import_configures_a_child_of_a_session_of_this_log() {
+    let (ada, coder) = (ActorRef::human("ada"), ActorRef::agent("coder"));
+    let parent = SessionId(Uuid::from_u128(7));
+    let own = after(&[(Completed { reason: None }.into(), coder.clone())]);
+    assert_eq!(
+        own.refusal_of_child(parent, Some(&coder)),
+        Some(Overruling::Child(parent))
+    );
+    assert_eq!(own.refusal_of_child(parent, Some(&ada)), None);
+    let imported = after(&[(status(SessionStatus::Running), importer())]);
+    assert_eq!(imported.refusal_of_child(parent, Some(&coder)), None);
+}

@@ -232,4 +232,36 @@ fn no_command_is_given_in_the_importers_name() {
     assert!(matches!(refused, Refusal::NotPermitted { .. }), "{refused}");
     let refused = stage.refusal(complete());
     assert!(matches!(refused, Refusal::NotPermitted { .. }), "{refused}");
+    let another = create(SessionId(Uuid::from_u128(2)), anything());
+    for alike in ["contracts ", "Contracts", "contr\u{200b}acts", "ｃontracts"] {
+        stage.given = stage.given.by(ActorRef::system(alike));
+        for command in [Command::from(submit(1, get_diff())), another.clone().into()] {
+            let refused = stage.refusal(command);
+            assert!(
+                matches!(refused, Refusal::NotPermitted { .. }),
+                "{alike:?}: {refused}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_pause_that_was_imported_is_resumed_by_a_person() {
+    let paused = then(taken_over(Some(anything())), status(SessionStatus::Paused));
+    for other in [ActorRef::agent("coder"), ActorRef::system("ci")] {
+        let stage = Stage {
+            given: paused.given.clone().by(other),
+        };
+        let refused = stage.refusal(resume());
+        assert!(matches!(refused, Refusal::NotPermitted { .. }), "{refused}");
+    }
+    let ada = Stage {
+        given: paused.given.clone().by(ActorRef::human("ada")),
+    };
+    assert_eq!(ada.after(resume()).status(), SessionStatus::Running);
+    let running = then(paused, status(SessionStatus::Running));
+    assert_eq!(
+        running.clone().after(pause()).after(resume()).status(),
+        SessionStatus::Running
+    );
 }

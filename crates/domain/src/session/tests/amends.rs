@@ -86,3 +86,49 @@ fn a_count_is_recorded_with_the_files_of_both() {
     };
     assert_eq!(received.facts.files, Some(2));
 }
+
+/// The commits of a record, where the events at some places have lost their content and their names.
+fn left(record: &[Emitted], is_removed: impl Fn(usize) -> bool) -> Commits {
+    let mut commits = Commits::default();
+    for (place, one) in record.iter().enumerate() {
+        let mut event = one.event.clone();
+        let removed = is_removed(place);
+        if removed {
+            event.each_name(&mut |name| *name = crate::removed_name(&[7; 32], place));
+        }
+        if let AnyEvent::Session(event) = &event {
+            commits.apply(event, &|slot| match removed {
+                true => None,
+                false => one.pieces.text_of(slot),
+            });
+        }
+    }
+    commits
+}
+
+#[test]
+fn what_was_removed_of_a_commit_counts_as_much_as_it_can() {
+    let mut stage = limited();
+    let mut record = Vec::new();
+    for command in [
+        Command::from(commits(1, &["a", "b"], false)),
+        succeeds(1).into(),
+        commits(2, &["b"], true).into(),
+        succeeds(2).into(),
+    ] {
+        record.extend(stage.given.execute(command));
+    }
+    assert_eq!(left(&record, |_| false).last("/app").count(), 2);
+    for removed in 0..record.len() {
+        let files = left(&record, |place| place == removed).last("/app");
+        assert!(files.count() >= 2, "{removed}: {files:?}");
+    }
+    // The path of its repository may be any, and what it amended, too.
+    assert!(left(&record, |_| true).last("/app").count() >= 2);
+    // A commit behind one that was removed has it in it as far as is known.
+    let mut stage = limited();
+    let mut record = stage.given.execute(commits(1, &["a", "b"], false));
+    record.extend(stage.given.execute(commits(2, &["c"], false)));
+    assert_eq!(left(&record, |place| place == 0).last("/app").count(), 1);
+    assert!(left(&record, |place| place == 2).last("/app").count() >= 2);
+}

@@ -55,7 +55,7 @@ fn a_child_is_as_strict_as_its_parent_or_stricter() {
         let decided = stage.given.decide(child(policy));
         assert!(decided.is_ok(), "{decided:?}");
     }
-    let freer: [(&str, PolicyProfile); 11] = [
+    let freer: [(&str, PolicyProfile); 12] = [
         ("policy.commandWhitelist", anything()),
         (
             "policy.commandWhitelist",
@@ -68,6 +68,13 @@ fn a_child_is_as_strict_as_its_parent_or_stricter() {
             "policy.protectedBranches",
             PolicyProfile {
                 protected_branches: words(&["main"]),
+                ..strict()
+            },
+        ),
+        (
+            "policy.protectedBranches",
+            PolicyProfile {
+                protected_branches: words(&["main", "release/?"]),
                 ..strict()
             },
         ),
@@ -229,4 +236,51 @@ fn what_waits_in_a_child_is_not_accepted_under_a_closed_parent() {
             "1 rejected: Parent: Session is in terminal state: Error, Parent session closed"
         ]
     );
+}
+
+/// A policy of one call a minute and one push.
+fn slow(name: &str) -> PolicyProfile {
+    PolicyProfile {
+        name: name.into(),
+        limits: Some(RateLimits {
+            calls_per_minute: Some(1),
+            burst: Some(1),
+            per_command_caps: Some(Ordered(vec![("Push".into(), 1)])),
+        }),
+        ..anything()
+    }
+}
+
+#[test]
+fn what_a_child_does_counts_as_its_parents() {
+    let mut begun = child(slow("of the child"));
+    begun.config.agent_profile = "another".into();
+    let stage = Stage::under(slow("of the parent")).after(begun);
+    let verdict = |stage: &Stage, command: SubmitCommand| {
+        let emitted = stage.given.decide(command).unwrap();
+        matches!(Verdict::among(&emitted), Some((_, _, Verdict::Accepted)))
+    };
+    for body in [get_diff(), push("a")] {
+        // The parent's token is gone, and so is the child's.
+        let used = stage.clone().after(submit(1, body.clone()));
+        assert!(!verdict(&used, in_child(2, body.clone())));
+        // The child's is gone, and so is the parent's.
+        let used = stage.clone().after(in_child(1, body.clone()));
+        assert!(!verdict(&used, submit(2, body.clone())));
+        assert!(!verdict(&used, in_child(2, body)));
+    }
+    // Of the two a token was taken once each.
+    let mut used = stage.clone();
+    let taken = used.given.execute(in_child(1, get_diff()));
+    let taken = taken
+        .iter()
+        .filter(|one| matches!(one.event, AnyEvent::Bucket(_)));
+    assert_eq!(taken.count(), 2);
+    // Where the child shares its parent's bucket, it is one.
+    let mut same = Stage::under(slow("p")).after(child(slow("p")));
+    let taken = same.given.execute(in_child(1, get_diff()));
+    let taken = taken
+        .iter()
+        .filter(|one| matches!(one.event, AnyEvent::Bucket(_)));
+    assert_eq!(taken.count(), 1);
 }

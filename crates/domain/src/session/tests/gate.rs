@@ -192,7 +192,7 @@ fn every_kind_under(policy: &PolicyProfile) -> Vec<CommandBody> {
         }
         .into(),
         SpawnSession {
-            config: config(SESSION, policy.clone()),
+            config: config(SessionId(Uuid::from_u128(2)), policy.clone()),
         }
         .into(),
         LinkPlanNode {
@@ -383,19 +383,25 @@ fn a_session_works_on_its_own_repository() {
         repo: repo(path),
         branch_name: "work".into(),
     };
-    for path in [
-        "/other",
-        "/app/sub",
-        "/",
-        "app",
-        "/apps",
-        "",
-        "/app/../other",
-    ] {
+    for path in ["/other", "/app/sub", "/", "app", "/apps", ""] {
         assert_eq!(stage.verdict(push_of(path)), elsewhere, "{path}");
     }
-    for path in ["/app", "/app/", "//app", "/app/.", "/x/../app"] {
+    for path in ["/app", "/app/", "//app", "/app/."] {
         assert_eq!(stage.verdict(push_of(path)), "CommandAccepted", "{path}");
+    }
+    // Behind a link they lead elsewhere than their text says.
+    for path in [
+        "/app/../other",
+        "/x/../app",
+        "/app/link/..",
+        "..",
+        "/app\\..\\app",
+        "/x/ .. /app",
+    ] {
+        stage.check_invalid(submit(1, push_of(path)), "repo.path", "goes up");
+        let mut create = create(SessionId(Uuid::from_u128(2)), anything());
+        create.config.repo = repo(path);
+        stage.check_invalid(create, "config.repo.path", "goes up");
     }
     let there = repo("/other");
     let all: [CommandBody; 6] = [
@@ -650,6 +656,11 @@ fn an_agent_spawns_no_session_that_is_freer_than_its_own() {
     let mut of_another = config(other, policy);
     of_another.parent_session_id = Some(Uuid::from_u128(7));
     stage.check_invalid(spawn(of_another), "config.parentSessionId", "of its own");
+    // What is there already is begun by nothing.
+    for policy in [protects(&["main"]), anything()] {
+        let own = stage.refusal(spawn(config(SESSION, policy)));
+        assert!(matches!(own, Refusal::Exists { .. }), "{own}");
+    }
 }
 
 // What is recorded.

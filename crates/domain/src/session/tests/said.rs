@@ -156,7 +156,16 @@ fn a_branch_is_one_name_and_no_option() {
             branch_name: "work".into(),
             from_ref: Some(from.into()),
         };
-        for text in ["-D", "--orphan", " --detach", "", "a\nb"] {
+        for text in [
+            "-D",
+            "--orphan",
+            " --detach",
+            "",
+            "a\nb",
+            "HEAD --force",
+            "HEAD\t-f",
+            "HEAD\u{a0}-f",
+        ] {
             assert!(
                 stage.given.decide(submit(1, from(text))).is_err(),
                 "{text:?}"
@@ -172,7 +181,12 @@ fn a_branch_is_one_name_and_no_option() {
             "ref",
             "an option of git",
         );
-        for text in ["HEAD@{1 day ago}", "main...topic", "HEAD~1..HEAD"] {
+        stage.check_invalid(
+            submit(1, diff("HEAD --output=/etc/passwd")),
+            "ref",
+            "white space",
+        );
+        for text in ["HEAD@{1.day.ago}", "main...topic", "HEAD~1..HEAD"] {
             assert_eq!(stage.verdict(diff(text)), "CommandAccepted");
         }
     }
@@ -444,7 +458,7 @@ fn tests_count_for_their_repository() {
     assert_eq!(stage.verdict(push("HEAD:work")), "CommandAccepted");
     // A repository may have two paths, so that a change in any is one.
     let patch = ApplyPatch {
-        repo: repo("/other/../app"),
+        repo: repo("/mnt/app"),
         patch_content: "-a\n+b\n".into(),
     };
     let stage = stage.after(submit(3, patch)).after(succeeds(3));

@@ -150,11 +150,11 @@ impl Model {
             Command::CreateTask(c) => self.create_task(c),
             Command::AddConstraint(c) => {
                 text(&c.constraint)?;
-                self.open_task(c.task.0).map(|_| true)
+                self.task_at_work(c.task.0)
             }
             Command::AddAcceptanceCriterion(c) => {
                 text(&c.criterion)?;
-                self.open_task(c.task.0).map(|_| true)
+                self.task_at_work(c.task.0)
             }
             Command::AddDependency(c) => self.add_dependency(c),
             Command::FailTask(c) => {
@@ -163,7 +163,10 @@ impl Model {
                 Some(true)
             }
             Command::CancelTask(c) => {
-                self.open_task(c.task.0)?.status = "cancelled";
+                let by = self.by;
+                let task = self.open_task(c.task.0)?;
+                demand(by != "tester" || !task.persons)?;
+                task.status = "cancelled";
                 self.end_dependents(c.task.0, "cancelled");
                 Some(true)
             }
@@ -531,6 +534,15 @@ impl Model {
         Some(task)
     }
 
+    /// An open task of intents that have not ended.
+    fn task_at_work(&mut self, id: Uuid) -> Judged {
+        self.open_task(id)?;
+        for intent in self.intents_of(id) {
+            self.open_for_work(Some(intent))?;
+        }
+        Some(true)
+    }
+
     fn create_task(&mut self, c: &task::CreateTask) -> Judged {
         text(&c.title)?;
         demand(c.title.chars().count() < 100)?;
@@ -546,6 +558,7 @@ impl Model {
         let lost = self.lost(needs);
         let task = Task {
             status: lost.unwrap_or("draft"),
+            persons: self.by != "tester",
             stranded: lost == Some("cancelled"),
             intent: c.intent.map(Uuid::from),
             parent: c.parent.map(Uuid::from),
@@ -562,7 +575,7 @@ impl Model {
 
     fn add_dependency(&mut self, c: &task::AddDependency) -> Judged {
         let (task, dependency) = (c.task.0, c.dependency.0);
-        self.open_task(task)?;
+        self.task_at_work(task)?;
         demand(self.tasks.contains_key(&dependency))?;
         demand(!self.waits_for(dependency, task))?;
         let is_new = self.open_task(task)?.dependencies.insert(dependency);

@@ -2,6 +2,7 @@
 
 use super::ways_around::analyze;
 use super::*;
+use crate::task::{AddAcceptanceCriterion, AddConstraint, CancelTask};
 
 const OTHERS: [fn(&str) -> ActorRef; 3] = [
     |id| ActorRef::agent(id),
@@ -82,6 +83,98 @@ fn an_agent_closes_no_question_by_completing_its_intent() {
         .command(risky(1, Risk::Low))
         .command(task_of(1, 11));
     assert!(given.decide(complete).is_ok());
+}
+
+/// Work that is added to what failed, or was called off, takes no decision from a person.
+#[test]
+fn what_is_open_hides_nothing_that_failed() {
+    let complete = || CompleteIntent {
+        abandon_open: true,
+        ..CompleteIntent::new(INTENT)
+    };
+    let given = in_error().command(task_of(1, 12));
+    assert_eq!(status(&given, 1), ApprovalStatus::Executing);
+    check_a_persons(&given, complete());
+    check_a_persons(&given, instruct(1, "otherwise"));
+    check_a_persons(&given, cancel());
+    // The same where a part was called off, and a level below.
+    let part = |number: u128, of: u128| SubmitIntent {
+        child_of: Some(intent(of)),
+        ..risky(number, Risk::Low)
+    };
+    let called_off = by_the_coder()
+        .command(risky(1, Risk::Low))
+        .command(part(2, 1))
+        .command(CancelIntent::new(intent(2)))
+        .command(task_of(1, 12));
+    check_a_persons(&called_off, complete());
+    let below = by_the_coder()
+        .command(risky(1, Risk::Low))
+        .command(part(2, 1))
+        .command(task_of(2, 12))
+        .command(fail_task(12))
+        .command(task_of(2, 13));
+    assert_eq!(status(&below, 1), ApprovalStatus::Executing);
+    check_a_persons(&below, instruct(1, "otherwise"));
+    check_a_persons(&below, cancel());
+}
+
+#[test]
+fn an_agent_calls_off_no_task_of_a_person() {
+    let given = by_the_coder()
+        .command(risky(1, Risk::Low))
+        .by(ActorRef::human("ada"))
+        .command(task_of(1, 11))
+        .by(ActorRef::agent("coder"))
+        .command(task_of(1, 12));
+    let cancel = |number: u128| CancelTask::new(task(number));
+    check_a_persons(&given, cancel(11));
+    assert!(given.decide(cancel(12)).is_ok());
+    let complete = CompleteIntent {
+        abandon_open: true,
+        ..CompleteIntent::new(INTENT)
+    };
+    check_a_persons(&given, complete);
+    // It may fail it, which a person looks at.
+    let failed = given.command(cancel(12)).command(fail_task(11));
+    assert_eq!(status(&failed, 1), ApprovalStatus::Error);
+}
+
+#[test]
+fn a_task_of_what_was_turned_down_only_fails_or_is_cancelled() {
+    let given = by_the_coder()
+        .command(risky(1, Risk::Low))
+        .command(task_of(1, 11))
+        .command(cancel());
+    let refused: [Command; 3] = [
+        AddConstraint::new(task(11), "c").into(),
+        AddAcceptanceCriterion::new(task(11), "c").into(),
+        CreateRun::new(task(11)).into(),
+    ];
+    for command in refused {
+        assert!(given.decide(command).is_err());
+    }
+    assert!(given.decide(fail_task(11)).is_ok());
+    assert!(given.decide(CancelTask::new(task(11))).is_ok());
+}
+
+/// Where the log does not trust the rules, a judgement that agrees with them is an approval.
+#[test]
+fn a_risk_by_rule_is_confirmed_by_a_person_or_by_who_asked() {
+    let ada = ActorRef::human("ada");
+    let trusting = Given::new()
+        .by(ada.clone())
+        .command(set(Setting::TrustClassifier, "false"))
+        .command(submit(1, "Fix a typo"));
+    assert_eq!(status(&trusting, 1), ApprovalStatus::Proposed);
+    let given = trusting.clone().by(ActorRef::agent("coder"));
+    assert!(given.decide(judge(1, Risk::High)).is_ok());
+    check_a_persons(&trusting, judge(1, Risk::Low));
+    // Who asked may declare it.
+    let own = trusting
+        .by(ActorRef::agent("coder"))
+        .command(submit(2, "Fix a typo"));
+    assert!(own.decide(judge(2, Risk::Low)).is_ok());
 }
 
 #[test]

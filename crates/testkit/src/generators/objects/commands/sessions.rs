@@ -84,7 +84,9 @@ impl Draw<'_> {
         match self.dice.roll(10) {
             0 if self.dice.once_in(3) => Push::new(repo, self.words()).into(),
             0..4 => Push::new(repo, self.words().replace(' ', "-")).into(),
-            4 => GetDiff::new(repo).with_reference(self.words()).into(),
+            4 => GetDiff::new(repo)
+                .with_reference(self.words().replace(char::is_whitespace, "-"))
+                .into(),
             5 => Comment::new(item, self.words()).into(),
             6 if self.dice.once_in(2) => QueryWorkItem::new(WorkItemRef::new("A-1")).into(),
             6 => QueryBacklog::new().with_filter(self.reason()).into(),

@@ -97,6 +97,15 @@ impl Model {
 
     /// The state of an intent on its way to approval and after it, computed from what there is.
     pub fn approval(&self, id: Uuid) -> &'static str {
+        self.approval_of(id, true)
+    }
+
+    /// Whether something of an intent failed or was called off, and nothing but what is open was added since.
+    pub(super) fn has_failed(&self, id: Uuid) -> bool {
+        matches!(self.approval_of(id, false), "blocked" | "error")
+    }
+
+    fn approval_of(&self, id: Uuid, with_open: bool) -> &'static str {
         let intent = &self.intents[&id];
         match (intent.stage, intent.status) {
             ("rejected", _) => return "rejected",
@@ -115,7 +124,15 @@ impl Model {
                 other => other,
             })
             .collect();
-        parts.extend(intent.children.iter().map(|child| self.approval(*child)));
+        let children = intent.children.iter();
+        parts.extend(children.map(|child| self.approval_of(*child, with_open)));
+        let is_over = |part: &&str| {
+            let over = ["done", "error", "blocked", "rejected", "cancelled"];
+            over.contains(part)
+        };
+        if !with_open && parts.iter().any(is_over) {
+            parts.retain(|part| is_over(&part));
+        }
         let had_parts = !parts.is_empty();
         parts.retain(|part| !matches!(*part, "rejected" | "cancelled"));
         let begun = match intent.stage {
@@ -180,15 +197,14 @@ impl Model {
     /// An agent turns down what it asked for itself, and nothing of which something failed.
     pub(super) fn may_turn_down(&self, id: Uuid) -> Option<()> {
         let is_own = self.intents.get(&id)?.asked_by == self.by;
-        let failed = matches!(self.approval(id), "blocked" | "error");
-        demand(self.by != "tester" || (is_own && !failed))
+        demand(self.by != "tester" || (is_own && !self.has_failed(id)))
     }
 
     /// An agent does not instruct what a person approved, nor do those who asked for it.
     fn may_instruct(&self, id: Uuid) -> Option<()> {
         let intent = self.intents.get(&id)?;
         let lets_go = |risk| self.lets_go(risk, intent.judged);
-        if matches!(self.approval(id), "blocked" | "error") {
+        if self.has_failed(id) {
             demand(self.by != "tester")
         } else if intent.stage == "proposed" || intent.risk.is_some_and(lets_go) {
             Some(())
@@ -299,6 +315,12 @@ impl Model {
         self.risk_by_rule(c.work_type.as_ref(), &[])?;
         let lets_go = c.risk.is_some_and(|risk| self.lets_go(risk, true));
         let (by, own) = (self.by, self.settings.own);
+        let before = self.open_intent(c.intent.0)?;
+        let (risk, judged, asked_by) = (before.risk, before.judged, before.asked_by);
+        let waits = before.stage == "proposed";
+        if lets_go && waits && !risk.is_some_and(|risk| self.lets_go(risk, judged)) {
+            demand(by != "tester" || asked_by == by)?;
+        }
         let intent = self.open_intent(c.intent.0)?;
         let is_lower = |risk| risk < intent.risk.unwrap_or(Risk::Med);
         if c.risk.is_some_and(is_lower) {
@@ -466,6 +488,7 @@ impl Model {
             let dependencies: Option<BTreeSet<Uuid>> = task.depends_on.iter().map(of).collect();
             let new = Task {
                 status: "draft",
+                persons: self.by != "tester",
                 intent: Some(intent),
                 dependencies: dependencies?,
                 ..Task::default()
@@ -522,6 +545,7 @@ impl Model {
             task.successor = Some(successors[&old]);
             let again = Task {
                 status: "draft",
+                persons: self.by != "tester",
                 intent: Some(id),
                 parent: task.parent,
                 dependencies,

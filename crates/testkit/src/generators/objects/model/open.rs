@@ -6,7 +6,7 @@ use annals_domain::intent;
 use uuid::Uuid;
 
 use super::judged::{Judged, demand};
-use super::{Model, Run};
+use super::{Model, Run, Task};
 
 impl Model {
     /// The intent of a plan: its own, or else that of the plan that revises it.
@@ -136,17 +136,19 @@ impl Model {
         let id = c.intent.0;
         let intent = self.intent(id, &["active"])?.clone();
         self.goes_on(id)?;
-        let failed = matches!(self.approval(id), "blocked" | "error");
+        let failed = self.has_failed(id);
         demand(self.by != "tester" || (!failed && intent.unanswered.is_empty()))?;
         let waits = |child: &Uuid| {
             let status = self.approval(*child);
             matches!(status, "proposed" | "approved" | "executing")
         };
         demand(!intent.children.iter().any(waits))?;
+        let persons = self.open_tasks_of_persons();
         let of_plans = self.end_runs_of_plans(id);
         let is_open =
             of_plans | self.end_tasks(id) | self.end_steps(id) | !intent.unanswered.is_empty();
         demand(c.abandon_open || !is_open)?;
+        demand(self.by != "tester" || self.open_tasks_of_persons() == persons)?;
         let intent = self.intent(id, &["active"])?;
         if !intent.unanswered.is_empty() && intent.stage == "executing" {
             intent.stage = "approved";
@@ -154,6 +156,13 @@ impl Model {
         intent.unanswered.clear();
         intent.status = "completed";
         Some(true)
+    }
+
+    fn open_tasks_of_persons(&self) -> BTreeSet<Uuid> {
+        let is_open = |task: &Task| matches!(task.status, "draft" | "running");
+        let persons = self.tasks.iter();
+        let persons = persons.filter(|(_, task)| task.persons && is_open(task));
+        persons.map(|(id, _)| *id).collect()
     }
 
     /// Ends the open tasks of an intent and their runs; whether there were any.

@@ -5,7 +5,7 @@
 //! are shorter than a minute: no bucket that gets one token a minute is
 //! refilled, so tokens are only counted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use annals_domain::session::{
     AttachRun, CommandBody, CommandKind, CommandResult, CompleteCommand, CreateSession,
@@ -59,32 +59,48 @@ impl Session {
         Some(ask.clone())
     }
 
-    /// Whether there is a token for a kind of commands; then it is taken.
-    fn token(&mut self, kind: &str, shared: &mut Shared) -> bool {
-        let limits = self.policy.limits.clone().unwrap_or_default();
+    /// The bucket that a kind of commands takes tokens from, and how many it holds.
+    fn bucket(&self, kind: &str) -> Option<((String, String), u32)> {
+        let limits = self.policy.limits.as_ref()?;
         let cap = limits.per_command_caps.as_ref();
-        let (taken, capacity) = match cap.and_then(|caps| caps.get(kind)) {
-            Some(cap) => {
-                let bucket = (self.policy.name.clone(), kind.to_owned());
-                (shared.entry(bucket).or_default(), *cap)
-            }
-            None => match limits.calls_per_minute {
-                Some(per_minute) => {
-                    let bucket = (self.policy.name.clone(), format!("of {}", self.agent));
-                    let taken = shared.entry(bucket).or_default();
-                    (taken, limits.burst.unwrap_or(per_minute))
-                }
-                None => return true,
-            },
-        };
-        let any = *taken < capacity;
-        *taken += u32::from(any);
-        any
+        if let Some(cap) = cap.and_then(|caps| caps.get(kind)) {
+            return Some(((self.policy.name.clone(), kind.to_owned()), *cap));
+        }
+        let capacity = limits.burst.or(limits.calls_per_minute)?;
+        limits.calls_per_minute?;
+        Some((
+            (self.policy.name.clone(), format!("of {}", self.agent)),
+            capacity,
+        ))
+    }
+
+    /// Whether there is a token for a kind of commands, in the buckets of the sessions above, too; then it is taken from
+    /// each.
+    fn token(&mut self, kind: &str, above: &[Session], shared: &mut Shared) -> bool {
+        let above = above.iter().filter_map(|session| session.bucket(kind));
+        let buckets: BTreeMap<_, _> = above.chain(self.bucket(kind)).collect();
+        let taken = |bucket: &(String, String)| shared.get(bucket).copied().unwrap_or_default();
+        if buckets
+            .iter()
+            .any(|(bucket, capacity)| taken(bucket) >= *capacity)
+        {
+            return false;
+        }
+        for bucket in buckets.into_keys() {
+            *shared.entry(bucket).or_default() += 1;
+        }
+        true
     }
 
     /// Judges a command that is not held back by an approval.
-    fn rate(&mut self, id: Option<Uuid>, kind: &str, shared: &mut Shared) -> &'static str {
-        if !self.token(kind, shared) {
+    fn rate(
+        &mut self,
+        id: Option<Uuid>,
+        kind: &str,
+        above: &[Session],
+        shared: &mut Shared,
+    ) -> &'static str {
+        if !self.token(kind, above, shared) {
             return "throttled";
         }
         self.open.extend(id.map(|id| (id, kind.to_owned())));
@@ -111,7 +127,7 @@ impl Session {
     fn judge(
         &mut self,
         (id, by): (Option<Uuid>, &'static str),
-        (body, closed): (&CommandBody, bool),
+        (body, closed, above): (&CommandBody, bool, &[Session]),
         now: u64,
         shared: &mut Shared,
     ) -> &'static str {
@@ -130,7 +146,7 @@ impl Session {
             }
             return "queued";
         }
-        let verdict = self.rate(id, &kind, shared);
+        let verdict = self.rate(id, &kind, above, shared);
         if let ("accepted", CommandBody::RequestApproval(asks)) = (verdict, body) {
             self.ask((id, by), &asks.required_actions, true, now);
         }
@@ -292,6 +308,7 @@ impl Model {
     fn drain(&mut self, id: SessionId) {
         let parent = self.sessions.get(&id.0).and_then(|session| session.parent);
         let closed = self.is_closed(parent);
+        let above = self.above_session(parent);
         let Some(session) = self.sessions.get_mut(&id.0) else {
             return;
         };
@@ -300,9 +317,19 @@ impl Model {
         }
         for (id, _) in std::mem::take(&mut session.queue) {
             if !closed {
-                session.rate(id, "Push", &mut self.shared);
+                session.rate(id, "Push", &above, &mut self.shared);
             }
         }
+    }
+
+    /// The sessions that one was begun by, the nearest first.
+    fn above_session(&self, parent: Option<Uuid>) -> Vec<Session> {
+        let (mut above, mut next) = (Vec::new(), parent);
+        while let Some(session) = next.and_then(|id| self.sessions.get(&id)) {
+            above.push(session.clone());
+            next = session.parent;
+        }
+        above
     }
 
     fn submit(&mut self, c: &SubmitCommand) -> Judged {
@@ -312,13 +339,14 @@ impl Model {
         let (now, id) = (self.now(), c.id.map(Uuid::from));
         let parent = self.sessions.get(&c.session.0)?.parent;
         let closed = self.is_closed(parent);
+        let above = self.above_session(parent);
         let session = self.sessions.get_mut(&c.session.0)?;
         if let Some(id) = id {
             let waits = session.queue.iter().any(|(waits, _)| *waits == Some(id));
             demand(!session.open.contains_key(&id) && !waits)?;
         }
         session.expire(now);
-        let command = (&c.submit, closed);
+        let command = (&c.submit, closed, &above);
         self.verdict = Some(session.judge((id, self.by), command, now, &mut self.shared));
         Some(true)
     }

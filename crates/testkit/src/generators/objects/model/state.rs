@@ -82,6 +82,8 @@ pub struct Plan {
 pub struct Task {
     /// `draft`, `running`, `done`, `failed` or `cancelled`.
     pub status: &'static str,
+    /// Whether a person created it.
+    pub persons: bool,
     /// Its intent.
     pub intent: Option<Uuid>,
     /// The task that it is a part of.
