@@ -396,7 +396,8 @@ fn a_status_follows_from_what_happened() {
     let by = ToolDecider::Rule;
     let ask = || decide(ToolVerdict::Ask, by).into();
     let deny = || decide(ToolVerdict::Deny, by).into();
-    let allow = || decide(ToolVerdict::Allow, by).into();
+    // A person lifts a denial, and a rule does not.
+    let allow = || decide(ToolVerdict::Allow, ToolDecider::Person).into();
     let reported = |verdict| {
         let decision = decide(verdict, ToolDecider::Person);
         decision.with_source(TELEMETRY.to_owned()).into()
@@ -407,6 +408,10 @@ fn a_status_follows_from_what_happened() {
         (vec![deny()], CallStatus::Denied),
         (vec![deny(), request().into()], CallStatus::Denied),
         (vec![deny(), allow()], CallStatus::Requested),
+        (
+            vec![deny(), decide(ToolVerdict::Allow, by).into()],
+            CallStatus::Denied,
+        ),
         // Anybody can report it.
         (
             vec![deny(), reported(ToolVerdict::Allow)],
