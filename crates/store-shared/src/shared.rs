@@ -11,6 +11,7 @@ use tokio::sync::oneshot;
 use tokio::task::unconstrained;
 use uuid::Uuid;
 
+use crate::holder::holder;
 use crate::guest::{CallError, ConnectError, Connection};
 use crate::message::{Answer, Call};
 use crate::owner::Serving;
@@ -405,7 +406,7 @@ fn find(
             },
         };
         if Instant::now() >= deadline {
-            return Err(error);
+            return Err(error.with_process(holder(path)));
         }
         std::thread::sleep(BETWEEN_ATTEMPTS);
     }

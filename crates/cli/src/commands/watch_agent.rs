@@ -183,9 +183,10 @@ fn another_log(context: &Context) -> CliError {
 
 /// Waits until the log takes nothing any more, where others write by way of its owner.
 async fn failed(annals: &Annals) {
-    match annals.owner() {
-        Some(_) => annals.unshared().await,
-        None => std::future::pending().await,
+    match annals.is_owner() {
+        true => annals.unshared().await,
+        // A client finds the next owner with its next call.
+        false => std::future::pending().await,
     }
 }
 
@@ -222,4 +223,26 @@ fn own_folder(agent: HookAgent) -> Result<PathBuf, CliError> {
         HookAgent::Codex => "sessions",
         _ => "projects",
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use annals::OpenOptions;
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_log_that_another_handle_owns_takes_what_is_there() {
+        let home = tempfile::tempdir().expect("a folder");
+        let log = home.path().join("log");
+        let log = log.to_str().expect("a path");
+        let owner = OpenOptions::new().create(true).open(log).expect("a log");
+        let client = OpenOptions::new().open(log).expect("its client");
+        assert_eq!((owner.is_owner(), client.is_owner()), (true, false));
+        assert_eq!(failed(&owner).now_or_never(), None);
+        assert_eq!(failed(&client).now_or_never(), None);
+        client.close().await;
+        owner.close().await;
+    }
 }
