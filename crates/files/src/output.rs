@@ -86,6 +86,11 @@ mod tests {
             }
             assert_eq!(reader.join().unwrap(), b"text");
         }
-        assert!(fs::symlink_metadata(at("pipe")).unwrap().file_type().is_fifo());
+        assert!(
+            fs::symlink_metadata(at("pipe"))
+                .unwrap()
+                .file_type()
+                .is_fifo()
+        );
     }
 }

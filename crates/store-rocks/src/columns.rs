@@ -91,11 +91,6 @@ pub(crate) fn database_options(options: &Options, role: Role) -> DbOptions {
     let mut db = DbOptions::default()
         .get_options_from_string(format!("{keeps_wal};{keeps_failing};{takes_room}"))
         .unwrap_or_default();
-    // Or RocksDB would make a cache for these options, which hold no column family: one that reserves so much address
-    // space that a process with little of it is aborted.
-    let mut no_table = BlockBasedOptions::default();
-    no_table.disable_cache();
-    db.set_block_based_table_factory(&no_table);
     db.create_if_missing(role == Role::Creator);
     db.create_missing_column_families(role == Role::Creator);
     db.set_paranoid_checks(true);

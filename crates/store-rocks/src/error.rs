@@ -612,7 +612,9 @@ fn without_blame(detail: &str) -> &str {
         Some((found, blamed))
             if blamed.contains("MANIFEST-")
                 && blamed.trim_end_matches('.').ends_with("may be corrupted")
-                && [".sst", ".blob", ".log"].iter().any(|of| found.contains(of)) =>
+                && [".sst", ".blob", ".log"]
+                    .iter()
+                    .any(|of| found.contains(of)) =>
         {
             found
         }

@@ -19,7 +19,7 @@ use crate::latch::OnDrop;
 use crate::open_files::raise_open_files;
 use crate::open_still::{ALL_TABLES, open_tables};
 use crate::options::Options;
-use crate::pace::{Pace, State};
+use crate::pace::{Pace, State, has_blob_files};
 use crate::scratch::{self, Scratch};
 
 /// How many tables RocksDB keeps open where it need not read them: as few as it can.
@@ -77,6 +77,7 @@ fn open_newest(
     options: &Options,
 ) -> Result<(DB, Pace), OpenError> {
     let before = manifest(held);
+    let has_blob_files = has_blob_files(held);
     let db_options = columns::database_options(options, Role::Reader);
     let (named, rocks) = thread::scope(|scope| {
         let named = scope.spawn(|| named_tables(path, held, scratch, options));
@@ -89,14 +90,14 @@ fn open_newest(
     let named = named.map_err(lost)??;
     let rocks = rocks.map_err(|error| OpenError::rocks(path, error))?;
     if tables_of(path, &rocks)? == named {
-        let pace = Pace::follows(held, Some(before));
+        let pace = Pace::follows(Some(before), has_blob_files);
         return Ok((rocks, pace));
     }
     // What the secondary did not take is damaged, which this finds; or the writer has moved on since.
     let all = open_tables(path, held, &scratch.join("all"), options, ALL_TABLES);
     all.map(drop)?;
     if manifest(held) != before {
-        let pace = Pace::follows(held, None);
+        let pace = Pace::follows(None, has_blob_files);
         return Ok((rocks, pace));
     }
     drop(rocks);

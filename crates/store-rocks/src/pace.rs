@@ -27,7 +27,7 @@ pub(crate) enum Pace {
 pub(crate) struct Checked {
     /// The list of files with which the view's tables were compared last; `None` if they differed.
     manifest: Option<Manifest>,
-    /// Whether the log was seen to have blob files since.
+    /// Whether the log was ever seen to have blob files: before the view was opened, or since.
     has_blob_files: bool,
 }
 
@@ -61,10 +61,10 @@ pub(crate) fn has_blob_files(folder: &Path) -> bool {
 
 impl Pace {
     /// A view that follows and has the tables of this list of files; `None` if it has not.
-    pub(crate) fn follows(folder: &Path, manifest: Option<Manifest>) -> Pace {
+    pub(crate) fn follows(manifest: Option<Manifest>, has_blob_files: bool) -> Pace {
         Pace::Follows(Mutex::new(Checked {
             manifest,
-            has_blob_files: has_blob_files(folder),
+            has_blob_files,
         }))
     }
 
@@ -87,11 +87,10 @@ impl Pace {
     }
 
     /// Notes that the view's tables are those of this list of files.
-    pub(crate) fn compared(&self, folder: &Path, manifest: Manifest) {
+    pub(crate) fn compared(&self, manifest: Manifest) {
         if let Pace::Follows(checked) = self {
             let mut checked = checked.lock().unwrap_or_else(PoisonError::into_inner);
             checked.manifest = Some(manifest);
-            checked.has_blob_files = has_blob_files(folder);
         }
     }
 }

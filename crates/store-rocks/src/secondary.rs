@@ -12,7 +12,9 @@ use uuid::Uuid;
 use crate::db::Db;
 use crate::error::{OpenError, StoreFailure, corrupt, unreadable};
 use crate::identity::{Written, written};
-use crate::open_secondary::{Manifest, beside_rebuild, has_newest_tables, manifest, open_secondary};
+use crate::open_secondary::{
+    Manifest, beside_rebuild, has_newest_tables, manifest, open_secondary,
+};
 use crate::options::Options;
 use crate::pace::Pace;
 use crate::read::Shown;
@@ -520,7 +522,7 @@ fn compare_tables(
         })
     })?;
     if is_newest {
-        db.pace.compared(folder, manifest.clone());
+        db.pace.compared(manifest.clone());
     }
     Ok(is_newest)
 }

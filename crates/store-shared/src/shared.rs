@@ -11,8 +11,8 @@ use tokio::sync::oneshot;
 use tokio::task::unconstrained;
 use uuid::Uuid;
 
-use crate::holder::holder;
 use crate::guest::{CallError, ConnectError, Connection};
+use crate::holder::holder;
 use crate::message::{Answer, Call};
 use crate::owner::Serving;
 use crate::owner_search::{OwnerSearch, Plan};

@@ -139,7 +139,13 @@ fn a_redaction_beside_an_owner_leaves_the_other_content_to_readers() {
         assert_eq!(ran.status, 0, "{ran:?}");
     };
     redact("secret");
-    assert!(place.run(&["cat", PATCH]).ok().stdout.contains("login.test"));
+    assert!(
+        place
+            .run(&["cat", PATCH])
+            .ok()
+            .stdout
+            .contains("login.test")
+    );
     place.run(&["verify"]).ok();
     assert_eq!(place.run(&["backup", "copy"]).status, 0);
     place.run(&["--log", "copy", "verify"]).ok();

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use annals_event_log::{
-    Blobs, Classified, Content, Digest, ErrorClass, EventLog, NewEvent, PiecesOf, Position, Redaction,
+    Blobs, Classified, Content, Digest, ErrorClass, EventLog, NewEvent, PiecesOf, Position,
+    Redaction,
 };
 use annals_store_rocks::{Options, RocksLog, Tail};
 use bytes::Bytes;
