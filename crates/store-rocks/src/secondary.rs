@@ -77,9 +77,10 @@ impl Indexes {
         !self.is_rebuilding && !self.has_gap
     }
 
-    /// What a read is told that cannot be answered.
-    fn failure(&self) -> StoreFailure {
-        match self.is_rebuilding {
+    /// Why a read that began with other ones cannot be answered.
+    fn failure_since(&self, began: Indexes) -> StoreFailure {
+        let is_rebuilt = self.begun != began.begun;
+        match is_rebuilt || self.is_rebuilding || began.is_rebuilding {
             true => StoreFailure::Rebuilding,
             false => StoreFailure::Restless,
         }
@@ -151,8 +152,7 @@ impl Follower {
         let now = self.indexes();
         match now == began.indexes && now.are_whole() {
             true => Ok(()),
-            false if began.indexes.are_whole() => Err(now.failure().into()),
-            false => Err(began.indexes.failure().into()),
+            false => Err(now.failure_since(began.indexes).into()),
         }
     }
 

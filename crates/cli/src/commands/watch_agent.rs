@@ -21,6 +21,9 @@ use crate::signals::Signals;
 /// Nothing is about to be ready where the next look is so far away.
 const ONCE_MORE: Duration = Duration::from_secs(1);
 
+/// After how long it is looked once more whether everything is imported, where that is to end it.
+const SOON: Duration = Duration::from_millis(50);
+
 /// After how long a log is tried again that could not be written to.
 const LATER: Duration = Duration::from_secs(5);
 
@@ -126,7 +129,7 @@ impl Followed<'_> {
                 // Without it hooks cost more, and what they leave is taken in by others.
                 false => _ = bell.hang(),
             }
-            let again = tokio::time::sleep(ready.again);
+            let again = tokio::time::sleep(pause(self.once, ready.again));
             tokio::pin!(again);
             loop {
                 tokio::select! {
@@ -169,6 +172,14 @@ impl Followed<'_> {
         }
         context.output.flush()?;
         Ok(over)
+    }
+}
+
+/// For how long nothing is looked at, if nothing changes.
+fn pause(once: bool, again: Duration) -> Duration {
+    match once {
+        true if again >= ONCE_MORE => SOON,
+        _ => again,
     }
 }
 
@@ -231,6 +242,13 @@ mod tests {
     use futures::FutureExt as _;
 
     use super::*;
+
+    #[test]
+    fn who_ends_when_all_is_imported_does_not_wait_for_more() {
+        let (short, long) = (Duration::from_millis(300), Duration::from_secs(5));
+        assert_eq!([pause(true, short), pause(true, long)], [short, SOON]);
+        assert_eq!([pause(false, short), pause(false, long)], [short, long]);
+    }
 
     #[tokio::test]
     async fn a_log_that_another_handle_owns_takes_what_is_there() {
