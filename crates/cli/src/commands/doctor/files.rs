@@ -284,6 +284,7 @@ mod tests {
             tail: Tail::Unknown,
             bytes: Some(4 * LITTLE),
             free: Some(free),
+            is_read_only: false,
             leftovers: Vec::new(),
         };
         let state = |free| disk(&examined(free)).map(|check| check.state);
