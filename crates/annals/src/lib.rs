@@ -443,6 +443,11 @@ impl Annals {
         }
     }
 
+    /// Returns `true` if this process owns the log, and others that share it write by way of it.
+    pub fn is_owner(&self) -> bool {
+        matches!(&self.files, Files::Shared(shared) if shared.is_owner())
+    }
+
     /// Waits until this process owns the log, where processes share it: as long as another one does, this one is
     /// its guest, and takes its place when it goes. Otherwise it is done at once. For a process that stays, so that
     /// others need not take turns in owning the log.

@@ -289,11 +289,6 @@ impl CliError {
         self.code == INTERRUPTED
     }
 
-    /// Whether what was asked for may have been recorded all the same.
-    pub(crate) fn is_unknown(&self) -> bool {
-        self.code == UNKNOWN
-    }
-
     /// Whether it is about what was asked alone, so that other things can still be done.
     pub(crate) fn is_about_request(&self) -> bool {
         self.class.is_about_request()

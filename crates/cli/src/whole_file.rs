@@ -1,33 +1,38 @@
-//! A file that is there once it is whole: it is written next to its place, and moved
-//! there when all of it is on the disk.
+//! Output to a path that the user named: a file is there once it is whole, a pipe or a device is written to, and
+//! nothing is put into the folder of a log.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use annals::proof::log_around;
+use annals_files::{OutputTo, output_to};
 use uuid::Uuid;
 
 use crate::error::CliError;
+use crate::proof_error::ProofCommandError;
 
-/// A file that is being written. Dropped before [`WholeFile::finish`], it goes.
+/// Output that is being written. Dropped before [`WholeFile::finish`], a file goes.
 pub(crate) struct WholeFile {
     place: PathBuf,
-    part: PathBuf,
+    /// The file that is moved to its place at the end; `None` for a pipe or a device.
+    part: Option<PathBuf>,
     out: BufWriter<File>,
     finished: bool,
 }
 
 impl WholeFile {
-    /// Begins a file, which replaces the one that is there. It is for this user alone.
+    /// Begins a file, which replaces the one that is there and is for this user alone; or opens the pipe or the
+    /// device that is there.
     pub(crate) fn create(place: &Path) -> Result<WholeFile, CliError> {
-        let mut name = OsString::from(".");
-        name.push(place.file_name().unwrap_or_default());
-        // The name cannot be guessed, and a file that is there already is not written to.
-        name.push(format!(".{}.part", Uuid::new_v4().simple()));
-        let part = place.with_file_name(name);
-        let file =
-            annals_files::create_own(&part).map_err(|source| CliError::file(place, source))?;
+        outside(place)?;
+        let (part, file) = match output_to(place) {
+            Ok(OutputTo::Stream(stream)) => Ok((None, stream)),
+            Ok(OutputTo::NewFile) => new_part(place).map(|(part, file)| (Some(part), file)),
+            Err(error) => Err(error),
+        }
+        .map_err(|source| CliError::file(place, source))?;
         Ok(WholeFile {
             place: place.to_owned(),
             part,
@@ -51,16 +56,58 @@ impl WholeFile {
 
     fn place(&mut self) -> io::Result<()> {
         self.out.flush()?;
+        let Some(part) = &self.part else {
+            return Ok(());
+        };
         self.out.get_ref().sync_all()?;
-        fs::rename(&self.part, &self.place)
+        fs::rename(part, &self.place)
     }
 }
 
 impl Drop for WholeFile {
     fn drop(&mut self) {
-        if !self.finished {
+        if let Some(part) = &self.part
+            && !self.finished
+        {
             // What cannot be removed is named as what it is.
-            let _ = fs::remove_file(&self.part);
+            let _ = fs::remove_file(part);
+        }
+    }
+}
+
+/// A file next to its place.
+fn new_part(place: &Path) -> io::Result<(PathBuf, File)> {
+    let mut name = OsString::from(".");
+    name.push(place.file_name().unwrap_or_default());
+    // The name cannot be guessed, and a file that is there already is not written to.
+    name.push(format!(".{}.part", Uuid::new_v4().simple()));
+    let part = place.with_file_name(name);
+    let file = annals_files::create_own(&part)?;
+    Ok((part, file))
+}
+
+/// Refuses a path inside a log: what is kept there goes with the log, or takes the place of its files.
+pub(crate) fn outside(path: &Path) -> Result<(), CliError> {
+    refuse_inside(path, path)
+}
+
+/// The same of a folder, which need not exist.
+pub(crate) fn folder_outside(folder: &Path) -> Result<(), CliError> {
+    let place = std::path::absolute(folder).map_err(|source| CliError::file(folder, source))?;
+    let existing = place.ancestors().find(|at| at.is_dir());
+    refuse_inside(folder, &existing.unwrap_or(&place).join("file"))
+}
+
+fn refuse_inside(path: &Path, file: &Path) -> Result<(), CliError> {
+    let found = log_around(file).map_err(|source| ProofCommandError::Write {
+        path: path.to_owned(),
+        source,
+    })?;
+    match found {
+        None => Ok(()),
+        Some(log) => {
+            let path = path.to_owned();
+            Err(ProofCommandError::InsideLog { path, log }.into())
         }
     }
 }

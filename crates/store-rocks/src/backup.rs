@@ -17,14 +17,14 @@ use uuid::Uuid;
 
 use crate::columns::{self, Role};
 use crate::db::Db;
-use crate::error::{BackupError, OpenError, unreadable};
+use crate::error::{BackupError, OpenError, corrupt, unreadable};
 use crate::folder::directory_bytes;
 use crate::open::Access;
 use crate::open_still::open_still;
 use crate::options::Options;
 use crate::secondary::Follower;
 use crate::watermark_file::WatermarkFile;
-use crate::{creation, directories, identity, mutants, tree};
+use crate::{creation, directories, identity, index, mutants, tree};
 
 /// How the name of the folder begins in which a copy is made, next to its destination.
 pub(crate) const WORK: &str = ".annals-backup-";
@@ -170,7 +170,9 @@ fn copy_keys(follower: &Follower, copy: &Path, dest: &Path) -> Result<(), Backup
         let mut iterator = db.iterate_once(from);
         iterator.seek_to_first();
         let mut write = WriteBatch::default();
+        let mut copied = 0;
         while let Some((key, value)) = iterator.item() {
+            copied += 1;
             write.put_cf(to, key, value);
             if write.size_in_bytes() >= WRITE_BYTES {
                 target
@@ -182,8 +184,22 @@ fn copy_keys(follower: &Follower, copy: &Path, dest: &Path) -> Result<(), Backup
         db.check(&iterator)?;
         target.write_without_wal(write).map_err(rocks)?;
         target.flush_cf(to).map_err(rocks)?;
+        if name == columns::BLOBS {
+            check_blobs(db, copied)?;
+        }
     }
     Ok(())
+}
+
+/// Refuses a copy with fewer blobs than the log counts, or more.
+fn check_blobs(db: &Db, copied: u64) -> Result<(), ReadError> {
+    let counted = index::counts(db, &db.columns()?)?.blobs;
+    match counted == copied {
+        true => Ok(()),
+        false => Err(corrupt(format!(
+            "it counts {counted} blobs, and {copied} can be read"
+        ))),
+    }
 }
 
 /// Opens a copy without altering it; where it ends, and the root of all that it has.

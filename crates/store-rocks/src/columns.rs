@@ -11,7 +11,7 @@ use crate::options::Options;
 const MIB: usize = 1024 * 1024;
 /// Levels of tables, as RocksDB has them unless told otherwise.
 const LEVELS: usize = 7;
-/// Values from this size on go to blob files, which no compaction rewrites.
+/// Values from this size on went to blob files, where a log still writes them.
 const BLOB_FILE_VALUE: u64 = 4 * 1024;
 
 /// Bytes of a table's block.
@@ -160,12 +160,24 @@ pub(crate) fn descriptors(options: &Options, role: Role) -> Vec<ColumnFamilyDesc
             // Megabytes that each opening would fill with zeros, for the few rows of a write-ahead log.
             family.set_memtable_prefix_bloom_ratio(0.0);
         }
+        if *name == BLOBS && options.blob_files {
+            write_blob_files(&mut family);
+        }
         if !options.compression {
             leave_as_it_is(&mut family);
         }
         ColumnFamilyDescriptor::new(*name, family)
     };
     ALL.iter().map(descriptor).collect()
+}
+
+/// As older programs wrote content. Once no value is in a blob file any more, a secondary takes no state at all of a
+/// list of files that names one which is gone: RocksDB compares its number with that of the oldest one in use, 0.
+fn write_blob_files(family: &mut DbOptions) {
+    family.set_enable_blob_files(true);
+    family.set_blob_file_size(1024 * MIB as u64);
+    family.set_min_blob_size(BLOB_FILE_VALUE);
+    family.set_blob_compression_type(DBCompressionType::Zstd);
 }
 
 fn leave_as_it_is(family: &mut DbOptions) {
@@ -221,10 +233,6 @@ fn family(name: &str, cache: &Cache) -> DbOptions {
         BLOBS => {
             family.set_write_buffer_size(32 * MIB);
             filter(&mut table);
-            family.set_enable_blob_files(true);
-            family.set_blob_file_size(1024 * MIB as u64);
-            family.set_min_blob_size(BLOB_FILE_VALUE);
-            family.set_blob_compression_type(DBCompressionType::Zstd);
         }
         MODELS => {
             // Rows that change often are merged in memory first.

@@ -12,11 +12,12 @@ use rocksdb::{
 
 use crate::columns::{self, Columns};
 use crate::durability::Durability;
-use crate::error::{StoreFailure, corrupt};
+use crate::error::{StoreFailure, corrupt, is_blob_file_missing};
 use crate::folder::{Folder, files, named};
 use crate::latch::OnDrop;
+use crate::pace::Pace;
 use crate::scratch::Scratch;
-use crate::{chunk, keys, small_tables};
+use crate::{blob_files, chunk, keys, small_tables};
 
 /// An open database. A writer's is made durable when it is dropped. Then its fields are
 /// dropped in this order: RocksDB is closed first, then the lock is given back, and at last
@@ -32,6 +33,8 @@ pub(crate) struct Db {
     pub(crate) folder: Arc<Folder>,
     /// [`Options::redaction_step_bytes`](crate::Options::redaction_step_bytes).
     pub(crate) redaction_step_bytes: usize,
+    /// How a reader's keeps up with the writer.
+    pub(crate) pace: Pace,
     /// Where a reader's RocksDB keeps its own files.
     pub(crate) _scratch: Option<Scratch>,
     /// The writer's lock.
@@ -88,7 +91,12 @@ impl Db {
     /// RocksDB's error as a port reports it.
     pub(crate) fn read_error(&self, error: &rocksdb::Error) -> ReadError {
         match error.kind() {
-            rocksdb::ErrorKind::Corruption => corrupt(named(&self.path, error.as_ref())),
+            rocksdb::ErrorKind::Corruption => corrupt(blob_files::with_name(
+                &self.folder.held(),
+                named(&self.path, error.as_ref()),
+            )),
+            // They are opened when a value is read.
+            _ if is_blob_file_missing(error.as_ref()) => corrupt(named(&self.path, error.as_ref())),
             _ => self.failure(error).into(),
         }
     }

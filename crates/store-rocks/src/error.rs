@@ -51,7 +51,7 @@ pub enum OpenError {
     /// change the log there, too.
     #[error(
         "the files of the log at {path} are in another folder, too (hard links); \
-         to write here, copy the folder with `cp -r` or `annals backup`, and delete this one",
+         to write here, remove the other folder, or copy this one with `cp -r` or `annals backup` and write to the copy",
         path = .path.display()
     )]
     Linked {
@@ -210,8 +210,8 @@ impl OpenError {
         } else if is_disk_full(&detail) {
             OpenError::DiskFull { path, detail }
         } else if source.kind() == rocksdb::ErrorKind::Corruption || is_file_missing(&detail) {
-            let found = detail.trim_start_matches("Corruption: ");
-            let found = found.trim_end_matches('.');
+            let found = without_blame(&detail).trim_start_matches("Corruption: ");
+            let found = found.trim_end().trim_end_matches('.');
             if missing_table(&path, found).is_some() && !leftovers(&path).is_empty() {
                 let remedy = "rows that were being taken over are still there under another name, and \
                     opening the log once for writing puts them in their place, as `annals apply \
@@ -469,7 +469,8 @@ pub enum StoreFailure {
     /// The log's directory is not where it was.
     #[error(
         "another folder than the one that was opened is at {path} now, or none: the log was moved, removed or \
-         replaced. Nothing more is written to it; open the log again", path = .path.display()
+         replaced. Nothing more is written to it. Whether the last request was recorded is not known: open the log \
+         where it is now, and look", path = .path.display()
     )]
     Moved {
         /// Where it was.
@@ -599,6 +600,28 @@ fn is_file_missing(detail: &str) -> bool {
     detail.contains("No such file or directory") && detail.split(": ").any(is_own)
 }
 
+/// Returns `true` if RocksDB misses a blob file.
+pub(crate) fn is_blob_file_missing(detail: &str) -> bool {
+    is_file_missing(detail) && detail.contains(".blob")
+}
+
+/// RocksDB's report of damage without the file that it always blames: its list of files, also for a table that the
+/// report names before it.
+fn without_blame(detail: &str) -> &str {
+    match detail.split_once(" The file ") {
+        Some((found, blamed))
+            if blamed.contains("MANIFEST-")
+                && blamed.trim_end_matches('.').ends_with("may be corrupted")
+                && [".sst", ".blob", ".log"]
+                    .iter()
+                    .any(|of| found.contains(of)) =>
+        {
+            found
+        }
+        _ => detail,
+    }
+}
+
 /// What is stored cannot be what was written.
 pub(crate) fn corrupt(reason: impl Into<String>) -> ReadError {
     ReadError::Corrupt {
@@ -678,6 +701,16 @@ mod tests {
         let reason = "x".into();
         let error = RebuildError::Store(StoreFailure::Corrupt { reason }).to_string();
         assert_eq!(error.matches("restore").count(), 1, "{error}");
+    }
+
+    #[test]
+    fn the_list_of_files_is_not_blamed_for_a_table() {
+        let blame = "  The file log/MANIFEST-000005 may be corrupted.";
+        let table = "Corruption: Bad table magic number in log/000012.sst";
+        assert_eq!(without_blame(&format!("{table}{blame}")).trim_end(), table);
+        let list = format!("Corruption: checksum mismatch{blame}");
+        assert_eq!(without_blame(&list), list);
+        assert_eq!(without_blame(table), table);
     }
 
     #[test]

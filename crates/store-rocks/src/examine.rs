@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use annals_event_log::Position;
+use rustix::fs::StatVfsMountFlags;
 use uuid::Uuid;
 
 use crate::aside::{self, ASIDE, REPLACED};
@@ -34,6 +35,8 @@ pub struct Examined {
     pub bytes: Option<u64>,
     /// Bytes that are free where the directory is.
     pub free: Option<u64>,
+    /// Whether the file system of the directory takes no writes.
+    pub is_read_only: bool,
     /// What interrupted work left.
     pub leftovers: Vec<Leftover>,
 }
@@ -75,6 +78,7 @@ pub(crate) fn examine(path: &Path) -> Examined {
         tail: Tail::Unknown,
         bytes: None,
         free: free(path).ok(),
+        is_read_only: is_read_only(path),
         leftovers: Vec::new(),
     };
     if examined.identity.is_err() {
@@ -117,6 +121,10 @@ fn free(path: &Path) -> io::Result<u64> {
     let existing = path.ancestors().find(|at| at.exists()).unwrap_or(&path);
     let found = rustix::fs::statvfs(existing)?;
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+fn is_read_only(path: &Path) -> bool {
+    rustix::fs::statvfs(path).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
 fn leftovers(path: &Path, written: Written) -> Vec<Leftover> {

@@ -17,6 +17,7 @@
 
 mod aside;
 mod backup;
+mod blob_files;
 mod blobs;
 mod checks;
 mod chunk;
@@ -55,6 +56,7 @@ mod open_reader;
 mod open_secondary;
 mod open_still;
 mod options;
+mod pace;
 mod page;
 mod purge;
 mod queue;

@@ -259,6 +259,18 @@ impl Visibility {
     }
 }
 
+impl Visibility {
+    /// Refuses what a view failed at that the writer may have removed the files of.
+    fn confirm_newest(&self, db: &Db) -> Result<(), ReadError> {
+        match self {
+            Visibility::Followed(_) if db.pace.is_behind(&db.folder.held()) => {
+                Err(StoreFailure::Restless.into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Drop for Inner {
     fn drop(&mut self) {
         self.watermark.close();
@@ -301,6 +313,9 @@ where
                 rows: visibility.rows(&db)?,
             });
             visibility.confirm(began)?;
+            if answer.is_err() {
+                visibility.confirm_newest(&db)?;
+            }
             answer
         })();
         let _ = answer.send(result);

@@ -15,10 +15,11 @@ use crate::columns::{self, Role};
 use crate::db::{Db, synced};
 use crate::durability::Durability;
 use crate::error::{OpenError, StoreFailure, unreadable};
-use crate::folder::Folder;
+use crate::folder::{Folder, is_of_rocksdb};
 use crate::latch::OnDrop;
 use crate::open_files::raise_open_files;
 use crate::options::Options;
+use crate::pace::Pace;
 use crate::secondary::Follower;
 use crate::settle::settle;
 use crate::slot::Slot;
@@ -78,6 +79,7 @@ pub(crate) fn create_in_place(path: &Path, options: &Options) -> Result<Opened, 
         path: path.to_owned(),
         folder,
         redaction_step_bytes: options.redaction_step_bytes,
+        pace: Pace::Alone,
         _scratch: None,
         _lock: Some(lock),
         released: Arc::default(),
@@ -140,12 +142,25 @@ pub(crate) fn open_locked(
     check_columns(path, options)?;
     let file = WatermarkFile::open_for_writing(path).map_err(|error| OpenError::io(path, error))?;
     endless::check(path)?;
+    remove_unfinished(&folder.held());
     if settle(path, &file)? {
         continuity::check_before(path, log_id, purpose)?;
     }
     let db = open_writer(path, folder, options, file, Some(lock), Arc::default())?;
     check_meta(&db, log_id, purpose)?;
     Ok((log_id, db))
+}
+
+/// Removes what killed writers had begun to write of RocksDB's small files. This process has the lock, so that no
+/// other one writes them. Nothing depends on it.
+fn remove_unfinished(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let is_unfinished = |name: &str| name.ends_with(".dbtmp") && is_of_rocksdb(name);
+        if name.to_str().is_some_and(is_unfinished) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Opens the database for writing. Its write-ahead logs are durable already.
@@ -171,6 +186,7 @@ fn open_writer(
         path: path.to_owned(),
         folder,
         redaction_step_bytes: options.redaction_step_bytes,
+        pace: Pace::Alone,
         _scratch: None,
         _lock: lock,
         released,

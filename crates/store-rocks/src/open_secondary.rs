@@ -19,10 +19,13 @@ use crate::latch::OnDrop;
 use crate::open_files::raise_open_files;
 use crate::open_still::{ALL_TABLES, open_tables};
 use crate::options::Options;
+use crate::pace::{Pace, State, has_blob_files};
 use crate::scratch::{self, Scratch};
 
 /// How many tables RocksDB keeps open where it need not read them: as few as it can.
 const FEW_TABLES: i32 = 1;
+/// How often the newest state is opened while the writer changes its list of files.
+const FIXED_ATTEMPTS: u32 = 5;
 
 /// Which manifest there is, and how long it is.
 pub(crate) type Manifest = (Vec<u8>, u64);
@@ -48,32 +51,15 @@ pub(crate) fn open_secondary(
     check_columns(path, options)?;
     let scratch = Scratch::new(scratch::READER, Some(path))?;
     let held = folder.held();
-    let db_options = columns::database_options(options, Role::Reader);
-    let (named, rocks) = thread::scope(|scope| {
-        let named = scope.spawn(|| named_tables(path, &held, scratch.path(), options));
-        let descriptors = columns::descriptors(options, Role::Reader);
-        let rocks = DB::open_cf_descriptors_as_secondary(
-            &db_options,
-            held.as_path(),
-            scratch.path(),
-            descriptors,
-        );
-        (named.join(), rocks)
-    });
-    // A thread ends without an answer in a panic alone, which RocksDB does not cause.
-    let lost = |_| OpenError::io(path, std::io::Error::other("a thread was lost"));
-    let named = named.map_err(lost)??;
-    let rocks = rocks.map_err(|error| OpenError::rocks(path, error))?;
-    if tables_of(path, &rocks)? != named {
-        check_tables(path, &held, scratch.path(), options)?;
-    }
+    let (rocks, pace) = open_newest(path, &held, scratch.path(), options)?;
     let db = Db {
         rocks,
         durability: None,
-        options: db_options,
+        options: columns::database_options(options, Role::Reader),
         path: path.to_owned(),
         folder: Arc::clone(folder),
         redaction_step_bytes: options.redaction_step_bytes,
+        pace,
         _scratch: Some(scratch),
         _lock: None,
         released,
@@ -82,9 +68,65 @@ pub(crate) fn open_secondary(
     Ok(db)
 }
 
+/// Opens the newest state: one that follows the writer, or where RocksDB does not find that state by itself, one
+/// that stays as it is.
+fn open_newest(
+    path: &Path,
+    held: &Path,
+    scratch: &Path,
+    options: &Options,
+) -> Result<(DB, Pace), OpenError> {
+    let before = manifest(held);
+    let has_blob_files = has_blob_files(held);
+    let db_options = columns::database_options(options, Role::Reader);
+    let (named, rocks) = thread::scope(|scope| {
+        let named = scope.spawn(|| named_tables(path, held, scratch, options));
+        let descriptors = columns::descriptors(options, Role::Reader);
+        let rocks = DB::open_cf_descriptors_as_secondary(&db_options, held, scratch, descriptors);
+        (named.join(), rocks)
+    });
+    // A thread ends without an answer in a panic alone, which RocksDB does not cause.
+    let lost = |_| OpenError::io(path, std::io::Error::other("a thread was lost"));
+    let named = named.map_err(lost)??;
+    let rocks = rocks.map_err(|error| OpenError::rocks(path, error))?;
+    if tables_of(path, &rocks)? == named {
+        let pace = Pace::follows(Some(before), has_blob_files);
+        return Ok((rocks, pace));
+    }
+    // What the secondary did not take is damaged, which this finds; or the writer has moved on since.
+    let all = open_tables(path, held, &scratch.join("all"), options, ALL_TABLES);
+    all.map(drop)?;
+    if manifest(held) != before {
+        let pace = Pace::follows(None, has_blob_files);
+        return Ok((rocks, pace));
+    }
+    drop(rocks);
+    open_fixed(path, held, options).map(|(rocks, state)| (rocks, Pace::Fixed(state)))
+}
+
+/// Opens the newest state as it is.
+fn open_fixed(path: &Path, held: &Path, options: &Options) -> Result<(DB, State), OpenError> {
+    let db_options = columns::database_options(options, Role::Reader);
+    for _ in 0..FIXED_ATTEMPTS {
+        let state = State::of(held);
+        let descriptors = columns::descriptors(options, Role::Reader);
+        let rocks = DB::open_cf_descriptors_read_only(&db_options, held, descriptors, false)
+            .map_err(|error| OpenError::rocks(path, error))?;
+        // Write-ahead logs go once a new list of files is there, and no sooner.
+        if manifest(held) == state.manifest {
+            return Ok((rocks, state));
+        }
+    }
+    Err(OpenError::corrupt_but(
+        path,
+        "its list of files changed each time it was read",
+        "try again",
+    ))
+}
+
 /// The tables that the newest state has, by its list of files alone.
 ///
-/// A secondary takes the newest state of which it can read all tables, and says nothing of a newer one: what a
+/// A secondary takes the newest state of which it can read all files, and reports nothing of a newer one: what a
 /// damaged table holds would just be missing. So what it took is compared with this.
 fn named_tables(
     path: &Path,
@@ -102,16 +144,11 @@ fn tables_of(path: &Path, rocks: &DB) -> Result<BTreeSet<String>, OpenError> {
     Ok(live.into_iter().map(|file| file.name).collect())
 }
 
-/// Opens all tables as a writer would, and closes them again: what the secondary did not take is damaged, or
-/// the writer has moved on since.
-fn check_tables(
-    path: &Path,
-    held: &Path,
-    scratch: &Path,
-    options: &Options,
-) -> Result<(), OpenError> {
-    let all = open_tables(path, held, &scratch.join("all"), options, ALL_TABLES);
-    all.map(drop)
+/// Returns `true` if a view that follows has the tables of the newest state.
+pub(crate) fn has_newest_tables(db: &Db, options: &Options) -> Result<bool, OpenError> {
+    let scratch = Scratch::new(scratch::READER, Some(&db.path))?;
+    let named = named_tables(&db.path, &db.folder.held(), scratch.path(), options)?;
+    Ok(tables_of(&db.path, &db.rocks)? == named)
 }
 
 /// Tells a rebuild that goes on now from one that was interrupted: a process that rebuilds

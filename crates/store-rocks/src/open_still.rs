@@ -11,8 +11,9 @@ use crate::columns::{self, Role};
 use crate::db::Db;
 use crate::error::{OpenError, unreadable};
 use crate::options::Options;
+use crate::pace::Pace;
 use crate::scratch::{self, Scratch};
-use crate::{endless, index};
+use crate::{blob_files, endless, index};
 
 /// How many tables RocksDB keeps open: all of them, which it then opens at once.
 pub(crate) const ALL_TABLES: i32 = -1;
@@ -42,6 +43,7 @@ pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
         path: path.to_owned(),
         folder,
         redaction_step_bytes: options.redaction_step_bytes,
+        pace: Pace::Alone,
         _scratch: logs,
         _lock: None,
         released: Arc::default(),
@@ -79,6 +81,7 @@ pub(crate) fn check_readable_tables(path: &Path) -> Result<(), OpenError> {
         path: path.to_owned(),
         folder,
         redaction_step_bytes: options.redaction_step_bytes,
+        pace: Pace::Alone,
         _scratch: Some(scratch),
         _lock: None,
         released: Arc::default(),
@@ -87,7 +90,8 @@ pub(crate) fn check_readable_tables(path: &Path) -> Result<(), OpenError> {
         db.last_position()?;
         index::counts(&db, &db.columns()?).map(drop)
     };
-    read().map_err(|error| unreadable(path, error))
+    read().map_err(|error| unreadable(path, error))?;
+    blob_files::check(&db)
 }
 
 /// Options for a look that needs little memory.

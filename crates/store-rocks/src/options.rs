@@ -40,6 +40,10 @@ pub struct Options {
     /// Whether RocksDB counts what it does, for [`crate::RocksLog::wal_syncs`].
     /// It costs a few percent.
     pub statistics: bool,
+    /// Whether content of 4 KiB and more is written to blob files, as programs before 0.1 did.
+    /// `true` is for tests: RocksDB's readers do not find the newest state of a log whose last blob file is gone.
+    #[doc(hidden)]
+    pub blob_files: bool,
 }
 
 impl Default for Options {
@@ -55,6 +59,7 @@ impl Default for Options {
             tree: true,
             compression: true,
             statistics: false,
+            blob_files: false,
         }
     }
 }

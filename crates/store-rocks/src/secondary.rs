@@ -12,8 +12,11 @@ use uuid::Uuid;
 use crate::db::Db;
 use crate::error::{OpenError, StoreFailure, corrupt, unreadable};
 use crate::identity::{Written, written};
-use crate::open_secondary::{beside_rebuild, manifest, open_secondary};
+use crate::open_secondary::{
+    Manifest, beside_rebuild, has_newest_tables, manifest, open_secondary,
+};
 use crate::options::Options;
+use crate::pace::Pace;
 use crate::read::Shown;
 use crate::slot::Slot;
 use crate::watermark_file::{WatermarkFile, lost};
@@ -55,13 +58,33 @@ pub(crate) struct Follower {
     indexes: Mutex<Indexes>,
 }
 
-/// Whether the indexes in view are whole.
+/// Whether the indexes in view, and the view itself, are whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Indexes {
     /// How often a rebuild was begun.
     begun: u64,
     /// Whether the last one has not come to its end.
     is_rebuilding: bool,
+    /// How often the view was left with files missing.
+    gaps: u64,
+    /// Whether files are missing in it now.
+    has_gap: bool,
+}
+
+impl Indexes {
+    /// Returns `true` if what is in view can be answered.
+    fn are_whole(&self) -> bool {
+        !self.is_rebuilding && !self.has_gap
+    }
+
+    /// Why a read that began with other ones cannot be answered.
+    fn failure_since(&self, began: Indexes) -> StoreFailure {
+        let is_rebuilt = self.begun != began.begun;
+        match is_rebuilt || self.is_rebuilding || began.is_rebuilding {
+            true => StoreFailure::Rebuilding,
+            false => StoreFailure::Restless,
+        }
+    }
 }
 
 /// The view as a read found it when it began.
@@ -120,15 +143,16 @@ impl Follower {
     /// read may meet indexes that a rebuild had emptied, also where that was done
     /// long before.
     pub(crate) fn confirm(&self, began: Began) -> Result<(), ReadError> {
-        let was_still = began.moves.is_multiple_of(2) && !began.indexes.is_rebuilding;
+        let was_still = began.moves.is_multiple_of(2) && began.indexes.are_whole();
         if was_still && self.moves.load(Ordering::SeqCst) == began.moves {
             return Ok(());
         }
         // What moves the view now must have come to its end, to know what it came upon.
         let _turn = self.turn();
-        match self.indexes() == began.indexes && !began.indexes.is_rebuilding {
+        let now = self.indexes();
+        match now == began.indexes && now.are_whole() {
             true => Ok(()),
-            false => Err(StoreFailure::Rebuilding.into()),
+            false => Err(now.failure_since(began.indexes).into()),
         }
     }
 
@@ -138,15 +162,41 @@ impl Follower {
 
     /// Catches up once, and takes notice of what became of the indexes.
     fn move_to_newest(&self, db: &Db) -> Result<Position, CatchUp> {
+        self.moving(db, || catch_up(db, &self.opening.0))
+    }
+
+    /// The same with a database that was just opened.
+    fn move_to_opened(&self, db: &Db) -> Result<Position, CatchUp> {
+        match db.pace {
+            // It is as new as it will be, also if the writer goes on.
+            Pace::Fixed(_) => self.moving(db, || db.last_position().map_err(CatchUp::Failed)),
+            _ => self.move_to_newest(db),
+        }
+    }
+
+    fn moving(
+        &self,
+        db: &Db,
+        step: impl FnOnce() -> Result<Position, CatchUp>,
+    ) -> Result<Position, CatchUp> {
         self.moves.fetch_add(1, Ordering::SeqCst);
-        let moved = catch_up(db).and_then(|seen| {
-            let indexes = Indexes::of(db).map_err(CatchUp::Failed)?;
+        let moved = step().and_then(|seen| {
+            let indexes = Indexes {
+                gaps: self.indexes().gaps,
+                ..Indexes::of(db).map_err(CatchUp::Failed)?
+            };
             *self.indexes.lock().unwrap_or_else(PoisonError::into_inner) = indexes;
             match indexes.is_rebuilding {
                 true => Err(CatchUp::Rebuilding),
                 false => Ok(seen),
             }
         });
+        let is_fixed = matches!(db.pace, Pace::Fixed(_));
+        if matches!(moved, Err(CatchUp::Outdated | CatchUp::Restless)) && !is_fixed {
+            let mut indexes = self.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+            indexes.gaps += 1;
+            indexes.has_gap = true;
+        }
         self.moves.fetch_add(1, Ordering::SeqCst);
         moved
     }
@@ -169,7 +219,7 @@ impl Follower {
     pub(crate) fn refresh(&self) -> Result<(Arc<Db>, Position), ReadError> {
         self.db.get()?.check_place()?;
         let stands_still = self.stands_still.load(Ordering::Acquire);
-        if !stands_still && (self.indexes().is_rebuilding || self.published()?.is_some()) {
+        if !stands_still && (!self.indexes().are_whole() || self.published()?.is_some()) {
             self.advance()?;
         }
         // In this order: a database is in its place before it is served from.
@@ -186,7 +236,7 @@ impl Follower {
         let published = match self.published()? {
             Some(published) => published,
             // Nothing is new, but what is in view cannot be served.
-            None if self.indexes().is_rebuilding => self.served.get(),
+            None if !self.indexes().are_whole() => self.served.get(),
             None => return Ok(()),
         };
         let seen = self.see(published, &mut turn)?;
@@ -310,6 +360,7 @@ impl Follower {
         let db = self.db.get()?;
         let error = match self.move_to_newest(&db) {
             Err(CatchUp::Failed(error)) if attempt > 1 || self.indexes().is_rebuilding => error,
+            Err(CatchUp::Outdated) => StoreFailure::Restless.into(),
             seen => return seen.map_err(CatchUp::into_error),
         };
         let failed = turn.failed_reopen;
@@ -341,7 +392,7 @@ impl Follower {
             *log_id,
             Arc::clone(&db.released),
         )?;
-        let seen = self.move_to_newest(&opened).map_err(CatchUp::into_error)?;
+        let seen = self.move_to_opened(&opened).map_err(CatchUp::into_error)?;
         let served = self.served.get();
         if seen < served {
             return Err(corrupt(lost(served, seen)).into());
@@ -427,24 +478,59 @@ impl Follower {
 /// that the writer merged into another one and deleted between these two steps is left out
 /// without an error, so that the view has a gap. No table is deleted before the
 /// manifest says so: where that did not change, all were there.
-fn catch_up(db: &Db) -> Result<Position, CatchUp> {
+fn catch_up(db: &Db, options: &Options) -> Result<Position, CatchUp> {
     let folder = db.folder.held();
+    if let Pace::Fixed(_) = db.pace {
+        return match db.pace.is_behind(&folder) {
+            true => Err(CatchUp::Outdated),
+            false => db.last_position().map_err(CatchUp::Failed),
+        };
+    }
     let mut before = manifest(&folder);
     for _ in 0..ATTEMPTS {
         db.rocks
             .try_catch_up_with_primary()
             .map_err(|error| CatchUp::Failed(db.read_error(&error)))?;
-        let after = manifest(&folder);
+        let mut after = manifest(&folder);
         if after == before {
-            return db.last_position().map_err(CatchUp::Failed);
+            let is_newest = compare_tables(db, &folder, &after, options)?;
+            let still = manifest(&folder);
+            match still == after {
+                true if is_newest => return db.last_position().map_err(CatchUp::Failed),
+                true => return Err(CatchUp::Outdated),
+                false => after = still,
+            }
         }
         before = after;
     }
     Err(CatchUp::Restless)
 }
 
+/// Returns `true` if the view has the tables that this list of files names, also where they need not be compared.
+fn compare_tables(
+    db: &Db,
+    folder: &Path,
+    manifest: &Manifest,
+    options: &Options,
+) -> Result<bool, CatchUp> {
+    if !db.pace.is_unchecked(folder, manifest) {
+        return Ok(true);
+    }
+    let is_newest = has_newest_tables(db, options).map_err(|error| {
+        CatchUp::Failed(ReadError::Unavailable {
+            source: Box::new(error),
+        })
+    })?;
+    if is_newest {
+        db.pace.compared(manifest.clone());
+    }
+    Ok(is_newest)
+}
+
 /// Why a view was not brought forward.
 enum CatchUp {
+    /// RocksDB does not come to the newest state from this one; it must be opened again.
+    Outdated,
     /// RocksDB could not.
     Failed(ReadError),
     /// The writer changed its tables all the time.
@@ -457,7 +543,7 @@ impl CatchUp {
     fn into_error(self) -> ReadError {
         match self {
             CatchUp::Failed(error) => error,
-            CatchUp::Restless => StoreFailure::Restless.into(),
+            CatchUp::Restless | CatchUp::Outdated => StoreFailure::Restless.into(),
             CatchUp::Rebuilding => StoreFailure::Rebuilding.into(),
         }
     }
@@ -470,6 +556,8 @@ impl Indexes {
         Ok(Indexes {
             begun: begun.and_then(|value| keys::number(&value)).unwrap_or(0),
             is_rebuilding: db.get(meta, keys::META_REBUILDING)?.is_some(),
+            gaps: 0,
+            has_gap: false,
         })
     }
 }

@@ -31,7 +31,7 @@ use crate::open_still::{check_readable_tables, open_still};
 use crate::options::Options;
 use crate::read::{Shown, View};
 use crate::watermark_file::{self, WatermarkFile};
-use crate::{aside, continuity, endless, keys, mutants, redaction, verify, wal};
+use crate::{aside, blob_files, continuity, endless, keys, mutants, redaction, verify, wal};
 
 /// What a truncation found and did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -203,6 +203,9 @@ pub(crate) fn look(path: &Path) -> Result<End, OpenError> {
 /// The last position; an error where something is missing before it.
 fn last_position(path: &Path, role: Role) -> Result<Position, OpenError> {
     let db = open_still(path, role)?;
+    if role == Role::Reader {
+        blob_files::check(&db)?;
+    }
     let read = || {
         let last = db.last_position()?;
         continuity::check(&db, last)?;

@@ -13,6 +13,7 @@
 
 mod frame;
 mod guest;
+mod holder;
 mod linked;
 mod message;
 mod owner;

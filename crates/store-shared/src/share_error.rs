@@ -6,6 +6,8 @@ use annals_event_log::{Classification, Classified, ErrorClass, ReadError};
 use annals_files::User;
 use annals_store_rocks::OpenError;
 
+use crate::holder::Holder;
+
 /// Why a log could not be opened to be shared. Nothing was altered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -83,6 +85,36 @@ impl From<ShareError> for ReadError {
     fn from(error: ShareError) -> ReadError {
         ReadError::Unavailable {
             source: Box::new(error),
+        }
+    }
+}
+
+impl ShareError {
+    /// The same with the process that has the log open, and what to do about it.
+    pub(crate) fn with_process(self, found: Option<Holder>) -> ShareError {
+        match (self, found) {
+            (
+                ShareError::Owner {
+                    path,
+                    reason,
+                    passing,
+                },
+                Some(Holder {
+                    process,
+                    is_stopped,
+                }),
+            ) => ShareError::Owner {
+                path,
+                reason: match is_stopped {
+                    true => format!(
+                        "{reason}. Process {process} has it open and is stopped: `kill -CONT {process}` continues \
+                         it, and `kill -KILL {process}` ends it, which loses nothing that was acknowledged"
+                    ),
+                    false => format!("{reason}. Process {process} has it open"),
+                },
+                passing,
+            },
+            (error, _) => error,
         }
     }
 }

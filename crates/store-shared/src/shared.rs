@@ -12,6 +12,7 @@ use tokio::task::unconstrained;
 use uuid::Uuid;
 
 use crate::guest::{CallError, ConnectError, Connection};
+use crate::holder::holder;
 use crate::message::{Answer, Call};
 use crate::owner::Serving;
 use crate::owner_search::{OwnerSearch, Plan};
@@ -405,7 +406,7 @@ fn find(
             },
         };
         if Instant::now() >= deadline {
-            return Err(error);
+            return Err(error.with_process(holder(path)));
         }
         std::thread::sleep(BETWEEN_ATTEMPTS);
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use annals_domain::Slot;
 use annals_domain::redaction::RemovedPieces;
-use annals_event_log::{Content, Digest, Position, Query, Record};
+use annals_event_log::{Content, Digest, Position, Query, ReadError, Record};
 use annals_wire::names_of;
 use regex::bytes::Regex;
 
@@ -177,7 +177,7 @@ impl<'a> Search<'a> {
                 }
                 Content::Inline { bytes, .. } => named || self.matches(bytes),
                 Content::Blob { digest, .. } | Content::Attachment { digest, .. } => {
-                    let everywhere = self.blob_goes(*digest).await?;
+                    let everywhere = self.blob_goes(record.position(), *digest).await?;
                     if let Some(references) = self.references.get_mut(digest) {
                         references.all += 1;
                         references.going += u64::from(named || everywhere);
@@ -272,8 +272,12 @@ impl<'a> Search<'a> {
         self.patterns.iter().any(|pattern| pattern.is_match(text))
     }
 
-    /// Whether a blob goes from every event that refers to it.
-    async fn blob_goes(&mut self, digest: Digest) -> Result<bool, RedactionError> {
+    /// Whether a blob goes from every event that refers to it, of which this is one.
+    async fn blob_goes(
+        &mut self,
+        position: Position,
+        digest: Digest,
+    ) -> Result<bool, RedactionError> {
         if self.going.contains(&digest) {
             return Ok(true);
         }
@@ -281,6 +285,11 @@ impl<'a> Search<'a> {
             return Ok(false);
         }
         let content = self.annals.log.blob(digest).await?;
+        if content.is_none() && self.refers(position, digest).await? {
+            // It may have what is to go.
+            let reason = format!("the blob {digest} that event {position} refers to is missing");
+            return Err(ReadError::Corrupt { reason }.into());
+        }
         if content.is_some_and(|content| self.matches(&content)) {
             self.going.insert(digest);
             self.references.entry(digest).or_default();
@@ -291,6 +300,13 @@ impl<'a> Search<'a> {
         }
         self.clean.insert(digest);
         Ok(false)
+    }
+
+    /// Returns `true` if an event still refers to a blob, which another redaction may have removed since it was read.
+    async fn refers(&self, position: Position, digest: Digest) -> Result<bool, RedactionError> {
+        let page = self.annals.log.read(Query::all(position).limit(1)).await?;
+        let mut pieces = page.records.iter().flat_map(|record| record.content());
+        Ok(pieces.any(|piece| piece.blob() == Some(digest)))
     }
 
     /// Which blobs go: those that nothing refers to any more.

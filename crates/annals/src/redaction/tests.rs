@@ -211,3 +211,30 @@ fn an_appender_beside_it_loses_nothing_and_leaves_nothing() {
     assert!(report.is_sound(), "{:#?}", report.findings);
     block_on(annals.close());
 }
+
+/// A log that has lost its blobs.
+struct WithoutBlobs;
+
+impl annals_testkit::through::Hook for WithoutBlobs {
+    fn blob(&self, _: Option<bytes::Bytes>) -> Option<bytes::Bytes> {
+        None
+    }
+}
+
+#[test]
+fn a_blob_that_is_missing_may_have_the_secret_and_is_no_success() {
+    let log = Arc::new(MemoryLog::new(Uuid::from_u128(1)));
+    let whole = Annals::over(Arc::clone(&log) as _);
+    say(&whole, &format!("{SECRET} ").repeat(400));
+    let through = annals_testkit::through::Through::new(log, WithoutBlobs);
+    let annals = Annals::over(Arc::new(through));
+    let redacted = block_on(annals.contents().redact(&request(pattern()), &mut |_| {}));
+    let error = redacted.unwrap_err();
+    assert_eq!(
+        error.class(),
+        annals_event_log::ErrorClass::Corrupt,
+        "{error}"
+    );
+    assert!(error.to_string().contains("is missing"), "{error}");
+    assert_eq!(left(&whole), [1], "nothing was removed");
+}

@@ -25,6 +25,10 @@ pub(crate) fn is_command(line: &[u8]) -> bool {
     line::parse(line).is_ok()
 }
 
+/// What to do behind a line at which the log failed. A store that failed may have written it.
+const REST: &str = "It is not known whether this line was recorded, and nothing after it was read. Look whether it is \
+    there before you apply the rest; lines with a \"key\" can be applied again as they are";
+
 /// The answer to a line.
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -156,14 +160,7 @@ async fn apply(
             error => error,
         })?;
         if let Some(error) = failed {
-            let rest = match error.is_unknown() {
-                true => {
-                    "Nothing after it was read. Look whether it is there before you apply the rest; lines with a \
-                     \"key\" can be applied again as they are"
-                }
-                false => "Nothing after it was read; apply the rest from this line on",
-            };
-            return Err(error.worded(|error| format!("line {number}: {error}. {rest}")));
+            return Err(error.worded(|error| format!("line {number}: {error}. {REST}")));
         }
     }
     Ok(())

@@ -22,12 +22,14 @@ use crate::error::{CliError, ErrorClass};
 use crate::output::{Output, counted};
 use crate::progress;
 use crate::signals::Signals;
+use crate::whole_file::folder_outside;
 
 /// After how long a log that another process writes to is tried again.
 const TRY_AGAIN: Duration = Duration::from_millis(200);
 
 /// Writes a folder.
 pub(crate) async fn export(args: &ExportForge, context: &mut Context) -> Result<(), CliError> {
+    folder_outside(&args.dir)?;
     let annals = context.reader()?;
     let mut selection = ForgeSelection {
         intents: Vec::new(),

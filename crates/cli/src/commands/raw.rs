@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 use crate::output::{Column, Output, Rows, bytes, counted};
 use crate::progress;
+use crate::whole_file::folder_outside;
 
 /// Digits of a text's SHA-256 in a table, which name it in commands.
 const SHORT: u16 = 12;
@@ -21,7 +22,10 @@ pub(crate) async fn export(args: &ExportRaw, context: &mut Context) -> Result<()
     let annals = context.reader()?;
     let agent = args.agent.as_deref();
     match (&args.dir, &args.print) {
-        (Some(dir), _) => folder(&annals, dir, agent, &mut context.output).await,
+        (Some(dir), _) => {
+            folder_outside(dir)?;
+            folder(&annals, dir, agent, &mut context.output).await
+        }
         (None, Some(sha256)) => one(&annals, sha256, agent, &mut context.output).await,
         (None, None) => {
             let kept = raw::kept(&annals, agent).await?;

@@ -21,6 +21,9 @@ use crate::signals::Signals;
 /// Nothing is about to be ready where the next look is so far away.
 const ONCE_MORE: Duration = Duration::from_secs(1);
 
+/// After how long it is looked once more whether everything is imported, where that is to end it.
+const SOON: Duration = Duration::from_millis(50);
+
 /// After how long a log is tried again that could not be written to.
 const LATER: Duration = Duration::from_secs(5);
 
@@ -126,7 +129,7 @@ impl Followed<'_> {
                 // Without it hooks cost more, and what they leave is taken in by others.
                 false => _ = bell.hang(),
             }
-            let again = tokio::time::sleep(ready.again);
+            let again = tokio::time::sleep(pause(self.once, ready.again));
             tokio::pin!(again);
             loop {
                 tokio::select! {
@@ -172,6 +175,14 @@ impl Followed<'_> {
     }
 }
 
+/// For how long nothing is looked at, if nothing changes.
+fn pause(once: bool, again: Duration) -> Duration {
+    match once {
+        true if again >= ONCE_MORE => SOON,
+        _ => again,
+    }
+}
+
 fn another_log(context: &Context) -> CliError {
     let message = format!(
         "another log is at {} now, and nothing is recorded into it",
@@ -183,9 +194,10 @@ fn another_log(context: &Context) -> CliError {
 
 /// Waits until the log takes nothing any more, where others write by way of its owner.
 async fn failed(annals: &Annals) {
-    match annals.owner() {
-        Some(_) => annals.unshared().await,
-        None => std::future::pending().await,
+    match annals.is_owner() {
+        true => annals.unshared().await,
+        // A client finds the next owner with its next call.
+        false => std::future::pending().await,
     }
 }
 
@@ -222,4 +234,33 @@ fn own_folder(agent: HookAgent) -> Result<PathBuf, CliError> {
         HookAgent::Codex => "sessions",
         _ => "projects",
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use annals::OpenOptions;
+    use futures::FutureExt as _;
+
+    use super::*;
+
+    #[test]
+    fn who_ends_when_all_is_imported_does_not_wait_for_more() {
+        let (short, long) = (Duration::from_millis(300), Duration::from_secs(5));
+        assert_eq!([pause(true, short), pause(true, long)], [short, SOON]);
+        assert_eq!([pause(false, short), pause(false, long)], [short, long]);
+    }
+
+    #[tokio::test]
+    async fn a_log_that_another_handle_owns_takes_what_is_there() {
+        let home = tempfile::tempdir().expect("a folder");
+        let log = home.path().join("log");
+        let log = log.to_str().expect("a path");
+        let owner = OpenOptions::new().create(true).open(log).expect("a log");
+        let client = OpenOptions::new().open(log).expect("its client");
+        assert_eq!((owner.is_owner(), client.is_owner()), (true, false));
+        assert_eq!(failed(&owner).now_or_never(), None);
+        assert_eq!(failed(&client).now_or_never(), None);
+        client.close().await;
+        owner.close().await;
+    }
 }

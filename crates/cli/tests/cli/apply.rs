@@ -136,3 +136,34 @@ fn a_log_in_memory_can_be_tried() {
     let ran = place.run_with(&["--log", "memory:", "apply"], line).ok();
     assert_eq!(ran.lines()[0]["position"], 1);
 }
+
+/// The line is written before it is noticed that the folder has gone.
+#[test]
+fn a_line_at_which_the_log_failed_may_be_recorded() {
+    let place = Place::with_log();
+    let mut child = place
+        .command(&["apply"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap());
+    let mut answer = || {
+        let mut line = String::new();
+        answers.read_line(&mut line).unwrap();
+        line
+    };
+    let create = |n| human("create_intent", json!({ "id": uuid(n), "prompt": "x" }));
+    writeln!(stdin, "{}", create(1)).unwrap();
+    assert!(answer().contains(r#""ok":true"#));
+    std::fs::rename(place.log_dir(), place.path("moved")).unwrap();
+    writeln!(stdin, "{}", create(2)).unwrap();
+    assert!(answer().contains(r#""ok":false"#));
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    for text in ["line 2: ", "not known whether", "\"key\""] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+    assert!(!said.contains("from this line on"), "{said}");
+}

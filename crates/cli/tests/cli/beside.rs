@@ -121,6 +121,42 @@ fn what_is_redacted_beside_an_owner_goes_from_its_files() {
     place.run(&["verify"]).ok();
 }
 
+/// All content is in tables, as in a log that has grown, and what is redacted is the last of 4 KiB and more.
+#[test]
+fn a_redaction_beside_an_owner_leaves_the_other_content_to_readers() {
+    const PATCH: &str = "177582e3a15d6cb67340a6cf847c75b0d4a6c9e0f2aa28584b0cea89b70271e4";
+    let place = Place::with_log();
+    let session = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/session.jsonl");
+    assert_eq!(place.run(&["import", session, "--actor", "ada"]).status, 0);
+    let large = format!("secret {}", "abcdefgh".repeat(1_000));
+    let submit = ["submit", "-", "--actor", "ada"];
+    assert_eq!(place.run_with(&submit, large).status, 0);
+    assert_eq!(place.run(&["rebuild", "--indexes"]).status, 0);
+    let writer = Writer::start(&place);
+    let redact = |pattern: &str| {
+        let reason = ["--reason", "x", "--actor", "ada"];
+        let ran = place.run(&[&["redact", "--pattern", pattern], &reason[..]].concat());
+        assert_eq!(ran.status, 0, "{ran:?}");
+    };
+    redact("secret");
+    assert!(
+        place
+            .run(&["cat", PATCH])
+            .ok()
+            .stdout
+            .contains("login.test")
+    );
+    place.run(&["verify"]).ok();
+    assert_eq!(place.run(&["backup", "copy"]).status, 0);
+    place.run(&["--log", "copy", "verify"]).ok();
+    // A second one removes what it is to remove.
+    redact("test\\.skip");
+    writer.end();
+    place.run(&["verify"]).ok();
+    let left = place.run(&["cat", PATCH]);
+    assert!(!left.stdout.contains("test.skip"), "{left:?}");
+}
+
 #[test]
 fn following_another_process_shows_what_it_writes() {
     let place = Place::with_log();

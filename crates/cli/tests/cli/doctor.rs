@@ -245,3 +245,22 @@ fn a_damaged_end_is_removed_only_if_it_was_not_acknowledged() {
     let again = place.run(&["doctor", "--truncate-tail"]).ok().stdout;
     assert!(again.contains("nothing was removed"), "{again}");
 }
+
+#[test]
+fn a_read_only_file_system_is_named() {
+    let Some(way) = crate::hook_disk::unshare() else {
+        return;
+    };
+    let place = Place::with_log();
+    let script = r#"mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$ANNALS" --log "$0" doctor"#;
+    let output = std::process::Command::new(way[0])
+        .args(&way[1..])
+        .args(["sh", "-c", script])
+        .arg(place.log_dir())
+        .env("ANNALS", env!("CARGO_BIN_EXE_annals"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains("mounted read-only"), "{output:?}");
+    assert!(!place.run(&["doctor"]).stdout.contains("mounted read-only"));
+}

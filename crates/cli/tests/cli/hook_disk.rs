@@ -135,3 +135,17 @@ fn a_spool_with_room_keeps_what_a_full_log_does_not_take() {
     assert_eq!((&room["waiting"], &room["bad"]), (&json!(0), &json!(0)));
     assert_eq!((lines[5].as_str(), lines[6].as_str()), ("1", "2"));
 }
+
+#[test]
+fn a_log_that_is_no_folder_is_refused_at_once_and_has_no_spool() {
+    let place = Place::empty();
+    std::fs::write(place.path("file"), "text").unwrap();
+    for log in ["file", "/dev/null", "/dev/zero"] {
+        let event = told("Stop", &json!({}));
+        let ran = place.run_with(&["--log", log, "hook", "claude"], event);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        assert!(ran.stderr.contains("is not a folder"), "{ran:?}");
+        let spool = place.path(&format!("{log}.spool"));
+        assert!(!spool.exists(), "{}", spool.display());
+    }
+}

@@ -45,6 +45,7 @@ mod lists;
 mod log;
 mod observations;
 mod on_terminal;
+mod outputs;
 mod owners_that_go;
 mod past;
 mod persons;

@@ -13,6 +13,12 @@ pub enum SpoolError {
     /// The log is in memory, and has nothing beside it.
     #[error("a log in memory has no spool; name a directory with --log")]
     InMemory,
+    /// A file, a pipe or a device is where the log would be.
+    #[error("{path} is not a folder, and no log: name the folder of one with --log", path = .path.display())]
+    NotAFolder {
+        /// What was named.
+        path: PathBuf,
+    },
     /// The log's URL is none.
     #[error(transparent)]
     Log(#[from] OpenError),
@@ -51,6 +57,7 @@ pub enum SpoolError {
 impl Classified for SpoolError {
     fn classify(&self) -> Classification {
         match self {
+            SpoolError::NotAFolder { .. } => ErrorClass::Failed.code("not_a_log"),
             SpoolError::InMemory => ErrorClass::Invalid.code("in_memory"),
             SpoolError::Log(error) => error.classify(),
             SpoolError::NoHome => ErrorClass::Usage.code("no_home"),

@@ -46,7 +46,7 @@ pub(super) struct Places {
 /// Finds the spool of a log.
 pub(super) fn of(log: &str) -> Result<Places, SpoolError> {
     match log.parse()? {
-        LogUrl::Rocks(written) => Ok(of_folder(&written)),
+        LogUrl::Rocks(written) => of_folder(&written),
         LogUrl::Postgres(url) => {
             let set = |name: &str| std::env::var_os(name);
             let state = state(set("XDG_STATE_HOME"), set("HOME")).ok_or(SpoolError::NoHome)?;
@@ -61,19 +61,23 @@ pub(super) fn of(log: &str) -> Result<Places, SpoolError> {
     }
 }
 
-fn of_folder(written: &Path) -> Places {
+fn of_folder(written: &Path) -> Result<Places, SpoolError> {
     let log = real(written);
+    // A file or a device is no log, and will not become one.
+    if fs::metadata(&log).is_ok_and(|found| !found.is_dir()) {
+        return Err(SpoolError::NotAFolder { path: log });
+    }
     let path = beside(&log);
     // As it was written, and in the log's own folder where it was written as a dot.
     let mut former = vec![as_written(written), log.join(OF_DOT)];
     former.retain(|it| !is_same(it, &path));
     former.dedup();
-    Places {
+    Ok(Places {
         path,
         makes_parents: false,
         log: Some(log),
         former,
-    }
+    })
 }
 
 /// The spool beside a folder.

@@ -91,6 +91,9 @@ impl RocksLog {
             rows: visibility.rows(&db)?,
         });
         visibility.confirm(began)?;
+        if looked.is_err() {
+            visibility.confirm_newest(&db)?;
+        }
         looked
     }
 

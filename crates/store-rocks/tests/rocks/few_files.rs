@@ -38,7 +38,7 @@ fn write_a_little(log: &RocksLog, n: u64) {
 fn many_short_lived_writers_leave_few_files() {
     let (_home, path, log) = new_log();
     close(log);
-    let mut options = options();
+    let mut options = options().with_blob_files(true);
     options.sync = false;
     for n in 0..60 {
         let log = RocksLog::open(&path, &options).unwrap();

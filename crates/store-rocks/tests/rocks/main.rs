@@ -9,6 +9,7 @@
 )]
 
 mod backup;
+mod blob_files;
 mod blobs;
 mod chunks;
 mod collect;

@@ -424,3 +424,15 @@ fn a_log_whose_file_annals_is_damaged_is_a_damaged_log() {
         "{writing}"
     );
 }
+
+#[test]
+fn what_a_killed_writer_began_to_write_goes_with_the_next_opening_for_writing() {
+    let (_home, path, log) = new_log();
+    close(log);
+    let left = path.join("OPTIONS-000999.dbtmp");
+    fs::write(&left, "half").unwrap();
+    close(RocksLog::open_reader(&path, &options()).unwrap());
+    assert!(left.exists());
+    close(RocksLog::open(&path, &options()).unwrap());
+    assert!(!left.exists());
+}

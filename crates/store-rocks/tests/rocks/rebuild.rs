@@ -232,7 +232,7 @@ fn whole_or_retry(reader: &RocksLog, count: usize) -> bool {
     let retry = |error: ReadError| {
         let words = error.to_string();
         assert!(
-            error.is_retryable() && words.contains("being rebuilt"),
+            error.is_retryable() && words.contains("try again"),
             "{words}"
         );
         false

@@ -21,6 +21,7 @@ pub(super) const RESTORE: &str = "restore the log from a backup: `annals --log N
 pub(super) fn checks(path: &Path, examined: &Examined) -> Vec<Check> {
     let mut checks = vec![identity(path, examined)];
     if examined.identity.is_ok() {
+        checks.extend(mount(examined));
         checks.extend(permissions(path));
         checks.extend(named(path));
         checks.push(writer(examined.written));
@@ -41,6 +42,14 @@ fn identity(path: &Path, examined: &Examined) -> Check {
         Ok(id) => Check::new("log", State::Ok, format!("{id}, in {}", path.display())),
         Err(error) => failed("log", error),
     }
+}
+
+/// Whether the log's file system takes writes.
+fn mount(examined: &Examined) -> Option<Check> {
+    let what = "its file system is mounted read-only: the log can be read, and nothing is recorded";
+    let remedy = "mount it for writing, or copy the log elsewhere with `annals backup`";
+    let check = Check::new("mount", State::Note, what).remedy(remedy);
+    examined.is_read_only.then_some(check)
 }
 
 /// Who else can look into the log.
@@ -275,6 +284,7 @@ mod tests {
             tail: Tail::Unknown,
             bytes: Some(4 * LITTLE),
             free: Some(free),
+            is_read_only: false,
             leftovers: Vec::new(),
         };
         let state = |free| disk(&examined(free)).map(|check| check.state);

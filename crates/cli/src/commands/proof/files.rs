@@ -1,16 +1,18 @@
 //! The files that these commands read and write.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use annals::proof::{Checkpoint, Proof, PublicKey, SigningKey, log_around, replace_file};
+use annals::proof::{Checkpoint, Proof, PublicKey, SigningKey, replace_file};
+use annals_files::{OutputTo, output_to};
 use zeroize::Zeroizing;
 
 use crate::error::CliError;
 use crate::output::Output;
 use crate::proof_error::ProofCommandError;
+pub(super) use crate::whole_file::outside;
 
 /// The most bytes of a file with keys.
 const KEY_BYTES: u64 = 64 * 1024;
@@ -102,7 +104,8 @@ pub(super) fn proof(path: &Path) -> Result<Proof, CliError> {
 
 /// Puts a proof at a path where nothing is, or another proof.
 pub(super) fn write_proof(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    if path.exists() && proof(path).is_err() {
+    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+    if is_file && proof(path).is_err() {
         let path = path.to_owned();
         return Err(ProofCommandError::NotAProof { path }.into());
     }
@@ -112,19 +115,11 @@ pub(super) fn write_proof(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
 /// Puts something at a path outside every log.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     outside(path)?;
-    let written = replace_file(path, bytes);
+    let written = output_to(path).and_then(|to| match to {
+        OutputTo::NewFile => replace_file(path, bytes),
+        OutputTo::Stream(mut stream) => stream.write_all(bytes),
+    });
     Ok(written.map_err(|source| unwritable(path, source))?)
-}
-
-/// Refuses a path inside a log: what is kept there goes with the log.
-pub(super) fn outside(path: &Path) -> Result<(), CliError> {
-    match log_around(path).map_err(|source| unwritable(path, source))? {
-        None => Ok(()),
-        Some(log) => {
-            let path = path.to_owned();
-            Err(ProofCommandError::InsideLog { path, log }.into())
-        }
-    }
 }
 
 fn unwritable(path: &Path, source: io::Error) -> ProofCommandError {
