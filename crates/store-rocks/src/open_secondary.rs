@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
+use annals_files::Scratch;
 use rocksdb::DB;
 use uuid::Uuid;
 
@@ -17,9 +18,8 @@ use crate::folder::{self, Folder};
 use crate::identity;
 use crate::latch::OnDrop;
 use crate::open_files::raise_open_files;
-use crate::open_still::{ALL_TABLES, open_tables};
+use crate::open_still::{ALL_TABLES, READER, open_tables};
 use crate::options::Options;
-use crate::scratch::{self, Scratch};
 
 /// How many tables RocksDB keeps open where it need not read them: as few as it can.
 const FEW_TABLES: i32 = 1;
@@ -46,7 +46,7 @@ pub(crate) fn open_secondary(
 ) -> Result<Db, OpenError> {
     raise_open_files();
     check_columns(path, options)?;
-    let scratch = Scratch::new(scratch::READER, Some(path))?;
+    let scratch = Scratch::new(READER, Some(path)).map_err(OpenError::NoTemporary)?;
     let held = folder.held();
     let db_options = columns::database_options(options, Role::Reader);
     let (named, rocks) = thread::scope(|scope| {

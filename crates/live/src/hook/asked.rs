@@ -1,6 +1,7 @@
 //! The call that an event asks for, as policies judge it. It is read from the event as it came: with its secrets, which
 //! a policy may know by their place, and which no verdict repeats.
 
+use annals::domain::cut;
 use annals_dialects::import::JsonFields;
 use annals_dialects::live;
 use annals_tool_policy::{Call, UNNAMED_AGENT};
@@ -11,6 +12,9 @@ use super::fields::{as_it_came, first};
 use super::table::Means;
 use super::unreadable::UnreadableHook;
 use crate::gate::branch;
+
+/// The most bytes of an event's name in an error.
+const LONGEST_NAME: usize = 100;
 
 /// What an event asks for.
 #[derive(Debug)]
@@ -69,10 +73,16 @@ impl Asked {
             Err(error) => return Asked::Unreadable(error),
         };
         let dialect = agent.dialect();
-        let event = first(&fields, dialect.event);
-        let known = event.and_then(|name| dialect.find(&name));
-        if known.is_none_or(|event| event.means != Means::Requested) {
-            return Asked::Nothing;
+        let Some(name) = first(&fields, dialect.event) else {
+            return Asked::Unreadable(UnreadableHook::NoEvent);
+        };
+        match dialect.find(&name) {
+            None => {
+                let name = cut(&name, LONGEST_NAME).to_owned();
+                return Asked::Unreadable(UnreadableHook::UnknownEvent { name });
+            }
+            Some(event) if event.means != Means::Requested => return Asked::Nothing,
+            Some(_) => {}
         }
         call(agent, &fields, around)
             .map_or_else(Asked::Unreadable, |call| Asked::Call(Box::new(call)))
