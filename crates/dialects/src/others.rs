@@ -61,11 +61,7 @@ impl Others {
 }
 
 /// Names something, as long as it is one of the first by their paths.
-fn name_first(
-    first: &mut BTreeMap<PathBuf, &'static str>,
-    path: PathBuf,
-    reason: &'static str,
-) {
+fn name_first(first: &mut BTreeMap<PathBuf, &'static str>, path: PathBuf, reason: &'static str) {
     first.insert(path, reason);
     if first.len() > NAMED {
         first.pop_last();

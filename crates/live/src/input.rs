@@ -84,19 +84,24 @@ impl Coming {
     }
 
     fn add(&mut self, piece: &[u8]) {
-        let room = HELD.saturating_sub(self.bytes.len());
+        let before = self.bytes.len();
+        let room = HELD.saturating_sub(before);
         let (kept, rest) = piece.split_at(room.min(piece.len()));
         self.bytes.extend_from_slice(kept);
         self.beyond += rest.len() as u64;
-        if rest.is_empty() {
+        let Some(new) = self.bytes.get(LARGEST.max(before)..) else {
+            return;
+        };
+        if new.is_empty() && rest.is_empty() {
             return;
         }
         let (outline, _) = self.outline.get_or_insert_with(|| {
             let mut outline = Outline::new();
-            outline.add(&self.bytes);
+            outline.add(self.bytes.get(..LARGEST).unwrap_or_default());
             let count = outline.count();
             (outline, count)
         });
+        outline.add(new);
         outline.add(rest);
     }
 
@@ -127,12 +132,12 @@ impl Coming {
     }
 }
 
-/// Drops what is behind the last white space or quote. Nothing is known of how a word would go on: it may be the
-/// beginning of a secret.
+/// Drops what is behind the last white space or quote, at most as much as a secret may have. Nothing is known of how a word
+/// would go on: it may be the beginning of a secret.
 fn drop_last_word(bytes: &mut Vec<u8>) {
     let ends = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'"';
     let end = bytes.iter().rposition(ends).map_or(0, |at| at + 1);
-    bytes.truncate(end);
+    bytes.truncate(end.max(bytes.len().saturating_sub(SEARCHED_BEYOND)));
 }
 
 /// The pieces of a source, read on a thread of its own: reading cannot be interrupted.
@@ -256,7 +261,10 @@ mod tests {
     #[test]
     fn the_last_word_of_what_is_cut_off_is_dropped() {
         for (came, kept) in [
-            ("{\"a\":\"b\",\"c\":\"the key is ghp_a1B2", "{\"a\":\"b\",\"c\":\"the key is "),
+            (
+                "{\"a\":\"b\",\"c\":\"the key is ghp_a1B2",
+                "{\"a\":\"b\",\"c\":\"the key is ",
+            ),
             ("{\"password\":\"hunt", "{\"password\":\""),
             ("word", ""),
         ] {

@@ -359,12 +359,15 @@ fn told(
     secrets: &Secrets,
 ) -> Result<(Vec<(LiveAgent, Telling)>, usize), InvalidBody> {
     let (mut told, mut without_time) = (Vec::new(), 0);
-    signal::read(kind, encoding, body, &mut |signal| {
-        match meaning::told(&signal, secrets) {
+    signal::read(
+        kind,
+        encoding,
+        body,
+        &mut |signal| match meaning::told(&signal, secrets) {
             Some(_) if signal.has_no_time => without_time += 1,
             telling => told.extend(telling),
-        }
-    })?;
+        },
+    )?;
     Ok((told, without_time))
 }
 

@@ -173,7 +173,10 @@ fn recordings_of_a_folder_that_cannot_be_read_fail_its_import() {
     let broken = |name: &str, reason: &str| {
         for args in [&["import", "all"][..], &["import", "claude", "all"]] {
             let ran = place.run(args).fails(1, &["could not be imported"]);
-            assert!(ran.stdout.contains(&format!("broken         all/{name}")), "{ran:?}");
+            assert!(
+                ran.stdout.contains(&format!("broken         all/{name}")),
+                "{ran:?}"
+            );
             if args.len() == 2 {
                 assert!(ran.stdout.contains(reason), "{ran:?}");
             }
@@ -200,7 +203,7 @@ fn recordings_of_a_folder_that_cannot_be_read_fail_its_import() {
 #[test]
 fn documents_with_nothing_of_their_format_are_refused() {
     let place = Place::with_log();
-    for (agent, text) in [("atif", "{}"), ("openhands", "[]"), ("gemini", "{}")] {
+    for (agent, text) in [("atif", "{}"), ("openhands", "[]")] {
         std::fs::write(place.path("k.json"), text).unwrap();
         let ran = place.run(&["import", agent, "k.json"]).fails(1, &[]);
         assert!(
@@ -224,7 +227,10 @@ fn halves_of_characters_are_noted() {
     assert_ne!(half, text);
     std::fs::write(place.path("t.jsonl"), half.replace("\"s\"", "\"t\"")).unwrap();
     let said = place.run(&["import", "t.jsonl"]).stdout;
-    assert!(said.contains("t.jsonl:1 has halves of surrogate pairs"), "{said}");
+    assert!(
+        said.contains("t.jsonl:1 has halves of surrogate pairs"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -139,12 +139,7 @@ impl Objects {
         self.get_within(id, MEMORY, out)
     }
 
-    fn get_within(
-        &self,
-        id: &oid,
-        most: usize,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<Kind>, Fault> {
+    fn get_within(&self, id: &oid, most: usize, out: &mut Vec<u8>) -> Result<Option<Kind>, Fault> {
         let id = id.to_owned();
         if id.is_empty_tree() {
             out.clear();

@@ -590,10 +590,7 @@ mod tests {
         let (mut file, copy) = (File::open(&path).unwrap(), folder.path().join("copy.db"));
         let root = Root::of(&path).unwrap();
         let refused = copy_whole(&mut file, &root, &path, &copy).unwrap_err();
-        assert!(
-            matches!(refused, DatabaseError::TooLong(_)),
-            "{refused}"
-        );
+        assert!(matches!(refused, DatabaseError::TooLong(_)), "{refused}");
         assert!(!copy.exists());
     }
 

@@ -34,7 +34,8 @@ const COMPRESSED: &str = "it is compressed: decompress it, and import it again";
 const UTF_16: &str = "it is UTF-16: save it as UTF-8";
 
 /// Why a file is no recording whose name is that of one.
-const NOT_JSON: &str = "its name ends like that of a recording, and none of its first lines is JSON";
+const NOT_JSON: &str =
+    "its name ends like that of a recording, and none of its first lines is JSON";
 
 /// A recording.
 #[derive(Debug)]

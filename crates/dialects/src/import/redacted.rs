@@ -219,7 +219,11 @@ mod tests {
 
     #[test]
     fn half_characters_are_replaced() {
-        let whole = |text: &str| RedactedText(text.to_owned()).whole_characters().into_string();
+        let whole = |text: &str| {
+            RedactedText(text.to_owned())
+                .whole_characters()
+                .into_string()
+        };
         assert_eq!(whole(r#""a\ud83d\ude00""#), r#""a\ud83d\ude00""#);
         assert_eq!(whole(r#""a\ud83d""#), r#""a\ufffd""#);
         assert_eq!(whole(r#""\uDE00\ud83dx""#), r#""\ufffd\ufffdx""#);

@@ -1,7 +1,6 @@
 //! The call that an event asks for, as policies judge it. It is read from the event as it came: with its secrets, which
 //! a policy may know by their place, and which no verdict repeats.
 
-use annals::domain::cut;
 use annals_dialects::import::JsonFields;
 use annals_dialects::live;
 use annals_tool_policy::{Call, UNNAMED_AGENT};
@@ -12,9 +11,6 @@ use super::fields::{as_it_came, first};
 use super::table::Means;
 use super::unreadable::UnreadableHook;
 use crate::gate::branch;
-
-/// The most bytes of an event's name in an error.
-const LONGEST_NAME: usize = 100;
 
 /// What an event asks for.
 #[derive(Debug)]
@@ -77,10 +73,7 @@ impl Asked {
             return Asked::Unreadable(UnreadableHook::NoEvent);
         };
         match dialect.find(&name) {
-            None => {
-                let name = cut(&name, LONGEST_NAME).to_owned();
-                return Asked::Unreadable(UnreadableHook::UnknownEvent { name });
-            }
+            None => return Asked::Unreadable(UnreadableHook::UnknownEvent),
             Some(event) if event.means != Means::Requested => return Asked::Nothing,
             Some(_) => {}
         }

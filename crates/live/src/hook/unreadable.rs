@@ -27,12 +27,9 @@ pub enum UnreadableHook {
     /// What it is an event of is not said: it may ask for a call.
     #[error("it names no event")]
     NoEvent,
-    /// It may ask for a call.
-    #[error("its event is not known: {name:?}")]
-    UnknownEvent {
-        /// The event, without what is longer than a name.
-        name: String,
-    },
+    /// It may ask for a call. Its name comes from elsewhere, and is not repeated.
+    #[error("its event is not known")]
+    UnknownEvent,
     /// Which tool is to be called is not said.
     #[error("it names no tool")]
     NoTool,
