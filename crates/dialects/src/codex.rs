@@ -718,7 +718,7 @@ fn digest(text: &str) -> Digest {
 fn time_of(id: &str) -> Option<Timestamp> {
     let (seconds, nanos) = Uuid::try_parse(id).ok()?.get_timestamp()?.to_unix();
     let time = chrono::DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)?;
-    Some(Timestamp::from(time))
+    Timestamp::in_range(time)
 }
 
 #[cfg(test)]

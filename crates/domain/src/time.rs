@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, SecondsFormat, Utc};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -24,6 +24,19 @@ pub struct Timestamp(DateTime<Utc>);
 impl Timestamp {
     /// 1970-01-01T00:00:00Z.
     pub const EPOCH: Timestamp = Timestamp(DateTime::UNIX_EPOCH);
+
+    /// A time that RFC 3339 can write, in the years 0 to 9999; nothing for another one. Where an offset is added, the
+    /// last hours of the year 9999 are in no such year in UTC.
+    ///
+    /// ```
+    /// use annals_domain::Timestamp;
+    /// let time = chrono::DateTime::parse_from_rfc3339("9999-12-31T23:59:59-01:00")?;
+    /// assert_eq!(Timestamp::in_range(time.to_utc()), None);
+    /// # Ok::<(), chrono::ParseError>(())
+    /// ```
+    pub fn in_range(time: DateTime<Utc>) -> Option<Timestamp> {
+        (0..=9999).contains(&time.year()).then_some(Timestamp(time))
+    }
 
     /// The time as chrono has it.
     pub fn to_utc(self) -> DateTime<Utc> {
@@ -60,7 +73,12 @@ impl<'de> Deserialize<'de> for Timestamp {
             let read = DateTime::parse_from_rfc3339(&text).map_err(|error| {
                 D::Error::custom(format!("invalid RFC 3339 time {text:?}: {error}"))
             })?;
-            return Ok(Timestamp(read.with_timezone(&Utc)));
+            let time = Timestamp::in_range(read.with_timezone(&Utc));
+            return time.ok_or_else(|| {
+                D::Error::custom(format!(
+                    "invalid time {text:?}: in UTC it is not in the years 0 to 9999"
+                ))
+            });
         }
         let (seconds, nanos) = <(i64, u32)>::deserialize(deserializer)?;
         DateTime::from_timestamp(seconds, nanos)

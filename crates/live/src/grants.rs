@@ -50,6 +50,15 @@ pub(crate) async fn complete(
     Ok(())
 }
 
+/// Returns `true` if what is told has a decision, which [`complete`] completes.
+pub(crate) fn looks_into_log(telling: &Telling) -> bool {
+    let is_decision = |step: &CallStep| matches!(step, CallStep::Decided(_));
+    match &telling.told {
+        Told::Call(call) => call.steps.iter().any(is_decision),
+        _ => false,
+    }
+}
+
 /// The arguments, where what is told has them.
 fn requested(call: &CallTold) -> Option<Value> {
     call.steps.iter().find_map(|step| match step {

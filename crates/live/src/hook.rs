@@ -17,7 +17,7 @@ mod outline;
 mod table;
 mod unreadable;
 
-use annals::domain::Timestamp;
+use annals::domain::{Timestamp, cut};
 use annals_dialects::import::RedactedText;
 use annals_dialects::live::{self, Around, CallStep, LiveAgent, Telling, Told};
 use annals_dialects::secrets::Secrets;
@@ -36,6 +36,10 @@ use crate::settings::Settings;
 
 /// The most bytes of a hook that are kept, 15 MiB; what is beyond is left out, and the event is recorded as too large.
 pub const LARGEST: usize = 15 * 1024 * 1024;
+
+/// So many bytes beyond [`LARGEST`] are searched for secrets and not kept: a secret that the limit would cut in two is
+/// still whole when it is looked for.
+pub(crate) const SEARCHED_BEYOND: usize = 64 * 1024;
 
 /// The session of hooks that name none.
 const NO_SESSION: &str = "(no session)";
@@ -63,7 +67,8 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// A hook as it came: at most [`LARGEST`] bytes of it, and how many there were beyond.
+    /// A hook as it came, as [`crate::Input`] reads it, and how many bytes there were beyond [`LARGEST`]. Of one that is
+    /// larger, `bytes` may have some that are not kept: they are only searched.
     pub fn new(
         agent: HookAgent,
         (id, received): (Uuid, Timestamp),
@@ -71,12 +76,21 @@ impl Hook {
         left_out: u64,
         secrets: &Secrets,
     ) -> Hook {
+        let beyond = match left_out {
+            0 => 0,
+            _ => bytes.len().saturating_sub(LARGEST),
+        };
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let read = RedactedText::json(text.clone().into_bytes(), secrets);
         let text = match read {
             Ok((text, _)) if text.is_json() => text.whole_characters(),
             // What is no JSON is recorded as the text that it is, and looked through as such.
             _ => RedactedText::plain(&text, secrets).0,
+        };
+        let text = match beyond {
+            0 => text,
+            // A marker may be longer than its secret.
+            _ => text.part(|text| cut(text, text.len().saturating_sub(beyond).min(LARGEST))),
         };
         let outline = (left_out > 0)
             .then(|| Outline::of(text.as_bytes()))

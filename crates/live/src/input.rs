@@ -9,10 +9,13 @@ use std::time::{Duration, Instant};
 
 use serde::de::IgnoredAny;
 
-use crate::hook::{LARGEST, Outline};
+use crate::hook::{LARGEST, Outline, SEARCHED_BEYOND};
 
 /// An event is waited for at least so long, whatever the deadline: on a busy machine the agent comes to write it later.
 const LEAST: Duration = Duration::from_secs(1);
+
+/// The most bytes that are held.
+const HELD: usize = LARGEST + SEARCHED_BEYOND;
 
 /// How long nothing more has to come for an event to be whole whose agent keeps the pipe open.
 const QUIET: Duration = Duration::from_millis(20);
@@ -21,9 +24,10 @@ const QUIET: Duration = Duration::from_millis(20);
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Input {
-    /// At most [`LARGEST`] bytes of it.
+    /// What came, without the last word of an event that did not come whole: a part of a secret is no longer known as one.
+    /// Of an event over [`LARGEST`] bytes 64 KiB more, which [`crate::hook::Hook`] searches for secrets and does not keep.
     pub bytes: Vec<u8>,
-    /// How many bytes there were beyond.
+    /// How many bytes there were beyond [`LARGEST`].
     pub left_out: u64,
     /// Whether it was neither at its end nor whole when it was waited for no longer.
     pub is_cut_off: bool,
@@ -44,7 +48,8 @@ impl Input {
 #[derive(Default)]
 struct Coming {
     bytes: Vec<u8>,
-    left_out: u64,
+    /// How many bytes came beyond [`HELD`].
+    beyond: u64,
     is_cut_off: bool,
     /// Of one that is too large: its short fields, and how many of them are in what is kept.
     outline: Option<(Outline, usize)>,
@@ -79,19 +84,24 @@ impl Coming {
     }
 
     fn add(&mut self, piece: &[u8]) {
-        let room = LARGEST.saturating_sub(self.bytes.len());
+        let before = self.bytes.len();
+        let room = HELD.saturating_sub(before);
         let (kept, rest) = piece.split_at(room.min(piece.len()));
         self.bytes.extend_from_slice(kept);
-        self.left_out += rest.len() as u64;
-        if rest.is_empty() {
+        self.beyond += rest.len() as u64;
+        let Some(new) = self.bytes.get(LARGEST.max(before)..) else {
+            return;
+        };
+        if new.is_empty() && rest.is_empty() {
             return;
         }
         let (outline, _) = self.outline.get_or_insert_with(|| {
             let mut outline = Outline::new();
-            outline.add(&self.bytes);
+            outline.add(self.bytes.get(..LARGEST).unwrap_or_default());
             let count = outline.count();
             (outline, count)
         });
+        outline.add(new);
         outline.add(rest);
     }
 
@@ -101,21 +111,33 @@ impl Coming {
         if let Some(late) = late.and_then(|(outline, count)| outline.behind(*count)) {
             let begin = self.bytes.iter().position(|byte| *byte == b'{');
             let kept = self.bytes.split_off(begin.map_or(0, |it| it + 1));
-            let room = LARGEST.saturating_sub(late.len() + 2);
+            let room = HELD.saturating_sub(late.len() + 2);
             let (kept, rest) = kept.split_at(room.min(kept.len()));
             self.bytes = [b"{", &late[..], b",", kept].concat();
-            self.left_out += rest.len() as u64;
+            self.beyond += rest.len() as u64;
+        }
+        let held_beyond = self.bytes.len().saturating_sub(LARGEST);
+        if self.is_cut_off {
+            drop_last_word(&mut self.bytes);
         }
         Input {
             bytes: self.bytes,
-            left_out: self.left_out,
+            left_out: self.beyond + held_beyond as u64,
             is_cut_off: self.is_cut_off,
         }
     }
 
     fn is_whole(&self) -> bool {
-        self.left_out == 0 && serde_json::from_slice::<IgnoredAny>(&self.bytes).is_ok()
+        self.beyond == 0 && serde_json::from_slice::<IgnoredAny>(&self.bytes).is_ok()
     }
+}
+
+/// Drops what is behind the last white space or quote, at most as much as a secret may have. Nothing is known of how a word
+/// would go on: it may be the beginning of a secret.
+fn drop_last_word(bytes: &mut Vec<u8>) {
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'"';
+    let end = bytes.iter().rposition(ends).map_or(0, |at| at + 1);
+    bytes.truncate(end.max(bytes.len().saturating_sub(SEARCHED_BEYOND)));
 }
 
 /// The pieces of a source, read on a thread of its own: reading cannot be interrupted.
@@ -220,7 +242,6 @@ mod tests {
         let input = Input::read(io::Cursor::new(text), Duration::from_secs(3_600));
         let begin = br#"{"session_id":"s","last":2,"a":1,"long":"xxx"#;
         assert!(input.bytes.starts_with(begin));
-        assert_eq!(input.bytes.len(), LARGEST);
         let moved = br#""session_id":"s","last":2,"#.len();
         assert_eq!(input.left_out, (length + moved - LARGEST) as u64);
         assert!(!input.is_cut_off);
@@ -230,6 +251,26 @@ mod tests {
     fn what_is_too_large_is_counted() {
         let source = io::repeat(b'x').take(LARGEST as u64 + 7);
         let input = Input::read(source, Duration::from_secs(3_600));
-        assert_eq!((input.bytes.len(), input.left_out), (LARGEST, 7));
+        assert_eq!((input.bytes.len(), input.left_out), (LARGEST + 7, 7));
+        let source = io::repeat(b'x').take(HELD as u64 + 7);
+        let input = Input::read(source, Duration::from_secs(3_600));
+        let left_out = (SEARCHED_BEYOND + 7) as u64;
+        assert_eq!((input.bytes.len(), input.left_out), (HELD, left_out));
+    }
+
+    #[test]
+    fn the_last_word_of_what_is_cut_off_is_dropped() {
+        for (came, kept) in [
+            (
+                "{\"a\":\"b\",\"c\":\"the key is ghp_a1B2",
+                "{\"a\":\"b\",\"c\":\"the key is ",
+            ),
+            ("{\"password\":\"hunt", "{\"password\":\""),
+            ("word", ""),
+        ] {
+            let (input, _) = read(&[(0, came.as_bytes())], false, 1);
+            assert!(input.is_cut_off);
+            assert_eq!(String::from_utf8_lossy(&input.bytes), kept);
+        }
     }
 }

@@ -304,14 +304,15 @@ async fn recorded(
     let state = Arc::clone(shared);
     let read = tokio::task::spawn_blocking(move || told(kind, encoding, &bytes, &state.secrets));
     let told = read.await.map_err(|_| internal())?;
-    let told = told.map_err(|error| (error.status(), error.to_string()))?;
+    let (told, without_time) = told.map_err(|error| (error.status(), error.to_string()))?;
     drop(body);
     let recorded = shared.recorder.record(told).await;
     drop(turn);
-    recorded.map_err(|error| {
+    let refused = recorded.map_err(|error| {
         tracing::warn!(%error, "telemetry was not recorded");
         (StatusCode::SERVICE_UNAVAILABLE, error.to_string())
-    })
+    })?;
+    Ok(refused + without_time)
 }
 
 /// The answer to a body that could not be read.
@@ -350,18 +351,24 @@ async fn unpacked(bytes: Vec<u8>, packed: Packed) -> Result<Vec<u8>, (StatusCode
     }
 }
 
-/// What a body tells, of which agents.
+/// What a body tells, of which agents, and how many signals of agents have no time that can be.
 fn told(
     kind: Kind,
     encoding: Encoding,
     body: &[u8],
     secrets: &Secrets,
-) -> Result<Vec<(LiveAgent, Telling)>, InvalidBody> {
-    let mut told = Vec::new();
-    signal::read(kind, encoding, body, &mut |signal| {
-        told.extend(meaning::told(&signal, secrets));
-    })?;
-    Ok(told)
+) -> Result<(Vec<(LiveAgent, Telling)>, usize), InvalidBody> {
+    let (mut told, mut without_time) = (Vec::new(), 0);
+    signal::read(
+        kind,
+        encoding,
+        body,
+        &mut |signal| match meaning::told(&signal, secrets) {
+            Some(_) if signal.has_no_time => without_time += 1,
+            telling => told.extend(telling),
+        },
+    )?;
+    Ok((told, without_time))
 }
 
 /// What a body tells, for a fuzzer.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use annals_event_log::{Position, ReadError, Record};
+use annals_files::Scratch;
 use rocksdb::{
     ColumnFamily, DB, DBPinnableSlice, DBRawIterator, FlushOptions, Options as DbOptions,
     ReadOptions, ReadTier, WriteOptions,
@@ -16,7 +17,6 @@ use crate::error::{StoreFailure, corrupt, is_blob_file_missing};
 use crate::folder::{Folder, files, named};
 use crate::latch::OnDrop;
 use crate::pace::Pace;
-use crate::scratch::Scratch;
 use crate::{blob_files, chunk, keys, small_tables};
 
 /// An open database. A writer's is made durable when it is dropped. Then its fields are

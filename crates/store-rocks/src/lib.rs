@@ -65,7 +65,6 @@ mod rebuild;
 mod redaction;
 mod rows;
 mod scan;
-mod scratch;
 mod secondary;
 mod secret;
 mod settle;

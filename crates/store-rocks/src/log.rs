@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use annals_event_log::store_support::{RequestDigest, random_salt};
 use annals_event_log::{Append, AppendError, BatchId, Position, Prepared, ReadError, Watermark};
+use annals_files::Scratch;
 use futures::channel::oneshot;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use uuid::Uuid;
@@ -20,9 +21,11 @@ use crate::open::{self, Access, Opened};
 use crate::open_reader;
 use crate::options::Options;
 use crate::read::{Shown, View};
-use crate::scratch::{self, Scratch};
 use crate::secondary::{Began, Follower};
 use crate::slot::Slot;
+
+/// How the folders are named for a log of rows that are not to last.
+const ROWS: &str = "annals-rows-";
 
 /// How long dropping the last handle waits for reads that are under way.
 const DROP_WAIT: Duration = Duration::from_secs(5);
@@ -124,7 +127,7 @@ impl RocksLog {
     }
 
     fn temporary_in(options: &Options, log: Option<&Path>) -> Result<RocksLog, OpenError> {
-        let folder = Scratch::new(scratch::ROWS, log)?;
+        let folder = Scratch::new(ROWS, log).map_err(OpenError::NoTemporary)?;
         let path = folder.path().join("log");
         let opened = open::create_in_place(&path, options)?;
         RocksLog::start_in(&path, options, opened, Some(folder))

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
+use annals_files::Scratch;
 use rocksdb::DB;
 use uuid::Uuid;
 
@@ -17,10 +18,9 @@ use crate::folder::{self, Folder};
 use crate::identity;
 use crate::latch::OnDrop;
 use crate::open_files::raise_open_files;
-use crate::open_still::{ALL_TABLES, open_tables};
+use crate::open_still::{ALL_TABLES, READER, open_tables};
 use crate::options::Options;
 use crate::pace::{Pace, State, has_blob_files};
-use crate::scratch::{self, Scratch};
 
 /// How many tables RocksDB keeps open where it need not read them: as few as it can.
 const FEW_TABLES: i32 = 1;
@@ -49,7 +49,7 @@ pub(crate) fn open_secondary(
 ) -> Result<Db, OpenError> {
     raise_open_files();
     check_columns(path, options)?;
-    let scratch = Scratch::new(scratch::READER, Some(path))?;
+    let scratch = Scratch::new(READER, Some(path)).map_err(OpenError::NoTemporary)?;
     let held = folder.held();
     let (rocks, pace) = open_newest(path, &held, scratch.path(), options)?;
     let db = Db {
@@ -146,7 +146,7 @@ fn tables_of(path: &Path, rocks: &DB) -> Result<BTreeSet<String>, OpenError> {
 
 /// Returns `true` if a view that follows has the tables of the newest state.
 pub(crate) fn has_newest_tables(db: &Db, options: &Options) -> Result<bool, OpenError> {
-    let scratch = Scratch::new(scratch::READER, Some(&db.path))?;
+    let scratch = Scratch::new(READER, Some(&db.path)).map_err(OpenError::NoTemporary)?;
     let named = named_tables(&db.path, &db.folder.held(), scratch.path(), options)?;
     Ok(tables_of(&db.path, &db.rocks)? == named)
 }

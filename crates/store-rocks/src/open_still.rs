@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use annals_files::Scratch;
 use rocksdb::DB;
 
 use crate::checks::hold;
@@ -12,8 +13,10 @@ use crate::db::Db;
 use crate::error::{OpenError, unreadable};
 use crate::options::Options;
 use crate::pace::Pace;
-use crate::scratch::{self, Scratch};
 use crate::{blob_files, endless, index};
+
+/// How the folders are named in which a look at a log has files of RocksDB.
+pub(crate) const READER: &str = "annals-reader-";
 
 /// How many tables RocksDB keeps open: all of them, which it then opens at once.
 pub(crate) const ALL_TABLES: i32 = -1;
@@ -29,7 +32,7 @@ pub(crate) fn open_still(path: &Path, role: Role) -> Result<Db, OpenError> {
     let folder = hold(path)?;
     let mut logs = None;
     if endless::is_in(path).map_err(|error| OpenError::io(path, error))? {
-        let mended = Scratch::new(scratch::READER, Some(path))?;
+        let mended = Scratch::new(READER, Some(path)).map_err(OpenError::NoTemporary)?;
         endless::copy_mended(path, mended.path()).map_err(|error| OpenError::io(path, error))?;
         db_options.set_wal_dir(mended.path());
         logs = Some(mended);
@@ -70,7 +73,7 @@ pub(crate) fn open_tables(
 /// Whether what opening a log reads of its tables can be read.
 pub(crate) fn check_readable_tables(path: &Path) -> Result<(), OpenError> {
     let folder = hold(path)?;
-    let scratch = Scratch::new(scratch::READER, Some(path))?;
+    let scratch = Scratch::new(READER, Some(path)).map_err(OpenError::NoTemporary)?;
     let options = small();
     let no_wal = scratch.path().join("no-wal");
     let rocks = open_tables(path, &folder.held(), &no_wal, &options, ALL_TABLES)?;

@@ -7,23 +7,29 @@ use std::borrow::Cow;
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-use crate::is_hidden;
+use crate::{is_hidden, is_stray_selector, with_the_one_before};
 
 /// Whether it is written as an escape. What is below U+0020 is one already inside of a
 /// string, and white space elsewhere.
-fn is_escaped(c: char) -> bool {
+fn is_escaped((before, c): (Option<char>, char)) -> bool {
     let is_space = |c: char| c.general_category() == GeneralCategory::SpaceSeparator;
-    c > '~' && (is_hidden(c) || is_space(c))
+    c > '~' && (is_hidden(c) || is_space(c) || is_stray_selector(before, c))
 }
 
 /// A text of JSON with every hidden character in its strings as `\uXXXX`.
 pub fn json(text: &str) -> Cow<'_, str> {
-    if !text.bytes().any(|byte| byte > b'~') || !text.chars().any(is_escaped) {
+    json_after(text, None)
+}
+
+/// The same of a text that comes behind a character.
+pub(crate) fn json_after(text: &str, before: Option<char>) -> Cow<'_, str> {
+    let is_ascii = !text.bytes().any(|byte| byte > b'~');
+    if is_ascii || !with_the_one_before(text, before).any(is_escaped) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if is_escaped(c) {
+    for (before, c) in with_the_one_before(text, before) {
+        if is_escaped((before, c)) {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {
                 escaped.push_str(&format!("\\u{unit:04x}"));

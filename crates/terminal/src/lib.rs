@@ -34,25 +34,32 @@ pub use writer::Writer;
 /// A text on one line: hidden characters and line breaks as escapes, spaces of any kind as plain
 /// ones. A tab stays.
 pub fn line(text: &str) -> Cow<'_, str> {
-    shown(text, |c| c == '\t')
+    shown(text, None, |c| c == '\t')
 }
 
 /// A text of many lines: the same, but line breaks (`\n`) stay too.
 pub fn lines(text: &str) -> Cow<'_, str> {
-    shown(text, |c| matches!(c, '\t' | '\n'))
+    lines_after(text, None)
+}
+
+/// The same of a text that comes behind a character.
+fn lines_after(text: &str, before: Option<char>) -> Cow<'_, str> {
+    shown(text, before, |c| matches!(c, '\t' | '\n'))
 }
 
 /// The text with all that is hidden as escapes, except for what is kept.
-fn shown(text: &str, keep: fn(char) -> bool) -> Cow<'_, str> {
-    let changes = |c: char| !keep(c) && (is_hidden(c) || is_odd_space(c));
+fn shown(text: &str, before: Option<char>, keep: fn(char) -> bool) -> Cow<'_, str> {
+    let changes = |(before, c): (Option<char>, char)| {
+        !keep(c) && (is_hidden(c) || is_odd_space(c) || is_stray_selector(before, c))
+    };
     // Most text is plain ASCII; there only control characters are of interest.
-    if !text.chars().any(changes) {
+    if !with_the_one_before(text, before).any(changes) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
+    for (before, c) in with_the_one_before(text, before) {
         match c {
-            c if !changes(c) => shown.push(c),
+            c if !changes((before, c)) => shown.push(c),
             '\n' => shown.push_str("\\n"),
             '\r' => shown.push_str("\\r"),
             c if is_odd_space(c) => shown.push(' '),
@@ -62,10 +69,37 @@ fn shown(text: &str, keep: fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The selector of the shape of emoji: behind one it stays.
+const EMOJI_SELECTOR: char = '\u{fe0f}';
+
+/// The characters of a text, each with the one before it.
+fn with_the_one_before(
+    text: &str,
+    before: Option<char>,
+) -> impl Iterator<Item = (Option<char>, char)> {
+    let each_before = std::iter::once(before).chain(text.chars().map(Some));
+    each_before.zip(text.chars())
+}
+
+/// Whether a character is the selector of emoji, and not behind one: a text can be smuggled in selectors.
+fn is_stray_selector(before: Option<char>, c: char) -> bool {
+    c == EMOJI_SELECTOR && !before.is_some_and(may_be_emoji)
+}
+
+/// Whether a character is a symbol, as emoji are, or one of the emoji that are punctuation.
+fn may_be_emoji(c: char) -> bool {
+    let is_symbol = matches!(
+        c.general_category(),
+        GeneralCategory::OtherSymbol | GeneralCategory::MathSymbol
+    );
+    let is_mark = matches!(c, '\u{203c}' | '\u{2049}' | '\u{3030}' | '\u{303d}');
+    !c.is_ascii() && !is_hidden(c) && (is_symbol || is_mark)
+}
+
 /// Whether a character has no visible shape, or acts on the text around it: Unicode's
-/// control and format characters, its line and paragraph separators, and what else is left out
-/// where it cannot be shown (`Default_Ignorable_Code_Point`). The selectors of emoji and of
-/// glyph variants stay: they choose between shapes.
+/// control and format characters, its line and paragraph separators, the blank of Braille, and what else is left out
+/// where it cannot be shown (`Default_Ignorable_Code_Point`), selectors of glyph variants too. The selector of emoji
+/// (U+FE0F) is not: behind an emoji it chooses its shape, and elsewhere the functions here escape it.
 pub fn is_hidden(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();
@@ -80,8 +114,8 @@ pub fn is_hidden(c: char) -> bool {
     by_category || is_ignorable(c)
 }
 
-/// What is ignorable by default and of no category that says so: joiners and fillers, and planes
-/// of tags and selectors in which a text can be smuggled.
+/// What is ignorable by default and of no category that says so, and what is blank: joiners, fillers and selectors, and
+/// planes of tags and selectors in which a text can be smuggled.
 fn is_ignorable(c: char) -> bool {
     matches!(
         c,
@@ -90,7 +124,9 @@ fn is_ignorable(c: char) -> bool {
             | '\u{17b4}'..='\u{17b5}'
             | '\u{180b}'..='\u{180f}'
             | '\u{2065}'
+            | '\u{2800}'
             | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0e}'
             | '\u{ffa0}'
             | '\u{fff0}'..='\u{fff8}'
             | '\u{e0000}'..='\u{e0fff}'
@@ -159,8 +195,33 @@ mod tests {
             '\u{9b}',
             '\u{7f}',
             '\u{202e}',
+            '\u{2800}',
+            '\u{fe00}',
+            '\u{fe0e}',
+            '\u{fe0f}',
         ] {
             assert_eq!(line(&c.to_string()), c.escape_unicode().to_string());
+        }
+    }
+
+    #[test]
+    fn the_selector_of_emoji_stays_behind_one_alone() {
+        let escaped = r"\u{fe0f}";
+        for (text, expected) in [
+            ("❤\u{fe0f}".to_owned(), "❤\u{fe0f}".to_owned()),
+            ("‼\u{fe0f}".to_owned(), "‼\u{fe0f}".to_owned()),
+            ("a\u{fe0f}b".to_owned(), format!("a{escaped}b")),
+            ("日\u{fe0f}".to_owned(), format!("日{escaped}")),
+            (
+                "❤\u{fe0f}\u{fe0f}".to_owned(),
+                format!("❤\u{fe0f}{escaped}"),
+            ),
+        ] {
+            assert_eq!(line(&text), expected);
+            assert_eq!(lines(&text), expected);
+            let in_json = json(&format!("\"{text}\"")).into_owned();
+            let expected = expected.replace(escaped, r"\ufe0f");
+            assert_eq!(in_json, format!("\"{expected}\""));
         }
     }
 

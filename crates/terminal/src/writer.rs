@@ -3,14 +3,17 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use crate::{json, lines};
+use crate::json::json_after;
+use crate::lines_after;
 
-/// A writer that passes on what [`lines()`] or [`json()`] makes of it, regardless of how it is split.
+/// A writer that passes on what [`lines()`](crate::lines()) or [`json()`](crate::json()) makes of it, regardless of how it is split.
 /// What is not valid UTF-8 is written as U+FFFD.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
-    shown: fn(&str) -> Cow<'_, str>,
+    shown: fn(&str, Option<char>) -> Cow<'_, str>,
+    /// The last character that was passed on.
+    last: Option<char>,
     /// The first bytes of a character whose others come with the next piece.
     begun: Vec<u8>,
 }
@@ -18,17 +21,21 @@ pub struct Writer<W> {
 impl<W: Write> Writer<W> {
     /// A writer of text of many lines.
     pub fn lines(out: W) -> Writer<W> {
-        Writer::of(out, lines)
+        Writer::of(out, lines_after)
     }
 
     /// A writer of JSON.
     pub fn json(out: W) -> Writer<W> {
-        Writer::of(out, json)
+        Writer::of(out, json_after)
     }
 
-    fn of(out: W, shown: fn(&str) -> Cow<'_, str>) -> Writer<W> {
-        let begun = Vec::new();
-        Writer { out, shown, begun }
+    fn of(out: W, shown: fn(&str, Option<char>) -> Cow<'_, str>) -> Writer<W> {
+        Writer {
+            out,
+            shown,
+            last: None,
+            begun: Vec::new(),
+        }
     }
 }
 
@@ -54,7 +61,9 @@ impl<W: Write> Write for Writer<W> {
         self.begun.extend_from_slice(bytes);
         let whole = self.begun.len() - unfinished(&self.begun);
         let text = String::from_utf8_lossy(self.begun.get(..whole).unwrap_or_default());
-        self.out.write_all((self.shown)(&text).as_bytes())?;
+        let shown = (self.shown)(&text, self.last);
+        self.out.write_all(shown.as_bytes())?;
+        self.last = text.chars().next_back().or(self.last);
         self.begun.drain(..whole);
         Ok(bytes.len())
     }
@@ -69,10 +78,11 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::json;
 
     #[test]
     fn a_writer_escapes_the_same_for_any_split_of_its_input() {
-        let text = "{\"é\u{9b}🦀\": [1, \"\u{e0041}\u{200b}日\u{2028}\u{7f}\"]}\n";
+        let text = "{\"é\u{9b}🦀\u{fe0f}\": [1, \"\u{fe0f}\u{e0041}\u{200b}日\u{2028}\u{7f}\"]}\n";
         for size in 1..=text.len() {
             let mut writer = Writer::json(Vec::new());
             for piece in text.as_bytes().chunks(size) {

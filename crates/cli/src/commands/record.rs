@@ -14,7 +14,7 @@ pub(crate) async fn run(args: &Record, context: &mut Context) -> Result<(), CliE
     let mut options = OtlpOptions::new(args.otlp);
     options.secrets = args.redaction.secrets()?;
     if let Some(file) = &args.token_file {
-        options.token = Token::bearer(&small_text::token(file)?);
+        options.token = Token::bearer(&small_text::token(file, &context.output)?);
     }
     options.hosts.clone_from(&args.hosts);
     let receiver = OtlpReceiver::start(&context.log, options).await?;

@@ -199,6 +199,22 @@ fn a_policy_that_is_missing_or_malformed_judges_nothing() {
     let ran = place.run_with(CLOSED, "{\"hook_event_name\":");
     ran.fails(2, &["cannot be read"]);
     place.run_with(GATE, "{\"hook_event_name\":").ok();
+    // So is one of which nobody knows whether it asks for a call.
+    for (event, said) in [
+        (json!(null), "it names no event"),
+        (json!("preToolUse"), "its event is not known"),
+    ] {
+        let asked = asks("unknown", "ls").parse::<Value>().unwrap();
+        let mut asked = asked.as_object().unwrap().clone();
+        asked.insert("hook_event_name".to_owned(), event);
+        let asked = Value::from(asked).to_string();
+        let ran = place.run_with(CLOSED, &asked);
+        ran.fails(2, &[said]);
+        place.run_with(GATE, &asked).ok();
+    }
+    // One that is known to ask for nothing is not.
+    let stop = json!({ "hook_event_name": "Stop", "session_id": "s1" });
+    place.run_with(CLOSED, stop.to_string()).ok();
     assert_eq!(
         place.run(&["hook", "claude", "--fail-closed"]).status,
         1,

@@ -160,6 +160,79 @@ fn text_that_was_kept_comes_back() {
     again.fails(1, &["1 recording was not written; the report says why"]);
 }
 
+/// What is passed over is no recording; what looks like one and cannot be read is counted.
+#[test]
+fn recordings_of_a_folder_that_cannot_be_read_fail_its_import() {
+    let place = Place::with_log();
+    write(&place, "all/s.jsonl", &session("s"));
+    place.run(&["import", "all"]).ok();
+    let text = std::fs::read_to_string(place.path("all/s.jsonl")).unwrap();
+    let units = text.encode_utf16().flat_map(u16::to_le_bytes);
+    let utf_16: Vec<u8> = [0xff, 0xfe].into_iter().chain(units).collect();
+    let path = |name: &str| place.path(&format!("all/{name}"));
+    let broken = |name: &str, reason: &str| {
+        for args in [&["import", "all"][..], &["import", "claude", "all"]] {
+            let ran = place.run(args).fails(1, &["could not be imported"]);
+            assert!(
+                ran.stdout.contains(&format!("broken         all/{name}")),
+                "{ran:?}"
+            );
+            if args.len() == 2 {
+                assert!(ran.stdout.contains(reason), "{ran:?}");
+            }
+        }
+        std::fs::remove_file(path(name)).unwrap();
+    };
+    std::fs::write(path("wide.jsonl"), utf_16).unwrap();
+    broken("wide.jsonl", "it is UTF-16");
+    std::fs::write(path("rollout.jsonl.zst"), b"\x28\xb5\x2f\xfd").unwrap();
+    broken("rollout.jsonl.zst", "it is compressed");
+    std::fs::write(path("noise.jsonl"), "no JSON\n\nat all\n").unwrap();
+    broken("noise.jsonl", "none of its first lines is JSON");
+    write(&place, "elsewhere.jsonl", &session("t"));
+    std::os::unix::fs::symlink(place.path("elsewhere.jsonl"), path("link.jsonl")).unwrap();
+    broken("link.jsonl", "it is a link");
+    // What a link within the folder leads to is read as itself; and other files are no recordings by their names.
+    std::os::unix::fs::symlink("s.jsonl", path("latest.jsonl")).unwrap();
+    std::fs::write(path("notes.txt.zst"), "x").unwrap();
+    std::fs::write(path("settings.json"), "{}").unwrap();
+    std::fs::write(path("empty.jsonl"), "").unwrap();
+    place.run(&["import", "all"]).ok();
+}
+
+#[test]
+fn documents_with_nothing_of_their_format_are_refused() {
+    let place = Place::with_log();
+    for (agent, text) in [("atif", "{}"), ("openhands", "[]")] {
+        std::fs::write(place.path("k.json"), text).unwrap();
+        let ran = place.run(&["import", agent, "k.json"]).fails(1, &[]);
+        assert!(
+            ran.stdout.contains("it is not a recording that is known")
+                || ran.stderr.contains("not a recording"),
+            "{agent}: {ran:?}"
+        );
+    }
+    let stats = place.run(&["stats", "--json"]).ok().json();
+    assert_eq!(stats["events"], 0);
+}
+
+#[test]
+fn halves_of_characters_are_noted() {
+    let place = Place::with_log();
+    write(&place, "s.jsonl", &session("s"));
+    let text = std::fs::read_to_string(place.path("s.jsonl")).unwrap();
+    let whole = place.run(&["import", "s.jsonl"]).ok().stdout;
+    assert!(!whole.contains("surrogate"), "{whole}");
+    let half = text.replacen("\"content\":\"", "\"content\":\"\\ud83d ", 1);
+    assert_ne!(half, text);
+    std::fs::write(place.path("t.jsonl"), half.replace("\"s\"", "\"t\"")).unwrap();
+    let said = place.run(&["import", "t.jsonl"]).stdout;
+    assert!(
+        said.contains("t.jsonl:1 has halves of surrogate pairs"),
+        "{said}"
+    );
+}
+
 #[test]
 fn sessions_that_are_over_leave_nothing_waiting() {
     let place = Place::with_log();

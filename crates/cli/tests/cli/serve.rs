@@ -191,7 +191,25 @@ fn others_need_the_token_that_is_printed_once() {
     std::fs::write(place.path("token"), "of my own\n").unwrap();
     let spaces = place.run(&["serve", "--listen", "127.0.0.1:0", "--token-file", "token"]);
     spaces.fails(1, &["cannot stand in an address"]);
-    std::fs::write(place.path("token"), "my-own\n").unwrap();
+    for short in ["abc", "123456789012345"] {
+        std::fs::write(place.path("token"), short).unwrap();
+        for command in [&["serve", "--listen"][..], &["record", "--otlp"]] {
+            let args = [command, &["127.0.0.1:0", "--token-file", "token"]].concat();
+            let ran = place.run(&args);
+            ran.fails(1, &["fewer than 16 characters"]);
+        }
+    }
+    std::fs::write(place.path("token"), "my-own-0123456789\n").unwrap();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    std::fs::set_permissions(place.path("token"), open).unwrap();
+    // It is named before the address is listened on, which is taken.
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    for command in [&["serve", "--listen"][..], &["record", "--otlp"]] {
+        let args = [command, &[address.as_str(), "--token-file", "token"]].concat();
+        let said = ["others can read or change the token in token", "0666"];
+        place.run(&args).fails(1, &said);
+    }
     let shown = place.command(&[
         "serve",
         "--listen",
@@ -206,7 +224,7 @@ fn others_need_the_token_that_is_printed_once() {
     let address = first["address"].as_str().unwrap();
     assert_eq!(get(address, ""), "HTTP/1.1 401 Unauthorized");
     assert_eq!(
-        get(address, "authorization: Bearer my-own\r\n"),
+        get(address, "authorization: Bearer my-own-0123456789\r\n"),
         "HTTP/1.1 200 OK"
     );
     serving.end();

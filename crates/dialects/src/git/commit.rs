@@ -59,15 +59,35 @@ impl Raw {
     /// Reads a commit; none where it is not there.
     pub(super) fn of(objects: &Objects, id: ObjectId) -> Result<Option<Raw>, Fault> {
         let mut bytes = Vec::new();
-        let hash = objects.hash();
+        match objects.get(&id, &mut bytes)? {
+            None => Ok(None),
+            Some(kind) => Raw::read((id, kind), bytes, objects.hash()).map(Some),
+        }
+    }
+
+    /// Reads a commit without its message, also one that is too large to be imported; none where it is not there.
+    pub(super) fn beginning(objects: &Objects, id: ObjectId) -> Result<Option<Raw>, Fault> {
+        let mut bytes = Vec::new();
+        let Some(kind) = objects.get_large(&id, &mut bytes)? else {
+            return Ok(None);
+        };
+        let end = header_of(&bytes).len();
+        bytes.truncate(end);
+        bytes.push(b'\n');
+        Raw::read((id, kind), bytes, objects.hash()).map(Some)
+    }
+
+    fn read(
+        (id, kind): (ObjectId, Kind),
+        bytes: Vec<u8>,
+        hash: gix::hash::Kind,
+    ) -> Result<Raw, Fault> {
         let malformed = || Fault::Malformed {
             id,
             expected: "a commit",
         };
-        match objects.get(&id, &mut bytes)? {
-            None => return Ok(None),
-            Some(Kind::Commit) => {}
-            Some(_) => return Err(malformed()),
+        if kind != Kind::Commit {
+            return Err(malformed());
         }
         let mut raw = Raw {
             bytes,
@@ -81,7 +101,7 @@ impl Raw {
             raw.unreadable = unreadable;
             CommitRef::from_bytes(&raw.bytes, hash).map_err(|_| malformed())?;
         }
-        Ok(Some(raw))
+        Ok(raw)
     }
 
     /// What it says.

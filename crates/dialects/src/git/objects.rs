@@ -131,6 +131,15 @@ impl Objects {
 
     /// An object's kind and content; none where it is not there.
     pub(super) fn get(&self, id: &oid, out: &mut Vec<u8>) -> Result<Option<Kind>, Fault> {
+        self.get_within(id, COMMIT_OR_TREE, out)
+    }
+
+    /// The same, also of a commit that is too large to be imported, as long as it fits into memory.
+    pub(super) fn get_large(&self, id: &oid, out: &mut Vec<u8>) -> Result<Option<Kind>, Fault> {
+        self.get_within(id, MEMORY, out)
+    }
+
+    fn get_within(&self, id: &oid, most: usize, out: &mut Vec<u8>) -> Result<Option<Kind>, Fault> {
         let id = id.to_owned();
         if id.is_empty_tree() {
             out.clear();
@@ -142,7 +151,7 @@ impl Objects {
         let Some(Found { header, loose }) = self.find(&id)? else {
             return Ok(None);
         };
-        check_size(id, header)?;
+        check_size(id, header, most)?;
         match loose {
             Some(loose) => *out = loose.content().ok_or(Fault::Damaged(id))?,
             None => self.unpack(id, out)?,
@@ -247,11 +256,14 @@ impl Objects {
     }
 }
 
-/// Refuses what does not fit into memory, before it is read.
-fn check_size(id: ObjectId, header: Header) -> Result<(), Fault> {
+/// Refuses what does not fit into memory, before it is read: commits and folders of more than `most` bytes, and files of
+/// more than [`MEMORY`].
+fn check_size(id: ObjectId, header: Header, most: usize) -> Result<(), Fault> {
     let (limit, what) = match header.kind {
-        Kind::Commit | Kind::Tree => (COMMIT_OR_TREE, "a commit or a folder of more than 32 MiB"),
-        Kind::Blob | Kind::Tag => (MEMORY, "more than 256 MiB"),
+        Kind::Commit | Kind::Tree if most < MEMORY => {
+            (most, "a commit or a folder of more than 32 MiB")
+        }
+        _ => (MEMORY, "more than 256 MiB"),
     };
     match header.size > limit as u64 {
         true => Err(Fault::TooLarge { id, what }),

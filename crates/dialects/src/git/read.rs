@@ -107,8 +107,12 @@ impl Reader {
             commits,
             shallow: history.shallow,
         })?;
-        for (commit, fault) in history.broken {
-            let reason = format!("it was left out: {fault}");
+        for left_out in history.broken {
+            let (commit, fault) = (left_out.commit, left_out.fault);
+            let reason = match left_out.is_end {
+                true => format!("it was left out, and all history before it: {fault}"),
+                false => format!("it was left out: {fault}"),
+            };
             outlet.send(ReadEvent::Broken { commit, reason })?;
         }
         let secrets = &self.options.secrets;
@@ -277,6 +281,11 @@ fn decoded(raw: &Raw, id: ObjectId) -> Result<CommitRef<'_>, Fault> {
 }
 
 fn tree_of(objects: &Objects, commit: ObjectId) -> Result<ObjectId, Fault> {
-    let raw = Raw::of(objects, commit)?.ok_or(Fault::Missing(commit))?;
+    let raw = match Raw::of(objects, commit) {
+        // What is too large to be imported is still what its children are compared with.
+        Err(Fault::TooLarge { .. }) => Raw::beginning(objects, commit),
+        read => read,
+    };
+    let raw = raw?.ok_or(Fault::Missing(commit))?;
     Ok(decoded(&raw, commit)?.tree())
 }

@@ -35,7 +35,7 @@ impl Remark {
     fn text(self) -> &'static str {
         match self {
             Remark::CutOff => {
-                "lacks its parents in this repository (a shallow clone): its first parent is named as the baseline, its diff and touched files are left out"
+                "lacks its parents in this repository (a shallow clone), or they cannot be read: its first parent is named as the baseline, its diff and touched files are left out"
             }
             Remark::EmptyMessage => {
                 "has an empty message: the prompt is \"(empty message)\", the title \"(no subject)\""

@@ -33,13 +33,24 @@ pub(super) struct Step {
 #[derive(Debug, Default)]
 pub(super) struct History {
     pub(super) steps: Vec<Step>,
-    /// Commits that are there and cannot be read.
-    pub(super) broken: Vec<(ObjectId, Fault)>,
+    /// Commits that are there and cannot be imported.
+    pub(super) broken: Vec<LeftOut>,
     /// Whether the repository says that its history is cut off.
     pub(super) shallow: bool,
 }
 
+/// A commit that is there and cannot be imported.
+#[derive(Debug)]
+pub(super) struct LeftOut {
+    pub(super) commit: ObjectId,
+    pub(super) fault: Fault,
+    /// Whether its parents are not known, so that the history before it is left out, too.
+    pub(super) is_end: bool,
+}
+
 struct Found {
+    /// Whether it only leads to its parents.
+    is_left_out: bool,
     time: i64,
     parents: Vec<ObjectId>,
     baseline: Baseline,
@@ -76,7 +87,7 @@ pub(super) fn history(
 struct Walk<'a> {
     objects: &'a Objects,
     boundary: &'a HashSet<ObjectId>,
-    broken: Vec<(ObjectId, Fault)>,
+    broken: Vec<LeftOut>,
     absent: HashSet<ObjectId>,
     parents: usize,
 }
@@ -138,16 +149,35 @@ impl Walk<'_> {
         match found {
             Ok(found) => found,
             Err(fault) => {
-                self.broken.push((id, fault));
+                self.broken.push(LeftOut {
+                    commit: id,
+                    fault,
+                    is_end: true,
+                });
                 None
             }
         }
     }
 
-    /// A commit's parents and time, or nothing where the repository lacks it.
-    fn read(&self, id: ObjectId) -> Result<Option<Found>, Fault> {
-        let Some(raw) = Raw::of(self.objects, id)? else {
-            return Ok(None);
+    /// A commit's parents and time, or nothing where the repository lacks it. One that is too large to be imported is named,
+    /// and leads to its parents.
+    fn read(&mut self, id: ObjectId) -> Result<Option<Found>, Fault> {
+        let (raw, is_left_out) = match Raw::of(self.objects, id) {
+            Err(fault @ Fault::TooLarge { .. }) => {
+                let Ok(Some(raw)) = Raw::beginning(self.objects, id) else {
+                    return Err(fault);
+                };
+                self.broken.push(LeftOut {
+                    commit: id,
+                    fault,
+                    is_end: false,
+                });
+                (raw, true)
+            }
+            read => match read? {
+                Some(raw) => (raw, false),
+                None => return Ok(None),
+            },
         };
         let expected = "a commit";
         let decoded = raw.commit();
@@ -163,6 +193,7 @@ impl Walk<'_> {
             .committer()
             .map_or(0, |committer| committer.seconds());
         Ok(Some(Found {
+            is_left_out,
             time,
             parents,
             baseline,
@@ -206,10 +237,12 @@ fn order(newest_first: Vec<(ObjectId, Found)>) -> Vec<Step> {
         let Some((commit, found)) = newest_first.get(place) else {
             continue;
         };
-        steps.push(Step {
-            commit: *commit,
-            baseline: found.baseline,
-        });
+        if !found.is_left_out {
+            steps.push(Step {
+                commit: *commit,
+                baseline: found.baseline,
+            });
+        }
         for child in children.get(place).into_iter().flatten() {
             if let Some(open) = open_parents.get_mut(*child) {
                 *open -= 1;

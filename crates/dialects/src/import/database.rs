@@ -2,20 +2,20 @@
 //! secrets before anything reads it.
 //!
 //! The database may be in use, and may come from a stranger. It is copied with its write-ahead log
-//! through files that are open, so that no other file is read than those that were found; of the copy
-//! only tables are read, none of its views, triggers or functions, and no cell over [`LINE_LIMIT`].
+//! through files that are open, so that no other file is read than those that were found. Of the database there are as
+//! many pages copied as its header counts, and holes stay holes. The copy has secrets: one that a killed process left is
+//! removed by the next import of a database. Of the copy only tables are read, none of its views, triggers or functions, and no cell over [`LINE_LIMIT`].
 
 use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
 
-use annals_files::{Dir, Root};
+use annals_files::{Dir, Root, Scratch};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Statement};
-use tempfile::TempDir;
 
 use super::redacted::{NotUtf8, RedactedText};
 use crate::lines::LINE_LIMIT;
@@ -29,6 +29,12 @@ const HEADER: usize = 100;
 
 /// The longest database that is copied, and the longest write-ahead log, in bytes.
 const MOST_COPIED: u64 = 16 << 30;
+
+/// So many bytes are copied at once; those that are all zero become a hole.
+const AT_ONCE: usize = 64 * 1024;
+
+/// How the folders are named in which copies are.
+const COPIES: &str = "annals-database-";
 
 /// So often a database is copied again that was written meanwhile.
 const TRIES: usize = 3;
@@ -93,8 +99,8 @@ impl Row {
 pub(crate) enum DatabaseError {
     #[error("it cannot be copied: {0}")]
     Copy(#[from] io::Error),
-    #[error("it has more than {} bytes, the most that is copied", MOST_COPIED)]
-    TooLong,
+    #[error("it has {0} bytes, and at most {most} (16 GiB) are copied", most = MOST_COPIED)]
+    TooLong(u64),
     #[error("it changes while it is copied; repeat the import when its program rests")]
     Changing,
     #[error("it is cut: it has {found} bytes of {expected}")]
@@ -131,7 +137,7 @@ pub(crate) struct Database {
     /// What is wrong with it, which keeps no other row from being read.
     faults: Vec<DatabaseError>,
     /// Where the copy is, as long as it is needed.
-    _folder: TempDir,
+    _folder: Scratch,
 }
 
 /// A table that a database has.
@@ -152,8 +158,7 @@ impl Database {
         path: &Path,
         tables: &'static Tables,
     ) -> Result<Database, DatabaseError> {
-        let folder = annals_files::in_temporary(None, |home| tempfile::tempdir_in(home));
-        let folder = folder.map_err(io::Error::from)?;
+        let folder = Scratch::new(COPIES, None).map_err(io::Error::from)?;
         let copy = folder.path().join("copy.db");
         let mut faults = Vec::new();
         let has_log = copy_whole(file, root, path, &copy)?;
@@ -416,10 +421,11 @@ fn copy_whole(
         let mut log = log_of(root, path)?;
         let before = (state(file)?, log.as_ref().map(state).transpose()?);
         file.rewind()?;
-        copy_file(file, copy)?;
+        let counted = counted(file)?;
+        copy_file(file, copy, counted)?;
         let copied_log = copy.with_file_name("copy.db-wal");
         match &mut log {
-            Some(log) => copy_file(log, &copied_log)?,
+            Some(log) => copy_file(log, &copied_log, None)?,
             None => remove(&copied_log)?,
         }
         let after = (state(file)?, log.as_ref().map(state).transpose()?);
@@ -428,6 +434,19 @@ fn copy_whole(
         }
     }
     Err(DatabaseError::Changing)
+}
+
+/// How many bytes a database has by the pages that its header counts; nothing where its newest writer did not count them.
+/// What a file has behind them is not of the database.
+fn counted(file: &mut File) -> io::Result<Option<u64>> {
+    let mut header = Vec::with_capacity(HEADER);
+    file.take(HEADER as u64).read_to_end(&mut header)?;
+    file.rewind()?;
+    let header = <[u8; HEADER]>::try_from(header.as_slice()).ok();
+    Ok(header.and_then(|header| {
+        let bytes = expected(&header, 0);
+        (bytes > 0).then_some(bytes)
+    }))
 }
 
 /// Fills up a copy that ends before its last page does, or before as many pages as it says, so that the
@@ -501,12 +520,92 @@ fn state(file: &File) -> io::Result<(u64, std::time::SystemTime)> {
     Ok((metadata.len(), metadata.modified()?))
 }
 
-fn copy_file(from: &mut File, to: &Path) -> Result<(), DatabaseError> {
+/// Copies a file, or at most so many bytes of it. What is all zero becomes a hole.
+fn copy_file(from: &mut File, to: &Path, counted: Option<u64>) -> Result<(), DatabaseError> {
+    let bytes = from.metadata()?.len();
+    let bytes = counted.map_or(bytes, |counted| counted.min(bytes));
+    if bytes > MOST_COPIED {
+        return Err(DatabaseError::TooLong(bytes));
+    }
     let mut copy = File::create(to)?;
-    let copied = io::copy(&mut from.take(MOST_COPIED + 1), &mut copy)?;
-    copy.flush()?;
-    match copied > MOST_COPIED {
-        true => Err(DatabaseError::TooLong),
-        false => Ok(()),
+    let (mut piece, mut copied) = (Vec::with_capacity(AT_ONCE), 0);
+    loop {
+        piece.clear();
+        let most = (bytes - copied).min(AT_ONCE as u64);
+        let read = (&mut *from).take(most).read_to_end(&mut piece)?;
+        if read == 0 {
+            break;
+        }
+        match piece.iter().all(|byte| *byte == 0) {
+            true => copy.seek_relative(i64::try_from(read).unwrap_or_default())?,
+            false => copy.write_all(&piece)?,
+        }
+        copied += read as u64;
+    }
+    // A hole at the end.
+    copy.set_len(copied)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::os::unix::fs::MetadataExt as _;
+
+    use super::*;
+
+    fn database(folder: &Path) -> std::path::PathBuf {
+        let path = folder.join("a.db");
+        let connection = Connection::open(&path).unwrap();
+        let made = "CREATE TABLE t (a); INSERT INTO t VALUES (1);";
+        connection.execute_batch(made).unwrap();
+        path
+    }
+
+    #[test]
+    fn no_more_is_copied_than_the_header_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = database(folder.path());
+        let whole = std::fs::read(&path).unwrap();
+        // A sparse file, far longer than the disk.
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_len(200 << 30).unwrap();
+        let (mut file, copy) = (File::open(&path).unwrap(), folder.path().join("copy.db"));
+        let root = Root::of(&path).unwrap();
+        copy_whole(&mut file, &root, &path, &copy).unwrap();
+        assert_eq!(std::fs::read(&copy).unwrap(), whole);
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_copied_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = database(folder.path());
+        let mut bytes = std::fs::read(&path).unwrap();
+        // Its newest writer counted no pages.
+        bytes[92..96].copy_from_slice(&[0xff; 4]);
+        std::fs::write(&path, bytes).unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_len(MOST_COPIED + 1).unwrap();
+        let (mut file, copy) = (File::open(&path).unwrap(), folder.path().join("copy.db"));
+        let root = Root::of(&path).unwrap();
+        let refused = copy_whole(&mut file, &root, &path, &copy).unwrap_err();
+        assert!(matches!(refused, DatabaseError::TooLong(_)), "{refused}");
+        assert!(!copy.exists());
+    }
+
+    #[test]
+    fn holes_stay_holes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, copy) = (folder.path().join("a"), folder.path().join("b"));
+        let mut file = File::create(&path).unwrap();
+        file.write_all(b"begin").unwrap();
+        file.set_len(64 << 20).unwrap();
+        file.seek(io::SeekFrom::Start(32 << 20)).unwrap();
+        file.write_all(b"middle").unwrap();
+        copy_file(&mut File::open(&path).unwrap(), &copy, None).unwrap();
+        assert!(std::fs::read(&copy).unwrap() == std::fs::read(&path).unwrap());
+        let blocks = std::fs::metadata(&copy).unwrap().blocks();
+        assert!(blocks * 512 < 4 << 20, "{blocks} blocks of 512 bytes");
     }
 }

@@ -2,12 +2,13 @@
 
 use std::cmp::Ordering;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use annals_domain::Timestamp;
 use annals_files::{self as files, Root};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::database;
 use super::error::ImportError;
@@ -26,6 +27,16 @@ const HEAD: [u64; 2] = [128 * 1024, 4 * 1024 * 1024];
 /// Why a file is left alone whose name does not end like that of a recording.
 const NO_RECORDING: &str = "its name does not end like that of a recording";
 
+/// Why compressed recordings are not read.
+const COMPRESSED: &str = "it is compressed: decompress it, and import it again";
+
+/// Why recordings in UTF-16 are not read.
+const UTF_16: &str = "it is UTF-16: save it as UTF-8";
+
+/// Why a file is no recording whose name is that of one.
+const NOT_JSON: &str =
+    "its name ends like that of a recording, and none of its first lines is JSON";
+
 /// A recording.
 #[derive(Debug)]
 pub(super) struct Recording {
@@ -42,6 +53,8 @@ pub(super) struct Recording {
     pub(super) is_document: bool,
     /// Whether it is a database; nothing where it could not be read.
     pub(super) is_database: Option<bool>,
+    /// Why it cannot be read, if it looks like a recording and is of no format.
+    pub(super) unread: Option<&'static str>,
 }
 
 /// The file at `path`, or all files in that folder and below whose names end like recordings of
@@ -105,17 +118,37 @@ fn list(
     others: &mut Others,
 ) -> io::Result<()> {
     for entry in root.folder(folder)?.entries()? {
-        let is_wanted = formats::is_wanted(kind, &entry.name.to_string_lossy());
+        let name = entry.name.to_string_lossy().into_owned();
+        let is_wanted = formats::is_wanted(kind, &name);
+        let is_recording = formats::is_recording_by_name(kind, &name);
         let path = folder.join(entry.name);
         match entry.kind {
             files::Kind::Dir => folders.push(path),
+            files::Kind::File if formats::is_compressed_recording(kind, &name) => {
+                others.add_unread(path, COMPRESSED);
+            }
             _ if !is_wanted => others.add(path, kind.map_or(NO_RECORDING, |kind| kind.unwanted)),
             files::Kind::File => files.push(path),
+            files::Kind::Link if is_recording && !leads_within(root, &path) => {
+                others.add_unread(path, others::LINK);
+            }
             files::Kind::Link => others.add(path, others::LINK),
             files::Kind::Other => others.add(path, others::NO_FILE),
         }
     }
     Ok(())
+}
+
+/// Whether a link leads to a file of the folder that is imported, which is read as itself.
+fn leads_within(root: &Root, link: &Path) -> bool {
+    let Root::Folder(dir) = root else {
+        return false;
+    };
+    let (target, home) = (fs::canonicalize(link), fs::canonicalize(dir.path()));
+    let (Ok(target), Ok(home)) = (target, home) else {
+        return false;
+    };
+    target.starts_with(home) && target.is_file()
 }
 
 fn order(a: &Recording, b: &Recording) -> Ordering {
@@ -134,6 +167,7 @@ fn recording(root: &Root, path: PathBuf) -> Recording {
         kind: None,
         is_document: false,
         is_database: None,
+        unread: None,
     })
 }
 
@@ -148,24 +182,96 @@ fn probe(root: &Root, path: &Path) -> io::Result<Recording> {
     let (head, kind) = beginning(&mut file, &name)?;
     file.rewind()?;
     let is_database = database::is_one(&head.bytes);
-    let lines = Lines::new(BufReader::new(file), LINE_LIMIT);
-    let begins = lines
-        .take(if is_database { 0 } else { PROBED })
-        .filter_map(|line| line.bytes.ok())
-        .find_map(|line| time_of(&line));
+    let probed = match is_database {
+        true => Probed::default(),
+        false => Probed::of(BufReader::new(file)),
+    };
     let text = formats::text(&head.bytes);
+    let is_document = matches!(
+        text.trim_start().lines().next().map(str::trim),
+        Some("{" | "[")
+    );
+    let unread = match kind {
+        None if !is_document => unread(&head.bytes, &name, &probed),
+        _ => None,
+    };
     Ok(Recording {
         head: head.most,
-        is_document: matches!(
-            text.trim_start().lines().next().map(str::trim),
-            Some("{" | "[")
-        ),
+        is_document,
+        unread,
         is_database: Some(is_database),
         path: path.to_owned(),
         bytes,
-        begins,
+        begins: probed.begins,
         kind,
     })
+}
+
+/// Why a file of no known format cannot be read, if it looks like a recording.
+fn unread(head: &[u8], name: &str, probed: &Probed) -> Option<&'static str> {
+    let is_lines = name.to_ascii_lowercase().ends_with(".jsonl");
+    if let Some(text) = utf_16(head) {
+        let head = Head {
+            name,
+            text: &text,
+            bytes: text.as_bytes(),
+            is_all: false,
+        };
+        return (is_lines || formats::of(&head).is_some()).then_some(UTF_16);
+    }
+    (is_lines && probed.has_lines && !probed.has_json).then_some(NOT_JSON)
+}
+
+/// The text of bytes that begin with a byte order mark of UTF-16.
+fn utf_16(bytes: &[u8]) -> Option<String> {
+    let (mark, rest) = bytes.split_at_checked(2)?;
+    let unit = match mark {
+        [0xff, 0xfe] => u16::from_le_bytes,
+        [0xfe, 0xff] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let units = rest.as_chunks::<2>().0.iter().map(|pair| unit(*pair));
+    let text = char::decode_utf16(units).map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER));
+    Some(text.collect())
+}
+
+/// What the first lines of a file say.
+#[derive(Default)]
+struct Probed {
+    /// The first time.
+    begins: Option<Timestamp>,
+    /// Whether a line is not blank.
+    has_lines: bool,
+    /// Whether a line is JSON, or at least begins with an object or a list.
+    has_json: bool,
+}
+
+impl Probed {
+    fn of(reader: impl BufRead) -> Probed {
+        let mut probed = Probed::default();
+        for line in Lines::new(reader, LINE_LIMIT).take(PROBED) {
+            if line.is_blank() {
+                continue;
+            }
+            probed.has_lines = true;
+            let Ok(bytes) = line.bytes else {
+                continue;
+            };
+            probed.has_json = probed.has_json || begins_with_json(&bytes);
+            probed.begins = time_of(&bytes);
+            if probed.begins.is_some() {
+                return probed;
+            }
+        }
+        probed
+    }
+}
+
+fn begins_with_json(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    let mut values = serde_json::Deserializer::from_slice(line).into_iter::<IgnoredAny>();
+    let is_whole = matches!(values.next(), Some(Ok(_)));
+    is_whole && (line.starts_with(b"{") || line.starts_with(b"["))
 }
 
 /// The first bytes of a file with this name, as many as tell its format, and that.

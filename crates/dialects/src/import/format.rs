@@ -118,7 +118,7 @@ pub(crate) type Numbered = (u64, Result<Read, BadLine>);
 /// A time as RFC 3339 writes it.
 pub(crate) fn time(text: &str) -> Option<Timestamp> {
     let time = chrono::DateTime::parse_from_rfc3339(text).ok()?;
-    Some(Timestamp::from(time.to_utc()))
+    Timestamp::in_range(time.to_utc())
 }
 
 /// A time in milliseconds since 1970.
@@ -128,5 +128,29 @@ pub(crate) fn at_millis(milliseconds: f64) -> Option<Timestamp> {
     }
     #[allow(clippy::cast_possible_truncation, reason = "it is in range")]
     let time = chrono::DateTime::from_timestamp_millis(milliseconds as i64)?;
-    Some(Timestamp::from(time))
+    Timestamp::in_range(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is written with another year cannot be read again.
+    #[test]
+    fn times_in_no_year_that_can_be_written_are_none() {
+        for bad in [
+            "9999-12-31T23:59:59-01:00",
+            "0000-01-01T00:00:00+01:00",
+            "10000-01-01T00:00:00Z",
+        ] {
+            assert_eq!(time(bad), None, "{bad}");
+        }
+        for good in ["9999-12-31T23:59:59Z", "0000-01-01T00:00:00Z"] {
+            assert_eq!(time(good).unwrap_or(Timestamp::EPOCH).to_string(), good);
+        }
+        // The year 10000, and the year -1.
+        assert_eq!(at_millis(253_402_300_800_000.0), None);
+        assert_eq!(at_millis(-62_198_755_200_000.0), None);
+        assert!(at_millis(253_402_300_799_000.0).is_some());
+    }
 }

@@ -55,6 +55,22 @@ pub(crate) fn is_wanted(kind: Option<&Kind>, name: &str) -> bool {
     }
 }
 
+/// How the names of compressed files end.
+const COMPRESSED: [&str; 4] = [".zst", ".gz", ".xz", ".bz2"];
+
+/// Whether a file of this name is a recording by its name alone: `*.json` may be anything.
+pub(crate) fn is_recording_by_name(kind: Option<&Kind>, name: &str) -> bool {
+    let is_json = name.to_ascii_lowercase().ends_with(".json");
+    is_wanted(kind, name) && !is_json
+}
+
+/// Whether a file of this name is a compressed recording.
+pub(crate) fn is_compressed_recording(kind: Option<&Kind>, name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let mut inner = COMPRESSED.iter().filter_map(|it| name.strip_suffix(it));
+    inner.any(|inner| inner.ends_with(".jsonl") && is_wanted(kind, inner))
+}
+
 /// What is looked for in a folder, for people.
 pub(crate) fn wanted(kind: Option<&Kind>) -> String {
     let Some(kind) = kind else {

@@ -103,7 +103,12 @@ impl RedactedText {
     /// A JSON text with U+FFFD for every half of a surrogate pair. JavaScript
     /// writes such halves where it cuts a text within a character.
     pub fn whole_characters(self) -> RedactedText {
-        RedactedText(whole_characters(self.0))
+        RedactedText(whole_characters(&self.0).unwrap_or(self.0))
+    }
+
+    /// Returns `true` if [`RedactedText::whole_characters`] replaces something.
+    pub(crate) fn has_half_characters(&self) -> bool {
+        whole_characters(&self.0).is_some()
     }
 
     /// The JSON values of a line, each with its text: one, but where an interrupted writer left
@@ -171,7 +176,8 @@ impl Serialize for RedactedText {
     }
 }
 
-fn whole_characters(text: String) -> String {
+/// The text with whole characters alone; nothing, if it has no others.
+fn whole_characters(text: &str) -> Option<String> {
     let is_escape = |at: usize, halves: [u8; 2]| {
         let Some([b'\\', b'u', d, half, rest @ ..]) = text.as_bytes().get(at..at + 6) else {
             return false;
@@ -182,9 +188,9 @@ fn whole_characters(text: String) -> String {
     };
     let (high, low) = ([b'8', b'b'], [b'c', b'f']);
     if !text.contains("\\ud") && !text.contains("\\uD") {
-        return text;
+        return None;
     }
-    let mut whole = String::with_capacity(text.len());
+    let mut whole = String::new();
     let mut rest = 0;
     let mut at = 0;
     while let Some(found) = text.get(at..).and_then(|left| left.find('\\')) {
@@ -200,8 +206,11 @@ fn whole_characters(text: String) -> String {
             at += 2;
         }
     }
+    if rest == 0 {
+        return None;
+    }
     whole.push_str(text.get(rest..).unwrap_or_default());
-    whole
+    Some(whole)
 }
 
 #[cfg(test)]
@@ -210,7 +219,11 @@ mod tests {
 
     #[test]
     fn half_characters_are_replaced() {
-        let whole = |text: &str| whole_characters(text.to_owned());
+        let whole = |text: &str| {
+            RedactedText(text.to_owned())
+                .whole_characters()
+                .into_string()
+        };
         assert_eq!(whole(r#""a\ud83d\ude00""#), r#""a\ud83d\ude00""#);
         assert_eq!(whole(r#""a\ud83d""#), r#""a\ufffd""#);
         assert_eq!(whole(r#""\uDE00\ud83dx""#), r#""\ufffd\ufffdx""#);

@@ -75,6 +75,8 @@ pub(crate) struct ReadLine {
     pub(crate) read: Result<Vec<Read>, String>,
     /// How many JSON values it has: one, but where an interrupted writer left no line end.
     pub(crate) values: usize,
+    /// Whether it has halves of surrogate pairs, which formats replace.
+    pub(crate) has_half_characters: bool,
     /// The secrets that it had.
     pub(crate) hits: Vec<Hit>,
     /// How far the import is with it.
@@ -272,13 +274,17 @@ impl Reader {
             None => self.read_lines(whole(), before, outlet)?,
         };
         let held = self.format.end();
-        if held.is_empty() {
-            return Ok(());
-        }
+        let read = match (held.is_empty(), number, recording.kind) {
+            // A document in which there is nothing of its format.
+            (true, 0, None) if is_document && tables.is_none() => Err(UNKNOWN.to_owned()),
+            (true, ..) => return Ok(()),
+            (false, ..) => Ok(held),
+        };
         let line = ReadLine {
-            number,
-            read: Ok(held),
+            number: number.max(1),
+            read,
             values: 1,
+            has_half_characters: false,
             hits: Vec::new(),
             done: before,
         };
@@ -315,7 +321,7 @@ impl Reader {
         Ok(last)
     }
 
-    /// Reads a document; the number of its last message.
+    /// Reads a document; the number of its last message, or 0 if it has none.
     fn read_document(
         &mut self,
         mut reader: impl BufRead,
@@ -331,8 +337,10 @@ impl Reader {
             Err(error) => Err(LineError::Unreadable(error)),
         };
         let done = before + bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+        let mut has_half_characters = false;
         let (read, mut hits) = match self.redacted(1, bytes) {
             Ok((text, hits)) => {
+                has_half_characters = text.has_half_characters();
                 self.send_raw(outlet)?;
                 let read = self.format.document(text, self.names.as_ref());
                 (read.map_err(|bad| bad.to_string()), hits)
@@ -340,7 +348,7 @@ impl Reader {
             Err(reason) => (Err(reason), Vec::new()),
         };
         let messages = read.unwrap_or_else(|reason| vec![(1, Err(BadLine::Document(reason)))]);
-        let last = messages.last().map_or(1, |(number, _)| *number);
+        let last = messages.last().map_or(0, |(number, _)| *number);
         let mut ready = Vec::new();
         for (number, read) in messages {
             let read = read.map(|read| vec![read]);
@@ -348,6 +356,7 @@ impl Reader {
                 number,
                 read: read.map_err(|bad| bad.to_string()),
                 values: 1,
+                has_half_characters: std::mem::take(&mut has_half_characters),
                 hits: std::mem::take(&mut hits),
                 done,
             });
@@ -399,8 +408,11 @@ impl Reader {
         row: Result<(Row, Vec<Hit>), DatabaseError>,
         done: u64,
     ) -> ReadLine {
+        let mut has_half_characters = false;
         let (read, hits) = match row {
             Ok((row, hits)) => {
+                let mut texts = row.cells.iter().map(|(_, text)| text);
+                has_half_characters = texts.any(RedactedText::has_half_characters);
                 let (table, id) = (row.table, row.id);
                 let mut cells = row.cells.iter().map(|(_, text)| text.as_str());
                 let read = cells.try_for_each(|text| bounds::check(text.as_bytes()));
@@ -418,6 +430,7 @@ impl Reader {
             number,
             read,
             values: 1,
+            has_half_characters,
             hits,
             done,
         }
@@ -486,8 +499,12 @@ impl Reader {
 
     pub(super) fn understand(&mut self, line: Line, done: u64) -> ReadLine {
         let number = line.number;
+        let mut has_half_characters = false;
         let (read, hits) = match self.redacted(number, line.bytes) {
-            Ok((text, hits)) => (self.values(text).map_err(|bad| bad.to_string()), hits),
+            Ok((text, hits)) => {
+                has_half_characters = text.has_half_characters();
+                (self.values(text).map_err(|bad| bad.to_string()), hits)
+            }
             Err(reason) => (Err(reason), Vec::new()),
         };
         let (values, read) = read.map_or_else(
@@ -498,6 +515,7 @@ impl Reader {
             number,
             read,
             values,
+            has_half_characters,
             hits,
             done,
         }
@@ -596,9 +614,10 @@ fn found_by_agent(root: &Root, path: &Path) -> Result<Vec<OfAgent>, ImportError>
     for file in files {
         let own = found.iter().position(|(kind, _)| is_of(kind)(&file));
         let own = own.or(file.is_database.is_none().then_some(0));
-        match own.and_then(|own| found.get_mut(own)) {
-            Some((_, own)) => own.files.push(file),
-            None => others.add(file.path, UNKNOWN),
+        match (own.and_then(|own| found.get_mut(own)), file.unread) {
+            (Some((_, own)), _) => own.files.push(file),
+            (None, Some(reason)) => others.add_unread(file.path, reason),
+            (None, None) => others.add(file.path, UNKNOWN),
         }
     }
     if let Some((_, first)) = found.first_mut() {
@@ -616,6 +635,12 @@ fn unknown(root: &Root, path: &Path, files: &[Recording]) -> ImportError {
                 source,
             };
         }
+    }
+    if let Some((file, reason)) = files.iter().find_map(|file| Some((file, file.unread?))) {
+        return ImportError::Unreadable {
+            path: file.path.clone(),
+            source: io::Error::new(io::ErrorKind::InvalidData, reason),
+        };
     }
     ImportError::UnknownRecording {
         path: path.to_owned(),

@@ -144,6 +144,10 @@ impl<'a> Importer<'a> {
             self.remarks
                 .add(Remark::SeveralValues, &self.file, line.number);
         }
+        if line.has_half_characters && line.read.is_ok() {
+            self.remarks
+                .add(Remark::HalfCharacters, &self.file, line.number);
+        }
         match line.read {
             Ok(read) => {
                 for value in read {

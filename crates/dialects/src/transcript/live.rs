@@ -67,9 +67,25 @@ impl<'a> Live<'a> {
     /// # Errors
     /// [`ImportError`]; telling it again is safe.
     pub async fn tell(&mut self, telling: &Telling) -> Result<Outcome, ImportError> {
-        let outcome = self.importer.told(telling).await?;
-        self.importer.settle().await?;
+        let outcome = self.tell_ahead(telling).await?;
+        self.settle().await?;
         Ok(outcome)
+    }
+
+    /// Records one thing, once, and does not wait for the disk: [`Live::settle`] does, for many of them at once.
+    ///
+    /// # Errors
+    /// [`ImportError`]; telling it again is safe.
+    pub async fn tell_ahead(&mut self, telling: &Telling) -> Result<Outcome, ImportError> {
+        self.importer.told(telling).await
+    }
+
+    /// Waits until all that was told is on disk.
+    ///
+    /// # Errors
+    /// [`ImportError`]; what of it is on disk is not known, and telling it again is safe.
+    pub async fn settle(&mut self) -> Result<(), ImportError> {
+        self.importer.settle().await
     }
 }
 

@@ -8,6 +8,7 @@ pub(super) enum Remark {
     WorkBeforePrompt,
     EarlierThanLogged,
     SeveralValues,
+    HalfCharacters,
     NoSession,
     NoTime,
     TextCut,
@@ -37,6 +38,9 @@ impl Remark {
             }
             Remark::SeveralValues => {
                 "has several JSON values, as a writer leaves them that was interrupted: each was read"
+            }
+            Remark::HalfCharacters => {
+                "has halves of surrogate pairs, which are no characters: each was replaced by U+FFFD"
             }
             Remark::NoSession => "names no session: the file's name stands for it",
             Remark::NoTime => {

@@ -69,10 +69,13 @@ impl Asked {
             Err(error) => return Asked::Unreadable(error),
         };
         let dialect = agent.dialect();
-        let event = first(&fields, dialect.event);
-        let known = event.and_then(|name| dialect.find(&name));
-        if known.is_none_or(|event| event.means != Means::Requested) {
-            return Asked::Nothing;
+        let Some(name) = first(&fields, dialect.event) else {
+            return Asked::Unreadable(UnreadableHook::NoEvent);
+        };
+        match dialect.find(&name) {
+            None => return Asked::Unreadable(UnreadableHook::UnknownEvent),
+            Some(event) if event.means != Means::Requested => return Asked::Nothing,
+            Some(_) => {}
         }
         call(agent, &fields, around)
             .map_or_else(Asked::Unreadable, |call| Asked::Call(Box::new(call)))

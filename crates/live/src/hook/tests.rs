@@ -321,6 +321,40 @@ fn secrets_are_out_of_it() {
     }
 }
 
+/// A secret that the limit cuts in two, wherever that is.
+#[test]
+fn a_secret_at_the_limit_is_not_kept_in_part() {
+    let key = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let begin = r#"{"session_id":"s","hook_event_name":"Stop","last_assistant_message":""#;
+    for inside in [1, 5, 20, key.len() - 1, key.len()] {
+        let filler = "y ".repeat((LARGEST - begin.len() - inside) / 2 + 1);
+        let filler = &filler[filler.len() - (LARGEST - begin.len() - inside)..];
+        for rest in ["", "\"}", &" rest".repeat(100_000)] {
+            let text = format!("{begin}{filler}{key}{rest}");
+            let expected = (text.len() - LARGEST) as u64;
+            let source = std::io::Cursor::new(text);
+            let input = crate::Input::read(source, std::time::Duration::from_secs(3_600));
+            assert_eq!(input.left_out, expected);
+            if input.left_out == 0 {
+                continue;
+            }
+            let named = (Uuid::from_u128(7), Timestamp::EPOCH);
+            let secrets = Secrets::standard();
+            let hook = Hook::new(
+                HookAgent::Claude,
+                named,
+                input.bytes,
+                input.left_out,
+                &secrets,
+            );
+            assert!(!hook.text().contains("ghp"), "{inside} {}", rest.len());
+            assert!(hook.text().len() <= LARGEST);
+            assert!(hook.text().len() > LARGEST - 1_000);
+            assert_eq!(hook.names().0.as_deref(), Some("s"));
+        }
+    }
+}
+
 #[test]
 fn what_is_cut_off_is_said() {
     let named = (Uuid::from_u128(7), Timestamp::EPOCH);

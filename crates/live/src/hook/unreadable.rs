@@ -24,6 +24,12 @@ pub enum UnreadableHook {
         /// How many bytes there were beyond.
         left_out: u64,
     },
+    /// What it is an event of is not said: it may ask for a call.
+    #[error("it names no event")]
+    NoEvent,
+    /// It may ask for a call. Its name comes from elsewhere, and is not repeated.
+    #[error("its event is not known")]
+    UnknownEvent,
     /// Which tool is to be called is not said.
     #[error("it names no tool")]
     NoTool,

@@ -58,7 +58,7 @@ impl Encoding {
 /// That a request is on disk, but for so many of its signals, which the log cannot have.
 pub(super) fn accepted(kind: Kind, encoding: Encoding, refused: usize) -> Response {
     let rejected = i64::try_from(refused).unwrap_or(i64::MAX);
-    let reason = "the log refused them: what they are about is over, or they are too large";
+    let reason = "the log refused them: what they are about is over, they are too large, or their time is after the year 2262";
     let body = match (encoding, refused) {
         (Encoding::Json, 0) => b"{}".to_vec(),
         (Encoding::Protobuf, 0) => Vec::new(),

@@ -154,6 +154,7 @@ fn run(
     annals.close().wait();
 }
 
+/// Records a part of a request, and answers when it is on disk; how much of it the log cannot have.
 async fn record(annals: &Annals, told: &[(LiveAgent, Telling)]) -> Result<usize, RecordError> {
     let mut each: Vec<(&'static str, Live<'_>)> = Vec::new();
     let mut refused = 0;
@@ -167,11 +168,18 @@ async fn record(annals: &Annals, told: &[(LiveAgent, Telling)]) -> Result<usize,
             continue;
         };
         let mut telling = telling.clone();
-        let completed = grants::complete(annals, *agent, &mut telling).await;
-        completed.map_err(|error| ImportError::View(Box::new(error)))?;
-        if live.tell(&telling).await? == Outcome::Refused {
+        if grants::looks_into_log(&telling) {
+            live.settle().await?;
+            let completed = grants::complete(annals, *agent, &mut telling).await;
+            completed.map_err(|error| ImportError::View(Box::new(error)))?;
+        }
+        if live.tell_ahead(&telling).await? == Outcome::Refused {
             refused += 1;
         }
+    }
+    // One sync for all of them.
+    for (_, live) in &mut each {
+        live.settle().await?;
     }
     Ok(refused)
 }

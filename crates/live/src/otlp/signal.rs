@@ -29,6 +29,8 @@ pub(super) struct Signal {
     pub(super) name: String,
     /// When it happened, in nanoseconds since 1970, and when it ended.
     pub(super) nanos: (u64, u64),
+    /// Whether there is a time, and none that can be: what is told cannot be recorded at 1970 instead.
+    pub(super) has_no_time: bool,
     /// The span that it is, or was told in.
     pub(super) span: String,
     pub(super) trace: String,
@@ -187,16 +189,23 @@ fn log(resource: &[KeyValue], record: LogRecord) -> Signal {
     let named = attributes.get("event.name").and_then(text);
     let own = Some(record.event_name).filter(|name| !name.is_empty());
     let name = named.or(own).or_else(|| body.as_ref().and_then(text));
-    let nanos = match record.time_unix_nano {
-        0 => record.observed_time_unix_nano,
-        nanos => nanos,
+    let told = [record.time_unix_nano, record.observed_time_unix_nano];
+    let can_be = |nanos: &u64| *nanos > 0 && i64::try_from(*nanos).is_ok();
+    let in_attributes = || {
+        let text = attributes.get("event.timestamp").and_then(text)?;
+        let time = DateTime::parse_from_rfc3339(&text).ok()?;
+        u64::try_from(time.timestamp_nanos_opt()?).ok()
     };
+    let nanos = told.into_iter().find(can_be).or_else(in_attributes);
+    let has_no_time = nanos.is_none() && told != [0, 0];
+    let nanos = nanos.unwrap_or_default();
     if let Some(body) = body {
         attributes.insert("body".to_owned(), body);
     }
     Signal {
         name: name.unwrap_or_default(),
         nanos: (nanos, nanos),
+        has_no_time,
         span: hex(&record.span_id),
         trace: hex(&record.trace_id),
         is_span: false,
@@ -229,6 +238,7 @@ fn span(resource: &[KeyValue], span: Span) -> Signal {
         attributes: attributes(&[resource, &span.attributes]),
         name: span.name,
         nanos: (span.start_time_unix_nano, span.end_time_unix_nano),
+        has_no_time: i64::try_from(span.start_time_unix_nano).is_err(),
         span: hex(&span.span_id),
         trace: hex(&span.trace_id),
         is_span: true,

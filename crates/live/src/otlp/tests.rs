@@ -9,7 +9,7 @@ use annals::OpenOptions;
 use annals::blocking::Wait as _;
 use annals::domain::AnyEvent;
 use annals::domain::run::{Event as RunEvent, ToolDecider, ToolVerdict};
-use annals::event_log::{Position, Query};
+use annals::event_log::{Position, Query, Record};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message;
@@ -94,6 +94,11 @@ impl Running {
 
     /// Ends it, and gives the events of its log.
     fn end(self) -> Vec<AnyEvent> {
+        self.ended().into_iter().map(|(_, event)| event).collect()
+    }
+
+    /// Ends it, and gives the events of its log with their times.
+    fn ended(self) -> Vec<(String, AnyEvent)> {
         self.end.send(()).unwrap();
         self.thread.join().unwrap();
         let log = self.folder.path().join("log");
@@ -106,7 +111,10 @@ impl Running {
             .read(Query::all(Position(1)).limit(10_000))
             .wait()
             .unwrap();
-        let entry = |record| annals.contents().entry(record).wait().unwrap().event;
+        let entry = |record: &Record| {
+            let event = annals.contents().entry(record).wait().unwrap().event;
+            (record.occurred_at().to_rfc3339(), event)
+        };
         let events = page.records.iter().map(entry).collect();
         annals.close().wait();
         events
@@ -511,6 +519,36 @@ fn many_records_of_one_request_are_recorded() {
     all["resourceLogs"][0]["scopeLogs"][0]["logRecords"] = records.into();
     assert_eq!(running.json("/v1/logs", &all), 200);
     assert_eq!(evidence(&running.end()), 300);
+}
+
+/// A time that cannot be is none; nothing is recorded at 1970 for it.
+#[test]
+fn a_time_that_cannot_be_is_another_one_or_refused() {
+    let running = Running::start(None);
+    let with = |sequence: u64, attributes: Value, nanos: u64, observed: u64| {
+        let mut all = claude("compaction", sequence, attributes);
+        let record = &mut all["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0];
+        record["timeUnixNano"] = nanos.to_string().into();
+        record["observedTimeUnixNano"] = observed.to_string().into();
+        let json = [("Content-Type", "application/json")];
+        let (status, body) = running.send("/v1/logs", &json, all.to_string().as_bytes());
+        assert_eq!(status, 200);
+        serde_json::from_slice::<Value>(&body).unwrap()
+    };
+    let (bad, observed) = (1_u64 << 63, 1_790_000_000_000_000_000);
+    let told = json!({ "event.timestamp": "2026-01-02T03:04:05Z" });
+    assert_eq!(with(1, told, bad, 0), json!({}));
+    assert_eq!(with(2, json!({}), u64::MAX, observed), json!({}));
+    let refused = with(3, json!({}), bad, 0);
+    assert_eq!(refused["partialSuccess"]["rejectedLogRecords"], "1");
+    let is_evidence = |event: &AnyEvent| evidence(std::slice::from_ref(event)) == 1;
+    let events = running.ended().into_iter();
+    let times: Vec<String> = events
+        .filter(|(_, event)| is_evidence(event))
+        .map(|(time, _)| time)
+        .collect();
+    let expected = ["2026-01-02T03:04:05+00:00", "2026-09-21T14:13:20+00:00"];
+    assert_eq!(times, expected);
 }
 
 /// Other users of this machine reach a loopback address, too.

@@ -1,8 +1,7 @@
 //! The files that these commands read and write.
 
 use std::fs;
-use std::io::{self, Read, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::io::{self, Read};
 use std::path::Path;
 
 use annals::proof::{Checkpoint, Proof, PublicKey, SigningKey, replace_file};
@@ -12,12 +11,11 @@ use zeroize::Zeroizing;
 use crate::error::CliError;
 use crate::output::Output;
 use crate::proof_error::ProofCommandError;
+use crate::small_text::open_to_others;
 pub(super) use crate::whole_file::outside;
 
 /// The most bytes of a file with keys.
 const KEY_BYTES: u64 = 64 * 1024;
-/// The bits of a mode by which others than the owner may read or write.
-const OTHERS: u32 = 0o066;
 /// The most bytes of a checkpoint.
 const CHECKPOINT_BYTES: u64 = 1_000_000;
 
@@ -66,13 +64,6 @@ pub(super) fn signing_key(path: &Path, output: &Output) -> Result<SigningKey, Cl
         source,
     });
     Ok(key?)
-}
-
-/// The mode of a file that others than its owner can read.
-fn open_to_others(path: &Path) -> Option<u32> {
-    let found = fs::metadata(path).ok().filter(|found| found.is_file())?;
-    let mode = found.permissions().mode() & 0o7777;
-    (mode & OTHERS != 0).then_some(mode)
 }
 
 pub(super) fn public_keys(path: &Path) -> Result<Vec<PublicKey>, CliError> {

@@ -18,7 +18,7 @@ use crate::small_text;
 const THREADS: usize = 4;
 
 pub(super) async fn run(args: &Serve, context: &mut Context) -> Result<(), CliError> {
-    let mut options = options(args)?;
+    let mut options = options(args, context)?;
     if let Ok(LogUrl::Rocks(folder)) = context.log.parse() {
         options.folder = Some(folder);
     }
@@ -53,13 +53,13 @@ pub(super) async fn run(args: &Serve, context: &mut Context) -> Result<(), CliEr
     ended
 }
 
-fn options(args: &Serve) -> Result<ViewerOptions, CliError> {
+fn options(args: &Serve, context: &Context) -> Result<ViewerOptions, CliError> {
     let mut options = ViewerOptions::new(args.listen);
     options.hosts.clone_from(&args.hosts);
     options.checkpoint.clone_from(&args.checkpoint);
     options.token = match &args.token_file {
         Some(file) => {
-            let token = Token::read(&small_text::token(file)?);
+            let token = Token::read(&small_text::token(file, &context.output)?);
             let message = format!(
                 "the token in {} cannot stand in an address: expected letters, digits, -, _, . and ~, at most 256",
                 file.display()

@@ -320,7 +320,7 @@ fn with_parts(source: &Source) -> HashSet<&str> {
 fn created_at(intent: &ForgeIntent) -> Option<Timestamp> {
     let spelled = intent.created_at.as_deref()?.trim();
     let time = chrono::DateTime::parse_from_rfc3339(spelled).ok()?;
-    Some(time.with_timezone(&Utc).into())
+    Timestamp::in_range(time.with_timezone(&Utc))
 }
 
 /// What is to be kept of when it was written down.

@@ -40,6 +40,42 @@ fn a_missing_parent_is_no_empty_tree() {
     assert!(log.has_note("lacks its parents"));
 }
 
+/// It leads to its parents, and is what its children are compared with.
+#[test]
+fn a_commit_that_is_too_large_is_left_out_and_no_other_one() {
+    let repo = TestRepo::new();
+    let root = repo.commit(&files(&[("a", "1\n")]), &[], "root\n");
+    let large = "big ".repeat((32 << 20) / 4 + 1);
+    let large = repo.commit(&files(&[("a", "2\n")]), &[root], &large);
+    let tip = repo.commit(&files(&[("a", "3\n")]), &[large], "tip\n");
+    let log = import(&repo);
+    assert_eq!((log.report.imported, log.report.broken_count), (2, 1));
+    let [broken] = log.report.broken.as_slice() else {
+        panic!("{:?}", log.report.broken);
+    };
+    assert_eq!(broken.file, format!("commit {large}"));
+    assert!(broken.reason.contains("more than 32 MiB"), "{broken:?}");
+    assert_eq!(log.run(tip).commit, Some(oid(large)));
+    assert_eq!(log.touched(tip), ["modify a +1 -1"]);
+    assert_eq!(log.touched(root), ["add a +1 -0"]);
+    // Also as the newest one.
+    repo.set_main(large);
+    let log = import(&repo);
+    assert_eq!((log.report.imported, log.report.broken_count), (1, 1));
+}
+
+#[test]
+fn history_before_a_commit_that_cannot_be_read_is_named() {
+    let repo = TestRepo::new();
+    let root = repo.commit(&files(&[("a", "1\n")]), &[], "root\n");
+    let bad = repo.object(gix::objs::Kind::Commit, b"nothing of a commit");
+    repo.commit(&files(&[("a", "3\n")]), &[root, bad], "tip\n");
+    let log = import(&repo);
+    assert_eq!((log.report.imported, log.report.broken_count), (2, 1));
+    let reason = &log.report.broken[0].reason;
+    assert!(reason.contains("and all history before it"), "{reason}");
+}
+
 #[test]
 fn a_folder_that_is_no_repository_is_named() {
     let dir = TempDir::new().unwrap();

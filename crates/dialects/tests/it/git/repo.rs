@@ -54,7 +54,7 @@ impl TestRepo {
         self.repo.git_dir()
     }
 
-    fn object(&self, kind: Kind, bytes: &[u8]) -> ObjectId {
+    pub(crate) fn object(&self, kind: Kind, bytes: &[u8]) -> ObjectId {
         self.repo.objects.write_buf(kind, bytes).unwrap()
     }
 

@@ -346,7 +346,7 @@ impl Model {
             demand(!session.open.contains_key(&id) && !waits)?;
         }
         session.expire(now);
-        let command = (&c.submit, closed, &above);
+        let command = (&c.submit, closed, above.as_slice());
         self.verdict = Some(session.judge((id, self.by), command, now, &mut self.shared));
         Some(true)
     }

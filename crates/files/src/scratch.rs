@@ -8,51 +8,58 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
 use tempfile::TempDir;
 
-use crate::directories;
-use crate::error::OpenError;
-
-/// For the files of RocksDB that a look at a log makes.
-pub(crate) const READER: &str = "annals-reader-";
-/// For a log of rows that are not to last.
-pub(crate) const ROWS: &str = "annals-rows-";
+use crate::own::OWN_FOLDER;
+use crate::temporary::{NoTemporary, in_temporary};
 
 /// How many that were left are removed at once: the rest is for the next ones.
 const MOST: usize = 200;
 /// How often a folder is made that another process takes for one that was left.
 const ATTEMPTS: usize = 20;
 
-/// A folder that goes with this.
+/// A folder for what does not last, which is removed with this. It is its owner's alone.
+///
+/// ```
+/// let scratch = annals_files::Scratch::new("annals-example-", None)?;
+/// let path = scratch.path().to_owned();
+/// std::fs::write(path.join("file"), "text")?;
+/// drop(scratch);
+/// assert!(!path.exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct Scratch {
+pub struct Scratch {
     /// Before the lock: as long as it is there, it is locked.
     folder: TempDir,
     _lock: File,
 }
 
 impl Scratch {
-    /// A new one among the machine's temporary folders, in the user's cache, or else in the log's folder, if there is one.
-    /// Those that killed processes of this user left there are removed.
-    pub(crate) fn new(prefix: &str, log: Option<&Path>) -> Result<Scratch, OpenError> {
-        let made = annals_files::in_temporary(log, |home| {
+    /// Makes a new one among the machine's temporary folders, in the user's cache, or else in the last folder, if there is
+    /// one. Those of this prefix that killed processes of this user left there are removed.
+    ///
+    /// # Errors
+    /// [`NoTemporary`].
+    pub fn new(prefix: &str, last: Option<&Path>) -> Result<Scratch, NoTemporary> {
+        in_temporary(last, |home| {
             remove_left(home, prefix);
             Scratch::within(home, prefix)
-        });
-        made.map_err(OpenError::NoTemporary)
+        })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
     fn within(home: &Path, prefix: &str) -> io::Result<Scratch> {
         for _ in 0..ATTEMPTS {
-            let folder = directories::temporary_folder(prefix, home)?;
+            let folder = folder(prefix, home)?;
             // Until it is locked, another process may remove it.
             if let Some(lock) = hold(folder.path())? {
                 return Ok(Scratch {
@@ -63,6 +70,13 @@ impl Scratch {
         }
         Err(io::ErrorKind::ResourceBusy.into())
     }
+}
+
+fn folder(prefix: &str, home: &Path) -> io::Result<TempDir> {
+    let mut made = tempfile::Builder::new();
+    made.prefix(prefix);
+    made.permissions(fs::Permissions::from_mode(OWN_FOLDER));
+    made.tempdir_in(home)
 }
 
 /// Locks a folder that is there and that no process has locked.
@@ -106,9 +120,6 @@ fn remove_left(home: &Path, prefix: &str) {
             break;
         }
     }
-    if removed > 0 {
-        tracing::debug!(removed, "folders that killed processes left");
-    }
 }
 
 #[cfg(test)]
@@ -118,6 +129,8 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    const READER: &str = "annals-reader-";
 
     #[test]
     fn what_killed_processes_left_goes_and_nothing_else() {
@@ -179,6 +192,6 @@ mod tests {
                 });
             }
         });
-        assert!(directories::is_empty(home.path()).unwrap());
+        assert!(fs::read_dir(home.path()).unwrap().next().is_none());
     }
 }
