@@ -633,6 +633,20 @@ fn pushed(words: &[Word], current: Option<&str>) -> Vec<Part> {
     found
 }
 
+/// Whether `git branch` lists branches alone: with some options it never does.
+fn lists(given: &Arguments<'_>) -> bool {
+    let changes = given.has(&["copy", "delete", "force", "move"], "cCdDfmM");
+    let names = [
+        "list",
+        "show-current",
+        "all",
+        "remotes",
+        "contains",
+        "merged",
+    ];
+    changes == Some(false) && given.has(&names, "lar") == Some(true)
+}
+
 fn named(subcommand: &str, words: &[Word], current: Option<&str>) -> Vec<Part> {
     let given = arguments(
         words,
@@ -664,21 +678,7 @@ fn named(subcommand: &str, words: &[Word], current: Option<&str>) -> Vec<Part> {
         "checkout" => given.has(&["orphan"], "bB"),
         _ => given.has(&["create", "force-create", "orphan"], "cC"),
     };
-    // With one of these it lists nothing.
-    let changes = given.has(&["copy", "delete", "force", "move"], "cCdDfmM");
-    let lists = is_branch
-        && changes == Some(false)
-        && given.has(
-            &[
-                "list",
-                "show-current",
-                "all",
-                "remotes",
-                "contains",
-                "merged",
-            ],
-            "lar",
-        ) == Some(true);
+    let lists = is_branch && lists(&given);
     let tracks = !is_branch && given.has(&["track"], "t") != Some(false);
     if creates == Some(false) && tracks {
         return tracked(&given);

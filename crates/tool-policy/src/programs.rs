@@ -574,6 +574,11 @@ pub(crate) fn files(program: &str, args: &[Word]) -> Vec<FileUse> {
     }
     found.extend(assigned(program, args));
     found.extend(unpacked(program, args).map(|word| (Kind::Edit, word)));
+    with_pieces(found)
+}
+
+/// The same with the pieces of words that are only mentioned.
+fn with_pieces(mut found: Vec<FileUse>) -> Vec<FileUse> {
     let pieces: Vec<FileUse> = found
         .iter()
         .filter(|(kind, _)| *kind == Kind::Mention)

@@ -131,7 +131,7 @@ impl Model {
             over.contains(part)
         };
         if !with_open && parts.iter().any(is_over) {
-            parts.retain(|part| is_over(&part));
+            parts.retain(|part| is_over(part));
         }
         let had_parts = !parts.is_empty();
         parts.retain(|part| !matches!(*part, "rejected" | "cancelled"));
