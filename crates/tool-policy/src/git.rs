@@ -664,21 +664,7 @@ fn named(subcommand: &str, words: &[Word], current: Option<&str>) -> Vec<Part> {
         "checkout" => given.has(&["orphan"], "bB"),
         _ => given.has(&["create", "force-create", "orphan"], "cC"),
     };
-    // With one of these it lists nothing.
-    let changes = given.has(&["copy", "delete", "force", "move"], "cCdDfmM");
-    let lists = is_branch
-        && changes == Some(false)
-        && given.has(
-            &[
-                "list",
-                "show-current",
-                "all",
-                "remotes",
-                "contains",
-                "merged",
-            ],
-            "lar",
-        ) == Some(true);
+    let lists = is_branch && lists(&given);
     let tracks = !is_branch && given.has(&["track"], "t") != Some(false);
     if creates == Some(false) && tracks {
         return tracked(&given);
@@ -713,6 +699,21 @@ fn named(subcommand: &str, words: &[Word], current: Option<&str>) -> Vec<Part> {
         .part()
     };
     given.operands.iter().take(most).map(part).collect()
+}
+
+/// Whether `git branch` only lists branches.
+fn lists(given: &Arguments<'_>) -> bool {
+    // With one of these it does not, whatever else it is given.
+    let changes = given.has(&["copy", "delete", "force", "move"], "cCdDfmM");
+    let listing = [
+        "list",
+        "show-current",
+        "all",
+        "remotes",
+        "contains",
+        "merged",
+    ];
+    changes == Some(false) && given.has(&listing, "lar") == Some(true)
 }
 
 /// `git branch -m OLD NEW`: the one is gone, and the other is new. Without OLD it is the one that is checked out.

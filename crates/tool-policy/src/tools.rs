@@ -348,7 +348,7 @@ pub(crate) fn typed<'a>(tool: &str, args: &'a Value) -> Option<Typed<'a>> {
         tool,
         "write_stdin" | "write_bash" | "write_powershell" | "send_to_terminal"
     );
-    let is_typed = is_named || (tool == "unified_exec" && sessions.iter().any(|it| has(it)));
+    let is_typed = is_named || (tool == "unified_exec" && sessions.iter().any(has));
     if !is_input && !is_typed {
         return None;
     }
