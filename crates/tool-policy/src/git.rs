@@ -715,6 +715,21 @@ fn named(subcommand: &str, words: &[Word], current: Option<&str>) -> Vec<Part> {
     given.operands.iter().take(most).map(part).collect()
 }
 
+/// Whether `git branch` only lists branches.
+fn lists(given: &Arguments<'_>) -> bool {
+    // With one of these it does not, whatever else it is given.
+    let changes = given.has(&["copy", "delete", "force", "move"], "cCdDfmM");
+    let listing = [
+        "list",
+        "show-current",
+        "all",
+        "remotes",
+        "contains",
+        "merged",
+    ];
+    changes == Some(false) && given.has(&listing, "lar") == Some(true)
+}
+
 /// `git branch -m OLD NEW`: the one is gone, and the other is new. Without OLD it is the one that is checked out.
 fn renamed(given: &Arguments<'_>, current: Option<&str>) -> Vec<Part> {
     let force = given.has(&["force"], "fM");

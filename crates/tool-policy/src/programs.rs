@@ -25,6 +25,23 @@ enum Operands {
     Mention,
 }
 
+impl Operands {
+    /// What is done with the operand of this number; `is_target` says that it is the last one, and no option names
+    /// where to write.
+    fn kind(self, index: usize, is_target: bool) -> Kind {
+        match self {
+            Operands::None | Operands::Mention => Kind::Mention,
+            Operands::Edit => Kind::Edit,
+            Operands::ReadThenEdit if is_target => Kind::Edit,
+            Operands::ReadFirstEditSecond if index > 0 => Kind::Edit,
+            Operands::Read
+            | Operands::ReadBehindFirst
+            | Operands::ReadThenEdit
+            | Operands::ReadFirstEditSecond => Kind::Read,
+        }
+    }
+}
+
 /// Commands that change nothing but the shell that runs them: they need no permission.
 const SHELL_ONLY: [&str; 31] = [
     ":", "[", "break", "cd", "continue", "declare", "dirs", "exit", "export", "false", "getopts",
@@ -561,14 +578,10 @@ pub(crate) fn files(program: &str, args: &[Word]) -> Vec<FileUse> {
     let last = names.len().saturating_sub(1);
     let skipped = usize::from(how == Operands::ReadBehindFirst && !has_pattern);
     for (index, word) in names.into_iter().enumerate().skip(skipped) {
-        let kind = match how {
-            Operands::None | Operands::Mention => Kind::Mention,
-            Operands::Read | Operands::ReadBehindFirst if in_place => Kind::Edit,
-            Operands::Read | Operands::ReadBehindFirst => Kind::Read,
-            Operands::Edit => Kind::Edit,
-            Operands::ReadThenEdit if index == last && !has_target => Kind::Edit,
-            Operands::ReadFirstEditSecond if index > 0 => Kind::Edit,
-            Operands::ReadThenEdit | Operands::ReadFirstEditSecond => Kind::Read,
+        let is_target = index == last && !has_target;
+        let kind = match how.kind(index, is_target) {
+            Kind::Read if in_place => Kind::Edit,
+            kind => kind,
         };
         found.push((kind, word));
     }

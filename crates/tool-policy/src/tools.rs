@@ -334,21 +334,12 @@ pub(crate) fn typed<'a>(tool: &str, args: &'a Value) -> Option<Typed<'a>> {
         Value::String(text) => text.eq_ignore_ascii_case("true"),
         _ => false,
     };
-    let has = |name: &&str| args.get(name).is_some_and(|it| !it.is_null());
     let is_input = args.get("is_input").is_some_and(is_set);
-    let sessions = [
-        "session_id",
-        "sessionId",
-        "shellId",
-        "shell_id",
-        "terminalId",
-        "terminal_id",
-    ];
-    let is_named = matches!(
+    // The last one begins a program or types into one, by whether it names a session.
+    let is_typed = matches!(
         tool,
-        "write_stdin" | "write_bash" | "write_powershell" | "send_to_terminal"
+        "write_stdin" | "write_bash" | "write_powershell" | "send_to_terminal" | "unified_exec"
     );
-    let is_typed = is_named || (tool == "unified_exec" && sessions.iter().any(has));
     if !is_input && !is_typed {
         return None;
     }

@@ -960,6 +960,10 @@ fn protected_branches_are_not_got_around() {
             json!({"session_id": "1", "input": ["git push origin main"]}),
         ),
         (
+            "unified_exec",
+            json!({"input": ["git", "push", "origin", "main"]}),
+        ),
+        (
             "execute_bash",
             json!({"command": "git push origin main", "is_input": "true"}),
         ),
