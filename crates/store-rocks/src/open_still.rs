@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use rocksdb::DB;
 
-use crate::checks::hold;
+use crate::checks::{check_blob_files, hold};
 use crate::columns::{self, Role};
 use crate::db::Db;
 use crate::error::{OpenError, unreadable};
 use crate::options::Options;
 use crate::pace::Pace;
 use crate::scratch::{self, Scratch};
-use crate::{blob_files, endless, index};
+use crate::{endless, index};
 
 /// How many tables RocksDB keeps open: all of them, which it then opens at once.
 pub(crate) const ALL_TABLES: i32 = -1;
@@ -91,7 +91,7 @@ pub(crate) fn check_readable_tables(path: &Path) -> Result<(), OpenError> {
         index::counts(&db, &db.columns()?).map(drop)
     };
     read().map_err(|error| unreadable(path, error))?;
-    blob_files::check(&db)
+    check_blob_files(&db)
 }
 
 /// Options for a look that needs little memory.
