@@ -3,15 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use annals_event_log::ReadError;
 use rocksdb::DB;
 use uuid::Uuid;
 
+use crate::blob_files::torn;
 use crate::columns::{self, Columns, Role};
 use crate::db::Db;
 use crate::error::{OpenError, unreadable};
-use crate::folder::{self, Folder};
+use crate::folder::{self, Folder, files};
 use crate::options::Options;
 use crate::{identity, keys};
+
+/// The number of blob files that the list of files names.
+const BLOB_FILES: &str = "rocksdb.num-blob-files";
 
 /// Opens the directory, which RocksDB is to work in; no file in it would keep that waiting.
 pub(crate) fn hold(path: &Path) -> Result<Arc<Folder>, OpenError> {
@@ -99,6 +104,31 @@ pub(crate) fn check_meta(db: &Db, log_id: Uuid, purpose: Purpose) -> Result<(), 
             "the file ANNALS names another log than the database",
         )),
     }
+}
+
+/// Refuses a log in which a blob file is missing, or not whole.
+pub(crate) fn check_blob_files(db: &Db) -> Result<(), OpenError> {
+    let failed = |error| unreadable(&db.path, error);
+    let blobs = db.columns().map_err(failed)?.blobs;
+    let named = db.rocks.property_int_value_cf(blobs, BLOB_FILES);
+    let named = named.map_err(|error| OpenError::rocks(&db.path, error))?;
+    let folder = db.folder.held();
+    let found = files(&folder, "blob").map_err(|error| OpenError::io(&db.path, error))?;
+    let is_missing = named.is_some_and(|named| named > found.len() as u64);
+    if torn(&folder).is_empty() && !is_missing {
+        return Ok(());
+    }
+    // A writer that was killed leaves one that nothing refers to.
+    read_all_blobs(db).map_err(failed)
+}
+
+fn read_all_blobs(db: &Db) -> Result<(), ReadError> {
+    let mut iterator = db.iterate_once(db.columns()?.blobs);
+    iterator.seek_to_first();
+    while iterator.valid() {
+        iterator.next();
+    }
+    db.check(&iterator)
 }
 
 /// The column families' handles of a database.

@@ -1,7 +1,7 @@
 //! Opening RocksDB next to a process that writes, and whether it took all that the other one has.
 
 use std::collections::BTreeSet;
-use std::fs::{self, OpenOptions, TryLockError};
+use std::fs::{OpenOptions, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
@@ -14,29 +14,18 @@ use crate::checks::{Purpose, check_columns, check_meta};
 use crate::columns::{self, Role};
 use crate::db::Db;
 use crate::error::OpenError;
-use crate::folder::{self, Folder};
+use crate::folder::Folder;
 use crate::identity;
 use crate::latch::OnDrop;
 use crate::open_files::raise_open_files;
 use crate::open_still::{ALL_TABLES, READER, open_tables};
 use crate::options::Options;
-use crate::pace::{Pace, State, has_blob_files};
+use crate::pace::{Pace, State, has_blob_files, manifest};
 
 /// How many tables RocksDB keeps open where it need not read them: as few as it can.
 const FEW_TABLES: i32 = 1;
 /// How often the newest state is opened while the writer changes its list of files.
 const FIXED_ATTEMPTS: u32 = 5;
-
-/// Which manifest there is, and how long it is.
-pub(crate) type Manifest = (Vec<u8>, u64);
-
-/// It changes whenever a table comes or goes.
-pub(crate) fn manifest(path: &Path) -> Manifest {
-    let current = folder::read_file(&path.join("CURRENT")).unwrap_or_default();
-    let manifest = path.join(String::from_utf8_lossy(&current).trim());
-    let length = fs::metadata(manifest).map_or(0, |found| found.len());
-    (current, length)
-}
 
 /// Opens RocksDB as a follower of another process's. `released` is the signal
 /// that it is closed.

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use annals_files::Scratch;
 use rocksdb::DB;
 
-use crate::checks::hold;
+use crate::checks::{check_blob_files, hold};
 use crate::columns::{self, Role};
 use crate::db::Db;
 use crate::error::{OpenError, unreadable};
 use crate::options::Options;
 use crate::pace::Pace;
-use crate::{blob_files, endless, index};
+use crate::{endless, index};
 
 /// How the folders are named in which a look at a log has files of RocksDB.
 pub(crate) const READER: &str = "annals-reader-";
@@ -94,7 +94,7 @@ pub(crate) fn check_readable_tables(path: &Path) -> Result<(), OpenError> {
         index::counts(&db, &db.columns()?).map(drop)
     };
     read().map_err(|error| unreadable(path, error))?;
-    blob_files::check(&db)
+    check_blob_files(&db)
 }
 
 /// Options for a look that needs little memory.

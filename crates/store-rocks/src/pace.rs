@@ -8,9 +8,19 @@
 use std::fs;
 use std::path::Path;
 
-use crate::folder::files;
-use crate::open_secondary::{Manifest, manifest};
+use crate::folder::{files, read_file};
 use crate::sync::{Mutex, PoisonError};
+
+/// Which manifest there is, and how long it is.
+pub(crate) type Manifest = (Vec<u8>, u64);
+
+/// It changes whenever a table comes or goes.
+pub(crate) fn manifest(path: &Path) -> Manifest {
+    let current = read_file(&path.join("CURRENT")).unwrap_or_default();
+    let manifest = path.join(String::from_utf8_lossy(&current).trim());
+    let length = fs::metadata(manifest).map_or(0, |found| found.len());
+    (current, length)
+}
 
 /// How an open database keeps up with a writer.
 pub(crate) enum Pace {

@@ -12,11 +12,9 @@ use uuid::Uuid;
 use crate::db::Db;
 use crate::error::{OpenError, StoreFailure, corrupt, unreadable};
 use crate::identity::{Written, written};
-use crate::open_secondary::{
-    Manifest, beside_rebuild, has_newest_tables, manifest, open_secondary,
-};
+use crate::open_secondary::{beside_rebuild, has_newest_tables, open_secondary};
 use crate::options::Options;
-use crate::pace::Pace;
+use crate::pace::{Manifest, Pace, manifest};
 use crate::read::Shown;
 use crate::slot::Slot;
 use crate::watermark_file::{WatermarkFile, lost};

@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use annals_event_log::{Classification, Classified, ErrorClass, EventLog, Position, ReadError};
 use rocksdb::{DB, WriteBatch};
 
+use crate::checks::check_blob_files;
 use crate::columns::{self, Role};
 use crate::db::{Db, synced};
 use crate::error::{OpenError, corrupt, unreadable};
@@ -31,7 +32,7 @@ use crate::open_still::{check_readable_tables, open_still};
 use crate::options::Options;
 use crate::read::{Shown, View};
 use crate::watermark_file::{self, WatermarkFile};
-use crate::{aside, blob_files, continuity, endless, keys, mutants, redaction, verify, wal};
+use crate::{aside, continuity, endless, keys, mutants, redaction, verify, wal};
 
 /// What a truncation found and did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -204,7 +205,7 @@ pub(crate) fn look(path: &Path) -> Result<End, OpenError> {
 fn last_position(path: &Path, role: Role) -> Result<Position, OpenError> {
     let db = open_still(path, role)?;
     if role == Role::Reader {
-        blob_files::check(&db)?;
+        check_blob_files(&db)?;
     }
     let read = || {
         let last = db.last_position()?;

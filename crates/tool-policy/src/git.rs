@@ -633,20 +633,6 @@ fn pushed(words: &[Word], current: Option<&str>) -> Vec<Part> {
     found
 }
 
-/// Whether `git branch` lists branches alone: with some options it never does.
-fn lists(given: &Arguments<'_>) -> bool {
-    let changes = given.has(&["copy", "delete", "force", "move"], "cCdDfmM");
-    let names = [
-        "list",
-        "show-current",
-        "all",
-        "remotes",
-        "contains",
-        "merged",
-    ];
-    changes == Some(false) && given.has(&names, "lar") == Some(true)
-}
-
 fn named(subcommand: &str, words: &[Word], current: Option<&str>) -> Vec<Part> {
     let given = arguments(
         words,

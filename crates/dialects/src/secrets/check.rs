@@ -208,12 +208,10 @@ fn is_value(secret: &[u8]) -> bool {
 
 /// Whether the value of a key is one word that may be a secret as a whole: no text, JSON or place where a secret is.
 pub(super) fn is_word(value: &[u8]) -> bool {
-    !value.iter().any(u8::is_ascii_whitespace)
-        && !value.starts_with(b"{")
-        && !value.starts_with(b"[")
-        && !(value.contains(&b'{') && value.contains(&b'}'))
-        && is_password(value)
-        && !is_elsewhere(value)
+    let is_json = value.starts_with(b"{") || value.starts_with(b"[");
+    let is_field = value.contains(&b'{') && value.contains(&b'}');
+    let is_text = value.iter().any(u8::is_ascii_whitespace);
+    !is_json && !is_field && !is_text && is_password(value) && !is_elsewhere(value)
 }
 
 /// How paths, addresses and digests begin.

@@ -87,7 +87,7 @@ fn readers_keep_the_other_content_when_the_last_blob_file_goes() {
         let before = RocksLog::open_reader(&path, &options()).unwrap();
         assert_eq!(content(&before, large), Some(LARGE));
         remove(&log, 2, large);
-        assert_eq!(blob_files(&path), [PathBuf::new(); 0]);
+        assert_eq!(blob_files(&path), Vec::<PathBuf>::new());
         block_on(before.catch_up()).unwrap();
         let after = RocksLog::open_reader(&path, &options()).unwrap();
         for (name, reader) in [("before", &before), ("after", &after)] {
