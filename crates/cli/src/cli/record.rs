@@ -28,7 +28,7 @@ pub(crate) struct Record {
     /// Where to listen for telemetry
     #[arg(long, value_name = "ADDRESS:PORT", required = true)]
     pub(crate) otlp: SocketAddr,
-    /// A file with the token that requests must have, as its first line: at least 16 characters
+    /// A file whose first line is the token of requests: at least 16 characters
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Another name by which it is reached, such as that of a container's host; give it again for more

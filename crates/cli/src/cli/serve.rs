@@ -40,7 +40,7 @@ pub(crate) struct Serve {
     /// Where to listen
     #[arg(long, value_name = "ADDRESS:PORT", default_value_t = listen())]
     pub(crate) listen: SocketAddr,
-    /// A file with the token that requests must have, as its first line: at least 16 characters
+    /// A file whose first line is the token of requests: at least 16 characters
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// Another name by which it is reached, such as that of a proxy; give it again for more

@@ -188,7 +188,7 @@ fn others_need_the_token_that_is_printed_once() {
     assert_eq!(get(&address, &with), "HTTP/1.1 200 OK");
     serving.end();
 
-    std::fs::write(place.path("token"), "of my own\n").unwrap();
+    std::fs::write(place.path("token"), "of my own, with spaces\n").unwrap();
     let spaces = place.run(&["serve", "--listen", "127.0.0.1:0", "--token-file", "token"]);
     spaces.fails(1, &["cannot stand in an address"]);
     for short in ["abc", "123456789012345"] {

@@ -98,9 +98,19 @@ fn only_what_asks_for_a_call_is_judged() {
     for (agent, name, tool) in AGENTS {
         let asks = |bytes: &[u8]| Asked::read(agent, bytes, &around);
         assert!(matches!(asks(&event(name, tool, "ls")), Asked::Call(_)));
-        for other in ["PostToolUse", "Stop", "Telepathy", ""] {
+        let known = match agent {
+            HookAgent::Claude | HookAgent::Codex => ["PostToolUse", "Stop"],
+            HookAgent::Cursor => ["postToolUse", "stop"],
+            HookAgent::Gemini => ["AfterTool", "AfterAgent"],
+        };
+        for other in known {
             let asked = asks(&event(other, tool, "ls"));
             assert!(matches!(asked, Asked::Nothing), "{other}: {asked:?}");
+        }
+        // Nobody knows what these ask for.
+        for other in ["Telepathy", "posttooluse", ""] {
+            let asked = asks(&event(other, tool, "ls"));
+            assert!(matches!(asked, Asked::Unreadable(_)), "{other}: {asked:?}");
         }
         let no_tool = event(name, "", "ls");
         let deep = format!(
