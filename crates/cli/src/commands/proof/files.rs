@@ -1,7 +1,7 @@
 //! The files that these commands read and write.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::path::Path;
 
 use annals::proof::{Checkpoint, Proof, PublicKey, SigningKey, replace_file};
