@@ -18,6 +18,9 @@ use super::judged::{Judged, demand, text};
 use super::state::Shared;
 use super::{Ask, Model, Session};
 
+/// The sessions above one.
+type Above = Vec<Session>;
+
 impl Session {
     /// The status as a session shows it.
     pub fn status(&self) -> &'static str {
@@ -76,7 +79,7 @@ impl Session {
 
     /// Whether there is a token for a kind of commands, in the buckets of the sessions above, too; then it is taken from
     /// each.
-    fn token(&mut self, kind: &str, above: &[Session], shared: &mut Shared) -> bool {
+    fn token(&mut self, kind: &str, above: &Above, shared: &mut Shared) -> bool {
         let above = above.iter().filter_map(|session| session.bucket(kind));
         let buckets: BTreeMap<_, _> = above.chain(self.bucket(kind)).collect();
         let taken = |bucket: &(String, String)| shared.get(bucket).copied().unwrap_or_default();
@@ -97,7 +100,7 @@ impl Session {
         &mut self,
         id: Option<Uuid>,
         kind: &str,
-        above: &[Session],
+        above: &Above,
         shared: &mut Shared,
     ) -> &'static str {
         if !self.token(kind, above, shared) {
@@ -127,7 +130,7 @@ impl Session {
     fn judge(
         &mut self,
         (id, by): (Option<Uuid>, &'static str),
-        (body, closed, above): (&CommandBody, bool, &[Session]),
+        (body, closed, above): (&CommandBody, bool, &Above),
         now: u64,
         shared: &mut Shared,
     ) -> &'static str {
@@ -323,8 +326,8 @@ impl Model {
     }
 
     /// The sessions that one was begun by, the nearest first.
-    fn above_session(&self, parent: Option<Uuid>) -> Vec<Session> {
-        let (mut above, mut next) = (Vec::new(), parent);
+    fn above_session(&self, parent: Option<Uuid>) -> Above {
+        let (mut above, mut next) = (Above::new(), parent);
         while let Some(session) = next.and_then(|id| self.sessions.get(&id)) {
             above.push(session.clone());
             next = session.parent;
