@@ -253,6 +253,8 @@ const GIT_DIGEST: usize = 40;
 const DIGESTS: [usize; 2] = [GIT_DIGEST, 64];
 /// The fewest letters and digits in a row of a random text.
 const ANY_RUN: usize = 12;
+/// The fewest digits of a time in an id.
+const TIME: usize = 10;
 
 /// Whether it has a row of what stands for signs, as in `ghp_xxxxxxxxxxxx`.
 fn is_masked(secret: &[u8]) -> bool {
@@ -506,13 +508,16 @@ fn is_prefixed(secret: &[u8]) -> bool {
         && text.len() <= LONGEST_ONE_CASE
         && is_plain
         && !is_git;
-    let runs = text.split(|byte| !byte.is_ascii_alphanumeric());
-    let longest = runs.map(<[u8]>::len).max().unwrap_or_default();
+    let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric();
+    let longest = text.split(is_sign).map(<[u8]>::len).max();
+    // An id of a call has the time, as in `read_file-1768010961326-7266fc4bc8133`.
+    let is_time = |part: &[u8]| part.len() >= TIME && part.iter().all(u8::is_ascii_digit);
     before.is_some()
+        && !secret.split(is_sign).any(is_time)
         && is_drawn(text)
         && is_scattered(text)
         && (is_varied || is_one_case)
-        && longest >= ANY_RUN
+        && longest.is_some_and(|longest| longest >= ANY_RUN)
         && !ID_BEGINS.iter().any(|it| secret.starts_with(it))
 }
 
@@ -524,7 +529,7 @@ fn is_vendors(secret: &[u8]) -> bool {
         .all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
     let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
     let is_random = is_drawn(secret) && !is_name(secret);
-    is_mixed && (is_hexadecimal && bits(secret) >= GUESSED_BITS || is_random) && !is_place(secret)
+    is_mixed && ((is_hexadecimal && bits(secret) >= GUESSED_BITS) || is_random) && !is_place(secret)
 }
 
 /// Words that sentences have, and phrases of wallets do not.
