@@ -23,6 +23,7 @@ mod pattern;
 mod redactions;
 mod rules;
 mod standard;
+mod table;
 mod veiled;
 
 use std::borrow::Cow;
@@ -368,7 +369,27 @@ impl Secrets {
             let marker = MARKER.as_bytes();
             !taken.starts_with(marker) && !before.ends_with(marker)
         });
-        joined(spans)
+        self.joined_but_last(spans)
+    }
+
+    /// Spans in order, without those of patterns that give way to others.
+    fn joined_but_last(&self, spans: Vec<Span>) -> Vec<Span> {
+        let is_last = |span: &Span| {
+            let pattern = self.0.patterns.get(span.pattern);
+            pattern.is_some_and(|pattern| pattern.is_last)
+        };
+        let (last, first): (Vec<Span>, Vec<Span>) = spans.into_iter().partition(is_last);
+        let mut found = joined(first);
+        let is_free = |span: &Span| {
+            let at = found.partition_point(|it| it.end <= span.start);
+            found.get(at).is_none_or(|it| it.start >= span.end)
+        };
+        let free: Vec<Span> = last.into_iter().filter(is_free).collect();
+        if free.is_empty() {
+            return found;
+        }
+        found.extend(free);
+        joined(found)
     }
 
     /// The whole of an encoded text that has a secret; it is named after the first one.

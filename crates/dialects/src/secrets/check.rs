@@ -19,6 +19,8 @@ const GUESSED_BITS: f64 = 2.8;
 /// Of a text in one case or of hexadecimal digits, and of a short password.
 const DRAWN_BITS: f64 = 3.0;
 const VALUE_BITS: f64 = 2.5;
+/// Of what is behind a prefix that says nothing.
+const PREFIXED_BITS: f64 = 4.2;
 
 /// The most digits behind a word.
 const MOST_NUMBER: usize = 4;
@@ -134,15 +136,32 @@ pub(super) enum Check {
     Bare,
     /// It is the base64 of a text that is not an example.
     Encoded,
+    /// The same as bare, and it is not a name of a program either: what a sentence tells.
+    Strong,
+    /// The same, and no hexadecimal digits: it follows a label with nothing but a space between.
+    Spoken,
+    /// What is behind its prefixes looks drawn at random.
+    Tail,
+    /// The same for a prefix that says nothing: it is long, and in both cases.
+    Prefixed,
+    /// It is a UUID, or hexadecimal digits, or looks drawn at random.
+    Vendor,
+    /// Words in a row that are no sentence.
+    Phrase,
 }
 
 impl Check {
     /// Whether a match is a secret; `behind` is the text that follows it.
     pub(super) fn accepts(self, secret: &[u8], behind: &[u8]) -> bool {
         let has = |is: fn(&u8) -> bool| secret.iter().any(is);
+        if is_masked(secret) || is_published(secret) {
+            return false;
+        }
         match self {
             Check::Any => true,
-            Check::Mixed => has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic),
+            Check::Mixed => {
+                has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) && !is_constant(secret)
+            }
             Check::Varied => {
                 has(u8::is_ascii_uppercase)
                     && has(u8::is_ascii_lowercase)
@@ -153,7 +172,10 @@ impl Check {
                 let has_all = has(u8::is_ascii_uppercase)
                     && has(u8::is_ascii_lowercase)
                     && has(u8::is_ascii_digit);
-                has_all && bits(secret) >= RANDOM_BITS && !is_example(&secret.to_ascii_lowercase())
+                has_all
+                    && bits(secret) >= RANDOM_BITS
+                    && !is_words(secret)
+                    && !is_example(&secret.to_ascii_lowercase())
             }
             Check::Password => {
                 let is_strong = secret.len() >= STRONG
@@ -185,8 +207,346 @@ impl Check {
             Check::Labelled => is_value(secret) && !is_name(secret),
             Check::Bare => is_value(secret) && !is_name(secret) && !is_code(secret),
             Check::Encoded => is_encoded(secret),
+            Check::Strong => is_strong(secret),
+            Check::Spoken => {
+                let has_cases = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+                is_strong(secret) && (has_cases || has(|byte| b"!@#$%^&*?+~".contains(byte)))
+            }
+            Check::Tail => {
+                let (before, text) = tail(secret, ANY_TAIL);
+                // `prod-` and a digest of git is the tag of an image.
+                let is_digest = before == Some(b'-') && DIGESTS.contains(&text.len());
+                let is_digest = is_digest && text.iter().all(u8::is_ascii_hexdigit);
+                is_drawn(text) && !is_digest
+            }
+            Check::Prefixed => is_prefixed(secret),
+            Check::Vendor => is_vendors(secret),
+            Check::Phrase => is_phrase(secret),
         }
     }
+}
+
+/// Parts of keys that are published.
+const PUBLISHED: &[&[u8]] = &[
+    b"QWxhZGRpbjpvcGVu",
+    b"wJalrXUtnFEMI",
+    b"Eby8vdM02xNOcqFlqUwJ",
+    b"C2y6yDjf5/R+ob0N8A7C",
+];
+
+/// The fewest bytes behind a prefix that says what it is, and of one that says nothing.
+const ANY_TAIL: usize = 16;
+const LONG_TAIL: usize = 31;
+/// The most bytes of a part of a prefix.
+const MOST_PREFIX: usize = 16;
+/// The most bytes of a tail of small letters and digits.
+const LONGEST_ONE_CASE: usize = 64;
+/// Signs of a kind in a row, of which a mask is made.
+const MASK: usize = 8;
+/// The fewest bytes of a text in one case that may be drawn at random.
+const ONE_CASE: usize = 16;
+/// The most letters of a word for each of its vowels, and the fewest of the words of a name, in tenths.
+const WORD_PER_VOWEL: usize = 5;
+const WORD_TENTHS: usize = 34;
+/// The lengths of the digests of git and of SHA-256 in hexadecimal digits.
+const GIT_DIGEST: usize = 40;
+const DIGESTS: [usize; 2] = [GIT_DIGEST, 64];
+/// The fewest letters and digits in a row of a random text.
+const ANY_RUN: usize = 12;
+/// The fewest digits of a time in an id.
+const TIME: usize = 10;
+
+/// Whether it has a row of what stands for signs, as in `ghp_xxxxxxxxxxxx`.
+fn is_masked(secret: &[u8]) -> bool {
+    let is_mask = |row: &[u8]| {
+        let first = row.first();
+        matches!(first, Some(b'x' | b'X' | b'*')) && row.iter().all(|byte| Some(byte) == first)
+    };
+    secret.windows(MASK).any(is_mask)
+}
+
+/// Whether it is a key that everybody knows: of RFC 7617, of documents of AWS, and of Azure's emulators.
+fn is_published(secret: &[u8]) -> bool {
+    let has = |part: &&[u8]| secret.windows(part.len()).any(|it| it == *part);
+    PUBLISHED.iter().any(has)
+}
+
+/// Whether it may be the value of a secret where it could be a word of a sentence or a name of a program, too.
+fn is_strong(secret: &[u8]) -> bool {
+    let has = |is: fn(&u8) -> bool| secret.iter().any(is);
+    let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    let is_sign = |byte: &u8| b"!@#$%^&*?+~=".contains(byte);
+    let is_varied = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    let has_signs = secret.iter().any(is_sign) && (is_mixed || is_varied);
+    let is_long = is_mixed && secret.len() >= ONE_CASE && is_scattered(secret);
+    let is_cased = is_varied && secret.len() >= STRONG + 2 && changes(secret) >= 2;
+    let is_short = is_mixed && changes(secret) >= 3;
+    ((is_mixed && is_varied) || has_signs || is_long || is_short || is_cased)
+        && is_value(secret)
+        && !is_name(secret)
+        && !is_code(secret)
+        && !is_words(secret)
+        && !is_constant(secret)
+}
+
+/// Whether it is the name of a constant: capitals and digits, with underscores between words.
+fn is_constant(secret: &[u8]) -> bool {
+    let is_sign = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    let is_word = |part: &[u8]| {
+        let is_vowel = |byte: &&u8| b"AEIOU".contains(byte);
+        let vowels = part.iter().filter(is_vowel).count();
+        part.len() >= 4
+            && vowels * WORD_PER_VOWEL >= part.len()
+            && !part.iter().any(u8::is_ascii_digit)
+    };
+    secret.contains(&b'_')
+        && secret.iter().all(is_sign)
+        && secret.split(|byte| *byte == b'_').any(is_word)
+}
+
+/// Whether it is a name of words that capitals, digits and signs are between: `Utf8Error`, `S3_bucket-2`. Of a random
+/// text most of these parts are short, or have no vowel.
+fn is_words(secret: &[u8]) -> bool {
+    let mut parts: Vec<&[u8]> = Vec::new();
+    for part in secret.split(|byte| !byte.is_ascii_alphabetic()) {
+        let mut begun = 0;
+        for at in 1..part.len() {
+            let two = part.get(at - 1..=at);
+            let begins =
+                matches!(two, Some([a, b]) if a.is_ascii_lowercase() && b.is_ascii_uppercase());
+            // `HTTPServer` is two words.
+            let three = part.get(at - 1..=at + 1);
+            let ends = matches!(three, Some([a, b, c])
+                if a.is_ascii_uppercase() && b.is_ascii_uppercase() && c.is_ascii_lowercase());
+            if begins || ends {
+                parts.extend(part.get(begun..at));
+                begun = at;
+            }
+        }
+        parts.extend(part.get(begun..).filter(|part| !part.is_empty()));
+    }
+    let is_vowel = |byte: &&u8| b"aeiouyAEIOUY".contains(byte);
+    let has_vowels =
+        |part: &[u8]| part.iter().filter(is_vowel).count() * WORD_PER_VOWEL >= part.len();
+    let words = parts
+        .iter()
+        .filter(|part| part.len() >= 3 && has_vowels(part));
+    let words = words.count();
+    let letters: usize = parts.iter().map(|part| part.len()).sum();
+    words > 0 && parts.len() <= words * 2 && letters * 10 >= parts.len() * WORD_TENTHS
+}
+
+/// How often letters and digits, and small letters and capitals behind them, alternate.
+fn changes(secret: &[u8]) -> usize {
+    let is_change = |two: &[u8]| {
+        matches!(two, [a, b] if a.is_ascii_digit() != b.is_ascii_digit()
+            || (a.is_ascii_lowercase() && b.is_ascii_uppercase()))
+    };
+    secret.windows(2).filter(|two| is_change(two)).count()
+}
+
+/// Whether digits and capitals are all over it, as in a random text, and not in a few places, as in names.
+fn is_scattered(secret: &[u8]) -> bool {
+    changes(secret) * 5 >= secret.len()
+}
+
+/// What is behind the prefixes of a token, of this many bytes at least, and the sign before it.
+fn tail(secret: &[u8], least: usize) -> (Option<u8>, &[u8]) {
+    let (mut before, mut rest) = (None, secret);
+    let is_sign = |byte: &u8| b"_-.:|+".contains(byte);
+    while let Some(at) = rest.iter().position(is_sign) {
+        let behind = rest.get(at + 1..).unwrap_or_default();
+        if at > MOST_PREFIX || behind.len() < least {
+            break;
+        }
+        before = rest.get(at).copied();
+        rest = behind;
+    }
+    (before, rest)
+}
+
+/// Whether a text of letters and digits looks drawn at random, in whatever case.
+fn is_drawn(text: &[u8]) -> bool {
+    let has = |is: fn(&u8) -> bool| text.iter().any(is);
+    let is_varied = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    let least = if is_varied { RANDOM_BITS } else { DRAWN_BITS };
+    has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && bits(text) >= least
+        && (is_varied || is_scattered(text))
+        && !is_words(text)
+        && !is_example(&text.to_ascii_lowercase())
+}
+
+/// What the ids of messages, calls and files begin with, which are no secrets, and digests.
+const ID_BEGINS: &[&[u8]] = &[
+    b"sha",
+    b"md5",
+    b"msg_",
+    b"toolu_",
+    b"srvtoolu_",
+    b"req_",
+    b"resp_",
+    b"rs_",
+    b"call_",
+    b"fc_",
+    b"run_",
+    b"file-",
+    b"file_",
+    b"item_",
+    b"chatcmpl-",
+    b"cmpl-",
+    b"gen-",
+    b"evt_",
+    b"event_",
+    b"thread_",
+    b"step_",
+    b"asst_",
+    b"batch_",
+    b"session_",
+    b"sess_",
+    b"container_",
+    b"nonce-",
+    b"user_",
+    b"org_",
+    b"org-",
+    b"proj_",
+    b"pk_",
+    b"pub_",
+    b"public_",
+    b"tool",
+    b"ses_",
+    b"prt_",
+    b"rollout",
+    b"conv",
+    b"turn_",
+    b"ctc_",
+    b"cfc_",
+    b"mcp",
+    b"ci_",
+    b"job",
+    b"ft",
+    b"modr-",
+    b"img_",
+    b"image",
+    b"task_",
+    b"node_",
+    b"build_",
+    b"dpl_",
+    b"prj_",
+    b"team_",
+    b"usr_",
+    b"acct_",
+    b"inv_",
+    b"sub_",
+    b"cus_",
+    b"commit",
+    b"tree_",
+    b"rev",
+    b"hash",
+    b"digest",
+    b"chunk",
+    b"cache",
+    b"tmp_",
+    b"temp_",
+    b"test",
+    b"data",
+    b"snapshot",
+    b"layer",
+    b"trace",
+    b"span",
+    b"uuid",
+    b"blob",
+    b"object",
+    b"page",
+    b"etag",
+    b"checksum",
+    b"index",
+    b"main",
+    b"vendor",
+    b"static",
+    b"asset",
+    b"font",
+    b"css",
+    b"js",
+    b"app_",
+    b"lib",
+    b"core",
+    b"crate",
+    b"block",
+    b"tx_",
+    b"addr",
+    b"account",
+    b"key_id",
+    b"fingerprint",
+    b"agent",
+    b"message",
+    b"request",
+    b"response",
+    b"cell",
+    b"id_",
+    b"ig_",
+    b"ws_",
+    b"part_",
+    b"rd_",
+    b"vs_",
+    b"cs_",
+];
+
+/// Whether it is a token of the form that most have: a short prefix and a long random text, which is neither an id nor a
+/// digest.
+fn is_prefixed(secret: &[u8]) -> bool {
+    let (before, text) = tail(secret, LONG_TAIL);
+    let has = |is: fn(&u8) -> bool| text.iter().any(is);
+    let is_varied =
+        has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && bits(text) >= PREFIXED_BITS;
+    // Hexadecimal digits are ids more often.
+    let is_plain = text.iter().all(u8::is_ascii_alphanumeric);
+    let is_git = text.len() == GIT_DIGEST && text.iter().all(u8::is_ascii_hexdigit);
+    let is_one_case = before == Some(b'_')
+        && bits(text) >= RANDOM_BITS
+        && text.len() <= LONGEST_ONE_CASE
+        && is_plain
+        && !is_git;
+    let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric();
+    let longest = text.split(is_sign).map(<[u8]>::len).max();
+    // An id of a call has the time, as in `read_file-1768010961326-7266fc4bc8133`.
+    let is_time = |part: &[u8]| part.len() >= TIME && part.iter().all(u8::is_ascii_digit);
+    before.is_some()
+        && !secret.split(is_sign).any(is_time)
+        && is_drawn(text)
+        && is_scattered(text)
+        && (is_varied || is_one_case)
+        && longest.is_some_and(|longest| longest >= ANY_RUN)
+        && !ID_BEGINS.iter().any(|it| secret.starts_with(it))
+}
+
+/// Whether it is a UUID, hexadecimal digits, or a random text.
+fn is_vendors(secret: &[u8]) -> bool {
+    let has = |is: fn(&u8) -> bool| secret.iter().any(is);
+    let is_hexadecimal = secret
+        .iter()
+        .all(|byte| byte.is_ascii_hexdigit() || *byte == b'-');
+    let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    let is_random = is_drawn(secret) && !is_name(secret);
+    is_mixed && ((is_hexadecimal && bits(secret) >= GUESSED_BITS) || is_random) && !is_place(secret)
+}
+
+/// Words that sentences have, and phrases of wallets do not.
+const SENTENCE: &[&[u8]] = &[
+    b"the", b"and", b"for", b"with", b"from", b"are", b"was", b"has", b"not", b"which", b"its",
+    b"but", b"have", b"been", b"phrase", b"words", b"when", b"your", b"must",
+];
+
+/// Whether words in a row are no sentence.
+fn is_phrase(secret: &[u8]) -> bool {
+    let words: Vec<&[u8]> = secret
+        .split(|byte| *byte == b' ')
+        .filter(|it| !it.is_empty())
+        .collect();
+    let first = words.first();
+    !words.iter().any(|word| SENTENCE.contains(word))
+        && words.iter().any(|word| Some(word) != first)
 }
 
 /// Whether it may be the value of a secret: varied, and neither an example nor a place where one is.
@@ -239,7 +599,8 @@ const PLACE_BEGINS: &[&[u8]] = &[
 const PLACE_ENDS: &[&[u8]] = &[
     b".json", b".pem", b".key", b".txt", b".yml", b".yaml", b".crt", b".env", b".toml", b".html",
     b".rs", b".py", b".js", b".ts", b".go", b".md", b".com", b".org", b".io", b".net", b".sh",
-    b".p12", b".jks", b".pub", b".xml", b".csv", b".php", b".rb", b".conf",
+    b".p12", b".p8", b".bin", b".der", b".jks", b".pub", b".xml", b".csv", b".php", b".rb",
+    b".conf",
 ];
 
 /// Parts of addresses, variables and calls.
@@ -274,7 +635,14 @@ fn is_place(secret: &[u8]) -> bool {
 fn is_elsewhere(secret: &[u8]) -> bool {
     let lower = secret.to_ascii_lowercase();
     let has = |part: &&[u8]| lower.windows(part.len()).any(|it| it == *part);
-    PLACE_BEGINS.iter().any(|it| lower.starts_with(it))
+    // `$HOME/.ssh/id_rsa`
+    let is_variable = matches!(lower.as_slice(), [b'$', a, ..] if a.is_ascii_alphabetic())
+        && lower.contains(&b'/');
+    // Escapes of a URL.
+    let escapes = lower.iter().filter(|byte| **byte == b'%').count();
+    is_variable
+        || (escapes >= 2 && escapes * 6 > lower.len())
+        || PLACE_BEGINS.iter().any(|it| lower.starts_with(it))
         || PLACE_ENDS.iter().any(|it| lower.ends_with(it))
         || PLACE_HAS.iter().any(has)
 }

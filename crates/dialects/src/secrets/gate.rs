@@ -27,7 +27,7 @@ const BEHIND: usize = 1024;
 const SHORTEST: usize = 3;
 const LONGEST: usize = 6;
 /// The most keywords of a hint.
-const MOST_KEYWORDS: usize = 300;
+const MOST_KEYWORDS: usize = 600;
 /// Signs that are rare enough to be a keyword alone.
 const RARE: &[u8] = b"@~^";
 

@@ -8,6 +8,7 @@ use regex::bytes::Regex;
 use super::check::Check;
 use super::key;
 use super::rules::{self, Kind, Rule};
+use super::table;
 
 /// The group of a pattern that is the secret, where the whole of it is not.
 const GROUP: &str = "secret";
@@ -16,7 +17,7 @@ const GROUP: &str = "secret";
 const UNNAMED: &str = "custom";
 
 /// The bytes of a name that are looked at before a label.
-const MOST_NAME: usize = 40;
+const MOST_NAME: usize = 80;
 
 /// Texts of no secret. What matches one of them matches nearly everything.
 const ORDINARY: [&str; 7] = ["a", "0", " ", "the", "main", "2026", "README.md"];
@@ -84,6 +85,10 @@ pub(super) struct Pattern {
     check: Check,
     /// Whether it is that of private keys, which no regular expression finds.
     finds_keys: bool,
+    /// Whether it is that of tables, which no regular expression finds either.
+    finds_tables: bool,
+    /// Whether it gives way to what another one finds in the same place.
+    pub(super) is_last: bool,
     /// Whether a key of JSON or YAML may be its label.
     pub(super) by_label: bool,
     /// What such a key must have.
@@ -223,6 +228,8 @@ impl Pattern {
             hint: rule.hint.as_str().into(),
             check: rule.check,
             finds_keys: rule.private_key,
+            finds_tables: rule.table,
+            is_last: rule.last,
             by_label: rule.has_label(),
             key: rule.key().into(),
             regex: regex.into(),
@@ -295,6 +302,8 @@ impl Pattern {
             hint: "".into(),
             check: Check::Any,
             finds_keys: false,
+            finds_tables: false,
+            is_last: false,
             by_label: true,
             key: "".into(),
             regex: regex.as_str().into(),
@@ -324,6 +333,9 @@ impl Pattern {
     pub(super) fn find_near(&self, text: &[u8], windows: &[(usize, usize)]) -> Vec<(usize, usize)> {
         if self.finds_keys {
             return key::find(text);
+        }
+        if self.finds_tables {
+            return table::find(text, windows);
         }
         let Some(searched) = self.searched() else {
             return Vec::new();

@@ -45,6 +45,9 @@ pub(super) struct Rule {
     within: Option<String>,
     #[serde(default)]
     pub(super) private_key: bool,
+    /// Whether the rows of a table have it, which `table.rs` finds.
+    #[serde(default)]
+    pub(super) table: bool,
     label: Option<String>,
     scheme: Option<String>,
     #[serde(default)]
@@ -55,6 +58,9 @@ pub(super) struct Rule {
     key: Option<String>,
     /// The part of a text that is searched, instead of the whole.
     pub(super) region: Option<String>,
+    /// Whether it gives way to what another rule finds in the same place.
+    #[serde(default)]
+    pub(super) last: bool,
     /// What a match with all that is around the secret must not have.
     pub(super) except: Option<String>,
 }
@@ -137,6 +143,7 @@ impl Rule {
             }),
             of(&self.within, &|it| Some(it.to_owned())),
             self.private_key.then(|| Some(KEY_BEGIN.to_owned())),
+            self.table.then(|| Some(self.hint.clone())),
         ];
         let mut forms = forms.into_iter().flatten();
         match (forms.next(), forms.next()) {

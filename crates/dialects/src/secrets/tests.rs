@@ -274,7 +274,12 @@ fn every_rule_is_a_pattern() {
         assert!(pattern.is_searchable(), "{}", pattern.kind);
     }
     assert!(ESCAPED.is_some());
-    assert!(check::is_searchable() && key::is_searchable() && veiled::is_searchable());
+    assert!(
+        check::is_searchable()
+            && key::is_searchable()
+            && veiled::is_searchable()
+            && table::is_searchable()
+    );
     for pattern in pattern::standard().unwrap() {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         assert!(pattern.kind.bytes().all(plain), "{}", pattern.kind);

@@ -220,3 +220,40 @@ fn a_password_with_signs_goes_as_a_whole_where_it_is_the_value_of_a_key() {
         assert_eq!(content, text);
     }
 }
+
+/// Ids of calls, messages and files, and names of programs, are what events are joined by.
+#[test]
+fn ids_and_names_are_not_secrets() {
+    let (random, hex) = (alnum(40), made("0f3a9c7b1e5d8264", 48));
+    let mut texts: Vec<String> = [
+        "read_file-1768010961326-7266fc4bc8133",
+        "write_file-1768010964047-e2271ae09efa58",
+        "toolu_01A09q90qw90lq917835lq9",
+        "call_abcDEF0123ghiJKL4567mnoP",
+        "crash_ca24c2f5b1341124fcd324cbaafcaa9a1f6d034c_does_not_panic",
+        "ring_core_0_17_14__ChaCha20_ctr32_avx2",
+        "write_buffer_with_f64_and_u8_slice_and_u32_and_u32",
+        "efac3c0a_0de55551_fee0bfe4_67fa017a_1a898fa1_6ca57cb1",
+        "the token is Utf8Error and the secret is S3BucketName",
+        "Token: D3DKMT_PRESENTHISTORYTOKEN_0,",
+        "pub fn with_credentials(this: &XmlHttpRequest) -> bool;",
+        "app:prod-ca24c2f5b1341124fcd324cbaafcaa9a1f6d034c",
+        "badge.svg?token=3KA3R2D9fV)",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    texts.extend(
+        ["msg_", "toolu_", "call_", "req_", "file-", "chatcmpl-"].map(|id| format!("{id}{random}")),
+    );
+    texts.extend(["resp_", "rs_", "fc_", "msg_"].map(|id| format!("{id}{hex}")));
+    for text in texts {
+        let hits = Secrets::standard()
+            .redact(&format!("see {text} there\n"))
+            .hits;
+        assert_eq!(hits, vec![], "{text}");
+        let hits = Secrets::standard()
+            .redact_json(&json!({ "id": text }).to_string())
+            .hits;
+        assert_eq!(hits, vec![], "{text}");
+    }
+}

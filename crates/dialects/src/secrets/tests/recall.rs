@@ -12,13 +12,21 @@ use super::corpus::{SAMPLES, encoded, made, plain};
 /// Secrets that a label tells: a context and a template, as in [`SAMPLES`].
 const LABELLED: &str = include_str!("labelled.txt");
 
-/// The same two lists, and texts without secrets, by someone who had not seen the rules.
+/// The same two lists, and texts without secrets, by someone who had not seen the rules. What is missed of them is in
+/// docs/secrets.md.
 const HELD_OUT_FORMS: &str = include_str!("held_out_forms.txt");
 const HELD_OUT_LABELLED: &str = include_str!("held_out_labelled.txt");
 const ORDINARY: &str = include_str!("ordinary.txt");
 
+/// Lines of other vendors and labels, written before the rules were tried on them.
+const FURTHER_FORMS: &str = include_str!("further_forms.txt");
+const FURTHER_LABELLED: &str = include_str!("further_labelled.txt");
+
 /// The least share that is found of a list, and in each of its containers.
 const LEAST: f64 = 0.95;
+
+/// The same for lists of which some have neither a prefix nor a mark.
+const LEAST_OF_OTHERS: f64 = 0.8;
 
 /// A text of many lines, each changed.
 fn each_line(text: &str, change: impl Fn(usize, &str) -> String) -> String {
@@ -140,6 +148,11 @@ fn share((found, all): (u64, u64)) -> f64 {
 
 #[track_caller]
 fn is_found(name: &str, list: &str) {
+    is_found_in(name, list, LEAST);
+}
+
+#[track_caller]
+fn is_found_in(name: &str, list: &str, least: f64) {
     let (contexts, places, missed) = looked_for(list, 2, 20_261_128);
     let sum = |shares: &Shares| {
         shares
@@ -158,9 +171,9 @@ fn is_found(name: &str, list: &str) {
     }
     let alone = missed.iter().filter(|it| it.contains(", alone: "));
     println!("{:#?}", alone.collect::<Vec<_>>());
-    assert!(share((found, all)) >= LEAST, "{name}: {found} of {all}");
+    assert!(share((found, all)) >= least, "{name}: {found} of {all}");
     for (place, counted) in places {
-        assert!(share(counted) >= LEAST, "{name}, {place}: {counted:?}");
+        assert!(share(counted) >= least, "{name}, {place}: {counted:?}");
     }
 }
 
@@ -193,6 +206,16 @@ fn held_out_secrets_with_a_form_of_their_own_are_found() {
 #[test]
 fn held_out_secrets_that_a_label_tells_are_found() {
     is_found("held out, labelled", HELD_OUT_LABELLED);
+}
+
+#[test]
+fn further_secrets_with_a_form_of_their_own_are_found() {
+    is_found_in("further, of their own", FURTHER_FORMS, LEAST_OF_OTHERS);
+}
+
+#[test]
+fn further_secrets_that_a_label_tells_are_found() {
+    is_found_in("further, labelled", FURTHER_LABELLED, LEAST_OF_OTHERS);
 }
 
 #[test]
