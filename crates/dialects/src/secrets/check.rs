@@ -485,6 +485,7 @@ const ID_BEGINS: &[&[u8]] = &[
     b"response",
     b"cell",
     b"id_",
+    b"jr_",
     b"ig_",
     b"ws_",
     b"part_",

@@ -161,6 +161,8 @@ fn is_left_out(kind: &str, place: &str) -> bool {
         "password-assignment" | "environment-key" => matches!(place, "code"),
         // What follows is a part of it.
         "command-password" | "password-file" => matches!(place, "code"),
+        // Its head and its rows have lines of their own.
+        "table-password" => !matches!(place, "alone" | "diff"),
         _ => false,
     }
 }
