@@ -115,7 +115,7 @@ fn a_state_that_was_written_is_read_again() {
 }
 
 /// All states of generated histories, at [`STATES_VERSION`].
-const DIGEST: &str = "9436f3e0a107c2c02001509e6f13ed9dabde790fcde8131a8c82591d68d78bce";
+const DIGEST: &str = "5a1998e7758b96ea1dbab302eec9e7b7cb4f71103375a3f74844e28f876a3430";
 
 #[test]
 fn the_version_of_the_folds_changes_with_them() {

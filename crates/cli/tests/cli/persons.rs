@@ -148,7 +148,7 @@ fn an_actor_whose_kind_reads_like_another_one_is_refused() {
     for kind in ["Human:ada", "human :bob", "AGENT:coder"] {
         place
             .run(&["approve", "it", "--actor", kind])
-            .fails(1, &["actor.kind"]);
+            .fails(2, &["actor.kind"]);
     }
     place.run(&["approve", "it", "--actor", "human:bob"]).ok();
 }

@@ -15,9 +15,9 @@ use regex_syntax::hir::{Hir, HirKind};
 
 use super::pattern::Pattern;
 
-/// Bytes before and behind a keyword in which its hint is tried.
-const HINT_BEFORE: usize = 96;
-const HINT_BEHIND: usize = 512;
+/// Bytes before and behind a keyword in which its hint is tried, if what it matches has no greatest length.
+const HINT_BEFORE: usize = 64;
+const HINT_BEHIND: usize = 256;
 /// Bytes before and behind a hint in which a pattern is searched for. A match that reaches the end is searched for
 /// again, to the end of the text.
 const BEFORE: usize = 512;
@@ -70,6 +70,8 @@ pub(super) struct Gate {
 #[derive(Debug)]
 struct Hint {
     regex: String,
+    /// Bytes before and behind a keyword in which it is tried.
+    reach: (usize, usize),
     /// Made when a text has a keyword of it: most imports need few.
     made: OnceLock<Option<Regex>>,
     /// The patterns that have it.
@@ -132,6 +134,7 @@ impl Gate {
             }
             hints.push(Hint {
                 regex: hint.to_owned(),
+                reach: reach(hint),
                 made: OnceLock::new(),
                 patterns,
             });
@@ -278,6 +281,17 @@ fn is_uuid(run: &[u8]) -> bool {
     run.len() == UUID && DASHES.iter().all(|at| run.get(*at) == Some(&b'-'))
 }
 
+/// How far from a keyword what a hint matches can begin and end.
+fn reach(hint: &str) -> (usize, usize) {
+    let mut parser = ParserBuilder::new();
+    let parsed = parser.utf8(false).unicode(false).build().parse(hint);
+    let longest = parsed.ok().and_then(|it| it.properties().maximum_len());
+    // One more for what an assertion at either end looks at.
+    longest.map_or((HINT_BEFORE, HINT_BEHIND), |longest| {
+        (longest.min(HINT_BEFORE) + 1, longest.min(HINT_BEHIND) + 1)
+    })
+}
+
 /// Texts of which every text has one that the hint matches, without regard to case; nothing where there are none that are
 /// rare enough.
 fn keywords_of(hint: &str) -> Option<Vec<Vec<u8>>> {
@@ -341,6 +355,8 @@ mod tests {
 
     /// How many hints have no keyword.
     const ON_RUNS: usize = 20;
+    /// How often a byte is searched on average.
+    const MOST_SEARCHED: usize = 3;
 
     #[test]
     fn few_hints_have_no_keyword() {
@@ -350,6 +366,48 @@ mod tests {
         assert!(without.len() <= ON_RUNS, "{without:#?}");
         assert!(gate.keywords.is_some() && gate.on_runs.is_some());
         println!("{} keywords", gate.of_keyword.len());
+    }
+
+    /// How often each byte of ordinary texts is searched by patterns, on average: the cost of a search, without a clock.
+    #[test]
+    fn ordinary_texts_are_searched_by_few_patterns() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let patterns = pattern::standard().unwrap();
+        let gate = Gate::of(&patterns);
+        let (mut all, mut searched) = (0, 0);
+        let mut by_kind: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+        for file in [
+            "README.md",
+            "Cargo.lock",
+            "docs/tour.md",
+            "examples/session.jsonl",
+            "crates/annals/src/inbox.rs",
+        ] {
+            let text = std::fs::read(format!("{root}/{file}")).unwrap();
+            for line in text.split(|byte| *byte == b'\n') {
+                all += line.len();
+                for candidate in gate.candidates(line) {
+                    let bytes: usize = candidate
+                        .windows
+                        .iter()
+                        .map(|(start, end)| end - start)
+                        .sum();
+                    let pattern = &patterns[candidate.pattern];
+                    searched += bytes;
+                    *by_kind.entry((&pattern.kind, &pattern.hint)).or_default() += bytes;
+                }
+            }
+        }
+        let mut most: Vec<_> = by_kind.into_iter().collect();
+        most.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));
+        for ((kind, hint), bytes) in most.iter().take(20) {
+            println!(
+                "{bytes:>8} {kind} {}",
+                hint.chars().take(60).collect::<String>()
+            );
+        }
+        println!("{searched} of {all}");
+        assert!(searched <= MOST_SEARCHED * all, "{searched} of {all} bytes");
     }
 
     #[test]
