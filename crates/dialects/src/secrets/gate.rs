@@ -189,12 +189,10 @@ impl Gate {
             let spelled = text.get(start..end).unwrap_or_default();
             let hints = self.of_keyword.get(hit.pattern().as_usize());
             for (number, exact) in hints.into_iter().flatten() {
-                if exact.as_ref().is_none_or(|exact| exact == spelled) {
-                    tried.add(
-                        *number,
-                        start.saturating_sub(HINT_BEFORE),
-                        end + HINT_BEHIND,
-                    );
+                let is_spelled = exact.as_ref().is_none_or(|exact| exact == spelled);
+                if let Some(hint) = self.hints.get(*number).filter(|_| is_spelled) {
+                    let (before, behind) = hint.reach;
+                    tried.add(*number, start.saturating_sub(before), end + behind);
                 }
             }
         }
