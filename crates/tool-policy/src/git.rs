@@ -745,6 +745,11 @@ fn tracked(given: &Arguments<'_>) -> Vec<Part> {
         let text = text.strip_prefix("remotes/").unwrap_or(text);
         branch(text.split_once('/')?.1)
     });
+    made(name)
+}
+
+/// A branch that is made, and none is moved by it.
+fn made(name: Option<&str>) -> Vec<Part> {
     let change = Change {
         name: name.map(str::to_owned),
         force: Some(false),
@@ -859,13 +864,7 @@ fn made_for_folder(given: &Arguments<'_>) -> Vec<Part> {
     }
     let folder = folder.map(|it| it.trim_end_matches('/'));
     let name = folder.and_then(|it| branch(it.rsplit('/').next()?));
-    let change = Change {
-        name: name.map(str::to_owned),
-        force: Some(false),
-        deletes: Some(false),
-        ..Change::of(Kind::Branch)
-    };
-    vec![change.part()]
+    made(name)
 }
 
 fn plumbing(words: &[Word]) -> Vec<Part> {
