@@ -1,6 +1,7 @@
 //! What waits for people and why, which state an intent is in, what can be begun.
 
 mod forge;
+mod session;
 
 use std::collections::HashSet;
 
@@ -12,6 +13,8 @@ use annals_projections::{
     CatalogueRow, ForgeTaskView, InboxEntry, InboxPage, InboxQuery, InboxReason, ListQuery, Status,
     Text,
 };
+
+pub use session::SessionDetails;
 
 use crate::{Annals, At, LoadError, ViewError};
 

@@ -316,7 +316,7 @@ pub use flow::As;
 pub use gate::Gated;
 pub use history_pages::HistoryPages;
 pub use imports::Imports;
-pub use inbox::{Inbox, InboxDetails, InboxItem, InboxItems};
+pub use inbox::{Inbox, InboxDetails, InboxItem, InboxItems, SessionDetails};
 pub use index::Index;
 pub use observations::{ObservationEntry, Observations, ObservationsQuery};
 pub use open::{LogUrl, OpenError, OpenOptions};

@@ -19,6 +19,7 @@ mod gate;
 mod json;
 mod key;
 mod key_file;
+mod line;
 mod pattern;
 mod redactions;
 mod rules;
@@ -28,9 +29,10 @@ mod veiled;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
-use regex::bytes::{Regex, RegexSet, RegexSetBuilder};
+use regex::bytes::{RegexSet, RegexSetBuilder};
 use serde::Serialize;
 
 use gate::{Candidate, Gate};
@@ -56,10 +58,6 @@ const MOST_TIMES: usize = 8;
 
 /// Bytes that the search for keys may take, of each thread.
 const KEY_BYTES: usize = 4 * 1024 * 1024;
-
-/// A letter, digit or sign of ASCII that JSON need not escape and does: hints are
-/// not found in it.
-static ESCAPED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\\u00[2-7]").ok());
 
 static STANDARD_SET: LazyLock<Secrets> =
     LazyLock::new(|| Secrets::of(pattern::standard().unwrap_or_default()));
@@ -100,6 +98,14 @@ struct Span {
     end: usize,
     /// The number of the pattern.
     pattern: usize,
+}
+
+/// A key of JSON or YAML as the label of its value.
+#[derive(Debug, Clone, Default)]
+struct Label {
+    text: String,
+    /// Patterns that take it as their label.
+    patterns: Vec<usize>,
 }
 
 /// What else is looked for in a text than what it says as it is.
@@ -161,6 +167,11 @@ impl Secrets {
         STANDARD_SET.clone()
     }
 
+    /// Returns `true` if it has no patterns.
+    fn is_none(&self) -> bool {
+        self.0.patterns.is_empty()
+    }
+
     /// No pattern: everything stays as it is.
     pub fn none() -> Secrets {
         Secrets::of(Vec::new())
@@ -213,11 +224,8 @@ impl Secrets {
 
     /// The same for a value that has a key, which may say what it is.
     pub(crate) fn redact_value<'t>(&self, key: &str, text: &'t str) -> Redacted<Cow<'t, str>> {
-        // As a label that a value follows.
-        let labels = self.0.gate.candidates(format!("{key}\": \"").as_bytes());
-        let labels: Vec<usize> = labels.iter().map(|label| label.pattern).collect();
         let mut spans = self.spans(text.as_bytes());
-        spans.extend(self.behind(&labels, key, "", text));
+        spans.extend(self.behind(&self.label(key.to_owned()), "", text));
         self.without(text, joined(spans))
     }
 
@@ -294,25 +302,6 @@ impl Secrets {
         marker.map_or(MARKER, String::as_str)
     }
 
-    /// The patterns that a JSON text may match, also behind escapes.
-    fn candidates_in_json(&self, text: &[u8]) -> Vec<usize> {
-        let all = 0..self.0.patterns.len();
-        if ESCAPED
-            .as_ref()
-            .is_none_or(|escaped| escaped.is_match(text))
-        {
-            return all.collect();
-        }
-        let mut candidates = self.0.gate.candidates(text);
-        // No escape is in a run of letters and digits: what is not there as it is written is not there at all.
-        candidates.retain(|it| {
-            let pattern = self.0.patterns.get(it.pattern);
-            !self.0.gate.is_on_runs(it.pattern)
-                || pattern.is_some_and(|pattern| pattern.matches_in(text, &it.windows))
-        });
-        candidates.iter().map(|it| it.pattern).collect()
-    }
-
     fn spans(&self, text: &[u8]) -> Vec<Span> {
         let all = Search {
             veiled: true,
@@ -355,7 +344,7 @@ impl Secrets {
             let Some(searched) = self.0.patterns.get(pattern) else {
                 continue;
             };
-            let found = searched.find_near(text, &candidate.windows).into_iter();
+            let found = searched.find_near(text, &candidate.hits).into_iter();
             spans.extend(found.map(|(start, end)| Span {
                 start,
                 end,
@@ -403,30 +392,27 @@ impl Secrets {
         })
     }
 
-    /// Where a value has secrets that its key is the label of. `scheme` is a word before it, such as
-    /// `Bearer`.
-    fn behind(&self, candidates: &[usize], key: &str, scheme: &str, value: &str) -> Vec<Span> {
-        let is_labelled = |index: &&usize| self.0.labelled.binary_search(index).is_ok();
-        if key.is_empty() || !candidates.iter().any(|index| is_labelled(&index)) {
-            return Vec::new();
-        }
-        let labelled: Vec<usize> = match &self.0.keys {
+    /// Finds the patterns that take a key as their label.
+    fn label(&self, text: String) -> Label {
+        let patterns = match &self.0.keys {
+            _ if text.is_empty() => Vec::new(),
             Some(keys) => {
-                let found = keys.matches(key.as_bytes()).into_iter();
-                found
-                    .filter_map(|at| self.0.labelled.get(at).copied())
-                    .collect()
+                let found = keys.matches(text.as_bytes()).into_iter();
+                let found = found.filter_map(|at| self.0.labelled.get(at).copied());
+                found.collect()
             }
             None => self.0.labelled.clone(),
         };
-        let labelled: Vec<usize> = candidates
-            .iter()
-            .copied()
-            .filter(|index| labelled.contains(index))
-            .collect();
-        if labelled.is_empty() {
+        Label { text, patterns }
+    }
+
+    /// Where a value has secrets that its key is the label of. `scheme` is a word before it, such as
+    /// `Bearer`.
+    fn behind(&self, label: &Label, scheme: &str, value: &str) -> Vec<Span> {
+        if label.patterns.is_empty() {
             return Vec::new();
         }
+        let key = &label.text;
         let space = if scheme.is_empty() { "" } else { " " };
         let before = format!("{key}\": \"{scheme}{space}");
         // What would end a value elsewhere is a part of it here.
@@ -436,9 +422,9 @@ impl Secrets {
             false => value.to_owned(),
         };
         let text = format!("{before}{word}\"");
-        let whole = labelled.into_iter().map(|pattern| Candidate {
-            pattern,
-            windows: vec![(0, text.len())],
+        let whole = label.patterns.iter().map(|pattern| Candidate {
+            pattern: *pattern,
+            hits: Rc::new(vec![(0, text.len())]),
         });
         let whole: Vec<Candidate> = whole.collect();
         let spans = self.find(&whole, text.as_bytes());

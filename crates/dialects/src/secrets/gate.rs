@@ -5,24 +5,20 @@
 //! pattern itself. Hints without a keyword are tried on long runs of letters and digits.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
-use regex_syntax::ParserBuilder;
 use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Hir, HirKind};
 
+use super::line;
 use super::pattern::Pattern;
 
 /// Bytes before and behind a keyword in which its hint is tried, if what it matches has no greatest length.
 const HINT_BEFORE: usize = 64;
 const HINT_BEHIND: usize = 256;
-/// Bytes before and behind a hint in which a pattern is searched for. A match that reaches the end is searched for
-/// again, to the end of the text.
-const BEFORE: usize = 512;
-const BEHIND: usize = 1024;
-
 /// The fewest and the most bytes of a keyword. Longer ones are cut: more of them would only take memory.
 const SHORTEST: usize = 3;
 const LONGEST: usize = 6;
@@ -43,13 +39,13 @@ const DASHES: [usize; 4] = [8, 13, 18, 23];
 const SET_BYTES: usize = 4 * 1024 * 1024;
 
 /// Parts of a text, in order, that do not overlap.
-pub(super) type Windows = Vec<(usize, usize)>;
+pub(super) type Parts = Vec<(usize, usize)>;
 
-/// A pattern that a text may match, and where.
+/// A pattern that a text may match, and the places of its hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub(super) pattern: usize,
-    pub(super) windows: Windows,
+    pub(super) hits: Rc<Parts>,
 }
 
 /// What decides which patterns are searched for.
@@ -72,6 +68,8 @@ struct Hint {
     regex: String,
     /// Bytes before and behind a keyword in which it is tried.
     reach: (usize, usize),
+    /// `true` if its matches lie within a line.
+    is_of_a_line: bool,
     /// Made when a text has a keyword of it: most imports need few.
     made: OnceLock<Option<Regex>>,
     /// The patterns that have it.
@@ -82,8 +80,18 @@ struct Hint {
 type Spelled = Vec<(usize, Option<Vec<u8>>)>;
 
 impl Hint {
-    /// Adds where the patterns are searched for that have it: around its matches in these parts of a text.
-    fn try_in(&self, number: usize, text: &[u8], parts: &Windows, found: &mut Found) {
+    /// Returns the part of a text in which it is tried for a keyword.
+    fn around(&self, text: &[u8], (start, end): (usize, usize)) -> (usize, usize) {
+        let (before, behind) = self.reach;
+        let part = (start.saturating_sub(before), end + behind);
+        match self.is_of_a_line && behind >= HINT_BEHIND {
+            true => line::within(text, (start, end), part),
+            false => part,
+        }
+    }
+
+    /// Adds its matches in these parts of a text.
+    fn try_in(&self, number: usize, text: &[u8], parts: &Parts, found: &mut Found) {
         let made = self.made.get_or_init(|| {
             let mut hint = RegexBuilder::new(&self.regex);
             hint.unicode(false).build().ok()
@@ -95,11 +103,7 @@ impl Hint {
             let part = text.get(..*end).unwrap_or_default();
             let mut at = *start;
             while let Some(hit) = hint.find_at(part, at) {
-                found.add(
-                    number,
-                    hit.start().saturating_sub(BEFORE),
-                    hit.end() + BEHIND,
-                );
+                found.add(number, hit.start(), hit.end());
                 at = hit.end().max(at + 1);
                 if at > part.len() {
                     break;
@@ -132,9 +136,11 @@ impl Gate {
                 }
                 None => of_run.push(hints.len()),
             }
+            let (reach, is_of_a_line) = shape(hint);
             hints.push(Hint {
                 regex: hint.to_owned(),
-                reach: reach(hint),
+                reach,
+                is_of_a_line,
                 made: OnceLock::new(),
                 patterns,
             });
@@ -162,18 +168,19 @@ impl Gate {
         self.by_keywords(text, &mut found);
         self.by_runs(text, &mut found);
         let mut candidates: Vec<Candidate> = Vec::new();
-        for (hint, windows) in found.windows {
+        for (hint, hits) in found.parts {
+            let hits = Rc::new(hits);
             let patterns = self.hints.get(hint).into_iter();
             for pattern in patterns.flat_map(|hint| &hint.patterns) {
                 candidates.push(Candidate {
                     pattern: *pattern,
-                    windows: windows.clone(),
+                    hits: Rc::clone(&hits),
                 });
             }
         }
         candidates.extend(self.always.iter().map(|pattern| Candidate {
             pattern: *pattern,
-            windows: vec![(0, text.len())],
+            hits: Rc::new(vec![(0, text.len())]),
         }));
         candidates.sort_unstable_by_key(|candidate| candidate.pattern);
         candidates
@@ -191,12 +198,12 @@ impl Gate {
             for (number, exact) in hints.into_iter().flatten() {
                 let is_spelled = exact.as_ref().is_none_or(|exact| exact == spelled);
                 if let Some(hint) = self.hints.get(*number).filter(|_| is_spelled) {
-                    let (before, behind) = hint.reach;
-                    tried.add(*number, start.saturating_sub(before), end + behind);
+                    let (start, end) = hint.around(text, (start, end));
+                    tried.add(*number, start, end);
                 }
             }
         }
-        for (number, parts) in &tried.windows {
+        for (number, parts) in &tried.parts {
             if let Some(hint) = self.hints.get(*number) {
                 hint.try_in(*number, text, parts, found);
             }
@@ -218,39 +225,27 @@ impl Gate {
             }
         }
     }
-
-    /// Whether a pattern is tried on runs.
-    pub(super) fn is_on_runs(&self, pattern: usize) -> bool {
-        let mut hints = self.of_run.iter().filter_map(|hint| self.hints.get(*hint));
-        hints.any(|hint| hint.patterns.contains(&pattern))
-    }
 }
 
 /// Hints, each with parts of a text. There are few of them in a text.
 struct Found {
-    windows: Vec<(usize, Windows)>,
+    parts: Vec<(usize, Parts)>,
     length: usize,
 }
 
 impl Found {
     fn new(length: usize) -> Found {
         Found {
-            windows: Vec::new(),
+            parts: Vec::new(),
             length,
         }
     }
 
     fn add(&mut self, hint: usize, start: usize, end: usize) {
         let end = end.min(self.length);
-        let Some((_, windows)) = self.windows.iter_mut().find(|(of, _)| *of == hint) else {
-            return self.windows.push((hint, vec![(start, end)]));
-        };
-        match windows.last_mut() {
-            Some((from, to)) if start <= *to => {
-                *from = start.min(*from);
-                *to = end.max(*to);
-            }
-            _ => windows.push((start, end)),
+        match self.parts.iter_mut().find(|(of, _)| *of == hint) {
+            Some((_, parts)) => line::add(parts, (start, end)),
+            None => self.parts.push((hint, vec![(start, end)])),
         }
     }
 }
@@ -279,15 +274,16 @@ fn is_uuid(run: &[u8]) -> bool {
     run.len() == UUID && DASHES.iter().all(|at| run.get(*at) == Some(&b'-'))
 }
 
-/// How far from a keyword what a hint matches can begin and end.
-fn reach(hint: &str) -> (usize, usize) {
-    let mut parser = ParserBuilder::new();
-    let parsed = parser.utf8(false).unicode(false).build().parse(hint);
-    let longest = parsed.ok().and_then(|it| it.properties().maximum_len());
+/// Returns the bytes before and behind a keyword within which a hint matches, and whether its matches lie within a
+/// line.
+fn shape(hint: &str) -> ((usize, usize), bool) {
+    let parsed = line::parse(hint);
+    let longest = parsed.as_ref().and_then(|it| it.properties().maximum_len());
     // One more for what an assertion at either end looks at.
-    longest.map_or((HINT_BEFORE, HINT_BEHIND), |longest| {
+    let reach = longest.map_or((HINT_BEFORE, HINT_BEHIND), |longest| {
         (longest.min(HINT_BEFORE) + 1, longest.min(HINT_BEHIND) + 1)
-    })
+    });
+    (reach, parsed.is_some_and(|it| line::is_of_a_line(&it)))
 }
 
 /// Texts of which every text has one that the hint matches, without regard to case; nothing where there are none that are
@@ -297,9 +293,7 @@ fn keywords_of(hint: &str) -> Option<Vec<Vec<u8>>> {
         .replace("(?i:", "(?:")
         .replace("(?-i:", "(?:")
         .replace("(?i)", "");
-    let mut parser = ParserBuilder::new();
-    let parsed = parser.utf8(false).unicode(false).build().parse(&plain);
-    let mut found = required(&parsed.ok()?)?;
+    let mut found = required(&line::parse(&plain)?)?;
     for keyword in &mut found {
         keyword.truncate(LONGEST);
     }
@@ -382,18 +376,13 @@ mod tests {
             "crates/annals/src/inbox.rs",
         ] {
             let text = std::fs::read(format!("{root}/{file}")).unwrap();
-            for line in text.split(|byte| *byte == b'\n') {
-                all += line.len();
-                for candidate in gate.candidates(line) {
-                    let bytes: usize = candidate
-                        .windows
-                        .iter()
-                        .map(|(start, end)| end - start)
-                        .sum();
-                    let pattern = &patterns[candidate.pattern];
-                    searched += bytes;
-                    *by_kind.entry((&pattern.kind, &pattern.hint)).or_default() += bytes;
-                }
+            all += text.len();
+            for candidate in gate.candidates(&text) {
+                let pattern = &patterns[candidate.pattern];
+                let parts = pattern.parts(&text, &candidate.hits).into_iter();
+                let bytes: usize = parts.map(|(start, end)| end - start).sum();
+                searched += bytes;
+                *by_kind.entry((&pattern.kind, &pattern.hint)).or_default() += bytes;
             }
         }
         let mut most: Vec<_> = by_kind.into_iter().collect();

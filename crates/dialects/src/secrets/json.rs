@@ -6,9 +6,9 @@
 
 use std::borrow::Cow;
 
-use super::key::KeyLines;
+use super::key::{self, KeyLines};
 use super::{
-    Hit, Redacted, Search, Secrets, Span, encoded, joined, lines, until_nothing_is_found,
+    Hit, Label, Redacted, Search, Secrets, Span, encoded, joined, lines, until_nothing_is_found,
     untouched, veiled,
 };
 
@@ -23,10 +23,10 @@ const MOST_DEPTH: usize = 256;
 /// A container that is open.
 enum Open {
     Object {
-        key: String,
+        key: Label,
         is_key_next: bool,
         /// What `name` or `key` has in it, which is the label of `value`.
-        name: String,
+        name: Label,
     },
     Array {
         index: usize,
@@ -43,34 +43,22 @@ impl Secrets {
             veiled: veiled::may_be(text.as_bytes()),
             encoded: encoded::may_be(text.as_bytes()),
         };
-        let candidates = self.candidates_in_json(text.as_bytes());
-        if candidates.is_empty() && !search.veiled && !search.encoded {
+        if self.is_none() {
             return untouched(Cow::Borrowed(text));
         }
-        until_nothing_is_found(text, |text| redact(self, &candidates, search, text))
+        until_nothing_is_found(text, |text| redact_at(self, search, text, 0))
     }
 }
 
-/// Takes the secrets out of a text by these patterns of a set.
-fn redact<'t>(
-    secrets: &Secrets,
-    candidates: &[usize],
-    search: Search,
-    text: &'t str,
-) -> Redacted<Cow<'t, str>> {
-    redact_at(secrets, candidates, search, text, 0)
-}
-
+/// Takes the secrets out of a text that is so deep in other JSON.
 fn redact_at<'t>(
     secrets: &Secrets,
-    candidates: &[usize],
     search: Search,
     text: &'t str,
     depth: usize,
 ) -> Redacted<Cow<'t, str>> {
     let mut walk = Walk {
         secrets,
-        candidates,
         search,
         depth,
         text,
@@ -99,7 +87,6 @@ fn redact_at<'t>(
 
 struct Walk<'a, 't> {
     secrets: &'a Secrets,
-    candidates: &'a [usize],
     search: Search,
     /// How deep this is in other JSON.
     depth: usize,
@@ -125,9 +112,9 @@ impl Walk<'_, '_> {
             match byte {
                 b'\n' => self.line += 1,
                 b'{' => self.begin(Open::Object {
-                    key: String::new(),
+                    key: Label::default(),
                     is_key_next: true,
-                    name: String::new(),
+                    name: Label::default(),
                 }),
                 b'[' => self.begin(Open::Array {
                     index: 0,
@@ -195,7 +182,7 @@ impl Walk<'_, '_> {
                 ..
             }) = self.open.last_mut()
             {
-                *current = key;
+                *current = self.secrets.label(key);
                 *is_key_next = false;
             }
         }
@@ -229,13 +216,7 @@ impl Walk<'_, '_> {
             return None;
         }
         let plain = self.secrets.without(text, spans.to_vec());
-        let within = redact_at(
-            self.secrets,
-            self.candidates,
-            self.search,
-            &plain.content,
-            self.depth + 1,
-        );
+        let within = redact_at(self.secrets, self.search, &plain.content, self.depth + 1);
         if within.hits.is_empty() {
             return None;
         }
@@ -285,7 +266,7 @@ impl Walk<'_, '_> {
                 }
                 Open::Object { key, name, .. } => {
                     spans.extend(self.behind(key, scheme, text));
-                    if !is_value(key) {
+                    if !is_value(&key.text) {
                         break;
                     }
                     spans.extend(self.behind(name, scheme, text));
@@ -303,10 +284,10 @@ impl Walk<'_, '_> {
     }
 
     /// What is found behind a label, with the word before it and without.
-    fn behind(&self, label: &str, scheme: &str, text: &str) -> Vec<Span> {
-        let mut spans = self.secrets.behind(self.candidates, label, "", text);
+    fn behind(&self, label: &Label, scheme: &str, text: &str) -> Vec<Span> {
+        let mut spans = self.secrets.behind(label, "", text);
         if !scheme.is_empty() {
-            spans.extend(self.secrets.behind(self.candidates, label, scheme, text));
+            spans.extend(self.secrets.behind(label, scheme, text));
         }
         spans
     }
@@ -317,27 +298,29 @@ impl Walk<'_, '_> {
             return;
         }
         if let Some(Open::Object { key, name, .. }) = self.open.last_mut()
-            && is_name(key)
+            && is_name(&key.text)
         {
-            text.clone_into(name);
+            *name = self.secrets.label(text.to_owned());
         }
     }
 
     /// What is a line of a private key that an earlier string of the list began, or
     /// the same key of an earlier object of it.
     fn line_of_key(&mut self, text: &str) -> Option<Span> {
-        let pattern = self.secrets.key_pattern();
-        let pattern = pattern.filter(|pattern| self.candidates.contains(pattern))?;
+        let pattern = self.secrets.key_pattern()?;
         let (depth, field) = match self.open.as_slice() {
             _ if self.deeper > 0 => return None,
             [.., Open::Array { .. }] => (self.open.len(), ""),
             [.., Open::Array { .. }, Open::Object { key, .. }] => {
-                (self.open.len() - 1, key.as_str())
+                (self.open.len() - 1, key.text.as_str())
             }
             _ => return None,
         };
         // A key of a list around this one goes on behind it.
         let key = self.key_in.take_if(|(list, _)| *list == depth);
+        if key.is_none() && !key::may_begin(text) {
+            return None;
+        }
         let (_, mut lines) = key.unwrap_or_default();
         let found = lines.next(field, text);
         if lines.is_open() {
@@ -362,10 +345,11 @@ impl Walk<'_, '_> {
         let mut path = String::new();
         for container in &self.open {
             match container {
-                Open::Object { key, .. } if path.is_empty() => path.push_str(key),
                 Open::Object { key, .. } => {
-                    path.push('.');
-                    path.push_str(key);
+                    if !path.is_empty() {
+                        path.push('.');
+                    }
+                    path.push_str(&key.text);
                 }
                 Open::Array { index, .. } => path.push_str(&format!("[{index}]")),
             }

@@ -4,6 +4,7 @@
 
 use std::sync::LazyLock;
 
+use memchr::memmem;
 use regex::bytes::Regex;
 
 use super::standard::{KEY_BEGIN, KEY_END, KEY_HEADER};
@@ -40,6 +41,14 @@ static BEFORE_LINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// What it puts behind one.
 static BEHIND_LINE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(?:\x1b\[[0-9;]*[mK]|[\s"',;\\])*$"#).ok());
+
+/// Part of the first line of every private key.
+const KEY: &[u8] = b"PRIVATE KEY";
+
+/// Returns `true` if a private key may begin in a text.
+pub(super) fn may_begin(text: &str) -> bool {
+    memmem::find(text.as_bytes(), KEY).is_some()
+}
 
 /// Where private keys are in a text, whole or cut off, from the first byte of each to
 /// behind its last.

@@ -6,7 +6,9 @@ use annals_event_log::{Classification, Classified, ErrorClass};
 use regex::bytes::Regex;
 
 use super::check::Check;
+use super::gate::Parts;
 use super::key;
+use super::line;
 use super::rules::{self, Kind, Rule};
 use super::table;
 
@@ -15,6 +17,11 @@ const GROUP: &str = "secret";
 
 /// What patterns without a name are called.
 const UNNAMED: &str = "custom";
+
+/// Bytes before and behind a hint in which a pattern is searched for. A match that reaches the end is searched for
+/// again, to the end of the text.
+const BEFORE: usize = 512;
+const BEHIND: usize = 1024;
 
 /// The bytes of a name that are looked at before a label.
 const MOST_NAME: usize = 80;
@@ -110,10 +117,13 @@ struct Searched {
     group: usize,
     region: Option<Regex>,
     except: Option<Regex>,
+    /// `true` if its matches lie within a line.
+    is_of_a_line: bool,
 }
 
 impl Searched {
     fn of(regex: Regex) -> Searched {
+        let parsed = line::parse_unicode(regex.as_str());
         let mut names = regex.capture_names();
         let group = names.position(|name| name == Some(GROUP)).unwrap_or(0);
         Searched {
@@ -121,7 +131,22 @@ impl Searched {
             group,
             region: None,
             except: None,
+            is_of_a_line: parsed.is_some_and(|it| line::is_of_a_line(&it)),
         }
+    }
+
+    /// Returns the parts of a text that are searched for these places of a hint.
+    fn around(&self, text: &[u8], hits: &[(usize, usize)]) -> Parts {
+        let mut parts = Parts::new();
+        for (start, end) in hits {
+            let part = (start.saturating_sub(BEFORE), end + BEHIND);
+            let (start, end) = match self.is_of_a_line {
+                true => line::within(text, (*start, *end), part),
+                false => part,
+            };
+            line::add(&mut parts, (start, end.min(text.len())));
+        }
+        parts
     }
 
     /// Where secrets are in a part of a text that pass the check. A match that the part's end may have cut off, or made
@@ -138,7 +163,9 @@ impl Searched {
             .captures_at(text.get(..end).unwrap_or_default(), at)
         {
             let whole = captures.get(0);
-            if end < text.len() && whole.is_some_and(|whole| whole.end() == end) {
+            let is_cut_off =
+                end < text.len() && !(self.is_of_a_line && text.get(end - 1) == Some(&b'\n'));
+            if is_cut_off && whole.is_some_and(|whole| whole.end() == end) {
                 end = text.len();
                 continue;
             }
@@ -260,6 +287,13 @@ impl Pattern {
         self.searched().is_some()
     }
 
+    /// Returns the parts of a text that are searched for these places of its hint.
+    #[cfg(test)]
+    pub(super) fn parts(&self, text: &[u8], hits: &[(usize, usize)]) -> Parts {
+        let searched = self.searched();
+        searched.map_or_else(Parts::new, |searched| searched.around(text, hits))
+    }
+
     /// A pattern of a caller's: a regular expression, or `NAME=` and one. A name is
     /// of small letters, digits and hyphens.
     pub(super) fn custom(text: &str) -> Result<Pattern, SecretPatternError> {
@@ -318,32 +352,22 @@ impl Pattern {
         self.finds_keys
     }
 
-    /// Whether it matches anything in these parts of a text, also what is not a secret.
-    pub(super) fn matches_in(&self, text: &[u8], windows: &[(usize, usize)]) -> bool {
-        self.searched().is_some_and(|searched| {
-            windows.iter().any(|(start, end)| {
-                let part = text.get(..*end).unwrap_or_default();
-                searched.regex.is_match_at(part, *start)
-            })
-        })
-    }
-
-    /// Where secrets of it are in a text, from its first byte to behind its last. What it needs of other places than
-    /// around its hints, it searches the whole text for.
-    pub(super) fn find_near(&self, text: &[u8], windows: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    /// Where secrets of it are in a text, from its first byte to behind its last, around places that hint at one. What
+    /// it needs of other places, it searches the whole text for.
+    pub(super) fn find_near(&self, text: &[u8], hits: &[(usize, usize)]) -> Vec<(usize, usize)> {
         if self.finds_keys {
             return key::find(text);
         }
         if self.finds_tables {
-            return table::find(text, windows);
+            return table::find(text, hits);
         }
         let Some(searched) = self.searched() else {
             return Vec::new();
         };
         let Some(region) = &searched.region else {
-            let each = windows.iter();
-            let mut found: Vec<(usize, usize)> = each
-                .flat_map(|window| searched.find_in(self.check, text, *window))
+            let parts = searched.around(text, hits).into_iter();
+            let mut found: Vec<(usize, usize)> = parts
+                .flat_map(|part| searched.find_in(self.check, text, part))
                 .collect();
             found.sort_unstable();
             found.dedup();

@@ -1,10 +1,8 @@
 //! The inbox: what waits for a person, why, and the commands that resolve it.
 
 use annals::domain::intent::ApprovalStatus;
-use annals::projections::{
-    CatalogueRow, InboxEntry, InboxQuery, InboxReason, ObjectView, PendingApprovalView,
-};
-use annals::{At, InboxDetails, InboxItem};
+use annals::projections::{CatalogueRow, InboxEntry, InboxQuery, InboxReason, PendingApprovalView};
+use annals::{InboxDetails, InboxItem};
 use axum::response::Response;
 use maud::{Markup, html};
 use schemars::JsonSchema;
@@ -114,15 +112,6 @@ impl Request {
             expires_at: pending.expires_at.as_ref().map(ToString::to_string),
         }
     }
-
-    fn why(&self) -> String {
-        let expires = self.expires_at.as_ref();
-        let expires = expires.map_or_else(String::new, |time| format!(", which expires {time}"));
-        match self.actions.as_slice() {
-            [] => format!("it asks for an approval{expires}"),
-            actions => format!("it asks for an approval of {}{expires}", actions.join(", ")),
-        }
-    }
 }
 
 pub(crate) async fn inbox(asked: Asked) -> Result<Response, Problem> {
@@ -184,49 +173,21 @@ async fn entry(asked: &Asked, item: &InboxItem, entry: &InboxEntry) -> Result<En
 
 /// A session that needs an approval.
 async fn session(asked: &Asked, item: &InboxItem, row: &CatalogueRow) -> Result<Entry, Problem> {
-    let (mut requests, mut queue) = (Vec::new(), Vec::new());
-    if let ObjectView::Session(session) = asked.annals().view_at(row.id, At::Now).await? {
-        requests.extend(session.pending_approvals().iter().map(Request::of));
-        let waiting = session.queue();
-        queue.extend(waiting.iter().map(|waiting| match &waiting.branch {
-            Some(branch) => format!("{} of {branch}", waiting.kind),
-            None => waiting.kind.to_string(),
-        }));
-    }
-    let why = match requests.is_empty() {
-        true => "another system recorded that it needs an approval".to_owned(),
-        false => {
-            let each: Vec<String> = requests.iter().map(Request::why).collect();
-            each.join("; ")
-        }
-    };
+    let details = asked.annals().inbox().session_details(row).await?;
+    let queue = details.queue.iter();
+    let queue = queue.map(|waiting| match &waiting.branch {
+        Some(branch) => format!("{} of {branch}", waiting.kind),
+        None => waiting.kind.to_string(),
+    });
     Ok(Entry {
         waiting: Waiting::of(item),
+        why: details.reasons(|time| time.to_string()).join("; "),
         questions: Vec::new(),
         failed_tasks: Vec::new(),
-        resolve: answering(row, &requests),
-        requests,
-        queue,
-        why,
+        requests: details.requests.iter().map(Request::of).collect(),
+        queue: queue.collect(),
+        resolve: details.resolve(&row.id.to_string()),
     })
-}
-
-/// The commands that answer a session's requests, the oldest request first.
-fn answering(row: &CatalogueRow, requests: &[Request]) -> Vec<String> {
-    let id = row.id;
-    let answers = |request: &str| {
-        [
-            format!("annals approve {id}{request}"),
-            format!("annals reject {id}{request} --reason TEXT"),
-        ]
-    };
-    match requests {
-        [] | [_] => answers("").to_vec(),
-        several => several
-            .iter()
-            .flat_map(|request| answers(&format!(" --request {}", request.id)))
-            .collect(),
-    }
 }
 
 /// The commands that take an intent out of the inbox, the likeliest first. They name it by its whole id, which no shell

@@ -2,6 +2,7 @@
 //! tells; each as commands, diffs, settings, listings and JSON show it.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -252,7 +253,7 @@ fn what_is_found_around_hints_is_all_that_there_is() {
     let bytes = text.as_bytes();
     let all = (0..secrets.0.patterns.len()).map(|pattern| Candidate {
         pattern,
-        windows: vec![(0, bytes.len())],
+        hits: Rc::new(vec![(0, bytes.len())]),
     });
     let near = secrets.find(&secrets.0.gate.candidates(bytes), bytes);
     let whole = secrets.find(&all.collect::<Vec<_>>(), bytes);
