@@ -66,13 +66,13 @@ pub mod raw;
 mod reading;
 mod report;
 pub mod retention;
-pub mod secrets;
 pub mod swe_agent;
 mod tokens;
 pub mod transcript;
 pub mod verbatim;
 pub mod watch;
 
+pub use annals_secrets as secrets;
 pub use report::{
     BrokenRecord, FieldCount, ImportReport, PassedOver, Progress, TypeCount, Violations,
 };

@@ -1,6 +1,6 @@
 //! Sessions in the inbox: pending requests and the commands that answer them.
 
-use annals_event_log::Timestamp;
+use annals_domain::Timestamp;
 use annals_projections::{CatalogueRow, ObjectView, PendingApprovalView, QueuedCommandView};
 
 use super::Inbox;

@@ -5,6 +5,7 @@
 //! string is searched as its reader will see it; a key may be the label of its value.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::key::{self, KeyLines};
 use super::{
@@ -23,7 +24,7 @@ const MOST_DEPTH: usize = 256;
 /// A container that is open.
 enum Open {
     Object {
-        key: Label,
+        key: Arc<Label>,
         is_key_next: bool,
         /// What `name` or `key` has in it, which is the label of `value`.
         name: Label,
@@ -112,7 +113,7 @@ impl Walk<'_, '_> {
             match byte {
                 b'\n' => self.line += 1,
                 b'{' => self.begin(Open::Object {
-                    key: Label::default(),
+                    key: Arc::default(),
                     is_key_next: true,
                     name: Label::default(),
                 }),
@@ -164,7 +165,6 @@ impl Walk<'_, '_> {
     /// Looks through the string between two offsets.
     fn string(&mut self, start: usize, end: usize) {
         let raw = self.text.get(start..end).unwrap_or_default();
-        let string = Unescaped::of(raw);
         let is_key = self.deeper == 0
             && matches!(
                 self.open.last(),
@@ -173,18 +173,18 @@ impl Walk<'_, '_> {
                     ..
                 })
             );
+        if is_key && let Some(known) = self.secrets.plain_key(raw) {
+            return self.begin_value(known);
+        }
+        let string = Unescaped::of(raw);
         let spans = self.spans(&string.text, is_key);
         if is_key {
             let key = self.redacted_key(&string.text, &spans);
-            if let Some(Open::Object {
-                key: current,
-                is_key_next,
-                ..
-            }) = self.open.last_mut()
-            {
-                *current = self.secrets.label(key);
-                *is_key_next = false;
+            let key = Arc::new(self.secrets.label(key));
+            if spans.is_empty() && raw == string.text {
+                self.secrets.keep_plain_key(&key);
             }
+            self.begin_value(key);
         }
         if !is_key {
             self.name(&string.text);
@@ -205,6 +205,17 @@ impl Walk<'_, '_> {
             self.copied = to;
             let hit = self.secrets.hit(span.pattern, self.line, self.path());
             self.hits.push(hit);
+        }
+    }
+
+    /// Makes a key that of the next value.
+    fn begin_value(&mut self, next: Arc<Label>) {
+        if let Some(Open::Object {
+            key, is_key_next, ..
+        }) = self.open.last_mut()
+        {
+            *key = next;
+            *is_key_next = false;
         }
     }
 
@@ -358,15 +369,15 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Whether a key has the name of the value next to it.
-pub(crate) fn is_name(key: &str) -> bool {
+/// Returns `true` if a key holds the name of the value next to it, as `name` does.
+pub fn is_name(key: &str) -> bool {
     ["name", "key"]
         .iter()
         .any(|it| it.eq_ignore_ascii_case(key))
 }
 
-/// Whether a key has a value whose name is next to it.
-pub(crate) fn is_value(key: &str) -> bool {
+/// Returns `true` if a key holds a value whose name is next to it, as `value` does.
+pub fn is_value(key: &str) -> bool {
     key.eq_ignore_ascii_case("value")
 }
 

@@ -267,7 +267,7 @@ enum Reached {
 
 /// Follows a private key over the strings of a list, which has it as lines.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct KeyLines {
+pub struct KeyLines {
     reached: Reached,
     /// The key in the list's objects that has the lines; nothing if they are strings.
     field: String,
@@ -276,7 +276,7 @@ pub(crate) struct KeyLines {
 impl KeyLines {
     /// Where the next string of a list is a line of a key that an earlier one began.
     /// `field` is its key in an object of the list, or nothing.
-    pub(crate) fn next(&mut self, field: &str, text: &str) -> Option<(usize, usize)> {
+    pub fn next(&mut self, field: &str, text: &str) -> Option<(usize, usize)> {
         let (begin, end) = (last(&BEGIN, text), last(&END, text));
         let is_followed = self.reached != Reached::Outside && self.field == field;
         if begin.is_none() && !is_followed {

@@ -5,7 +5,7 @@ use super::Secrets;
 impl Secrets {
     /// Whether bytes are a private key or a store of such, as far as their beginning says so; never, if private
     /// keys are not looked for.
-    pub(crate) fn is_key_file(&self, bytes: &[u8]) -> bool {
+    pub fn is_key_file(&self, bytes: &[u8]) -> bool {
         self.key_pattern().is_some()
             && (is_store(bytes) || is_of_pgp(bytes) || der(bytes).is_some_and(is_der_key))
     }

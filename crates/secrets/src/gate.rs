@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Hir, HirKind};
 
+use super::keywords::Keywords;
 use super::line;
 use super::pattern::Pattern;
 
@@ -52,8 +52,7 @@ pub(super) struct Candidate {
 #[derive(Debug)]
 pub(super) struct Gate {
     hints: Vec<Hint>,
-    /// The search for all keywords; none where there are none.
-    keywords: Option<AhoCorasick>,
+    keywords: Keywords,
     /// What has each of them, by its number there.
     of_keyword: Vec<Spelled>,
     /// The hints without keywords, which are tried on runs, and their numbers.
@@ -148,13 +147,10 @@ impl Gate {
         let on_runs = of_run.iter().filter_map(|hint| hints.get(*hint));
         let mut on_runs = RegexSetBuilder::new(on_runs.map(|hint| hint.regex.as_str()));
         let on_runs = on_runs.unicode(false).dfa_size_limit(SET_BYTES).build();
-        let mut search = AhoCorasick::builder();
-        search
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA));
+        let (keywords, of_keyword) = keywords.into_iter().unzip();
         Gate {
-            keywords: search.build(keywords.keys()).ok(),
-            of_keyword: keywords.into_values().collect(),
+            keywords: Keywords::new(keywords),
+            of_keyword,
             on_runs: on_runs.ok(),
             of_run,
             hints,
@@ -187,14 +183,10 @@ impl Gate {
     }
 
     fn by_keywords(&self, text: &[u8], found: &mut Found) {
-        let Some(keywords) = &self.keywords else {
-            return;
-        };
         let mut tried = Found::new(text.len());
-        for hit in keywords.find_overlapping_iter(text) {
-            let (start, end) = (hit.start(), hit.end());
+        self.keywords.search(text, |keyword, start, end| {
             let spelled = text.get(start..end).unwrap_or_default();
-            let hints = self.of_keyword.get(hit.pattern().as_usize());
+            let hints = self.of_keyword.get(keyword);
             for (number, exact) in hints.into_iter().flatten() {
                 let is_spelled = exact.as_ref().is_none_or(|exact| exact == spelled);
                 if let Some(hint) = self.hints.get(*number).filter(|_| is_spelled) {
@@ -202,7 +194,7 @@ impl Gate {
                     tried.add(*number, start, end);
                 }
             }
-        }
+        });
         for (number, parts) in &tried.parts {
             if let Some(hint) = self.hints.get(*number) {
                 hint.try_in(*number, text, parts, found);
@@ -356,8 +348,8 @@ mod tests {
         let without = gate.of_run.iter().map(|hint| &gate.hints[*hint].regex);
         let without: Vec<&String> = without.collect();
         assert!(without.len() <= ON_RUNS, "{without:#?}");
-        assert!(gate.keywords.is_some() && gate.on_runs.is_some());
-        println!("{} keywords", gate.of_keyword.len());
+        assert!(gate.on_runs.is_some());
+        println!("{} keywords", gate.keywords.len());
     }
 
     /// How often each byte of ordinary texts is searched by patterns, on average: the cost of a search, without a clock.

@@ -1,17 +1,24 @@
-//! Secrets: taken out by pattern of what an importer reads, before anything is
-//! parsed, numbered, digested, counted or stored.
+//! Finds secrets in texts and JSON, and replaces them by markers.
 //!
-//! [`Secrets`] is a set of patterns; [`Secrets::standard`] knows the formats of
-//! well-known keys. What it finds in a text it replaces by a marker that says what
-//! was there, `[redacted:github-token]`, and answers with the [`Hit`]s, each by kind
-//! and place. A marker follows from the pattern alone: the same source gives the same
-//! events again.
+//! [`Secrets`] is a set of patterns. [`Secrets::standard`] has the formats of well-known keys, from
+//! `rules.toml`. Each secret becomes a marker such as `[redacted:github-token]`, and is returned as
+//! a [`Hit`] with its kind and place. A marker depends on the pattern alone, so the same source
+//! always gives the same result.
 //!
-//! In JSON it looks into every string as its reader will see it, keys too, and the
-//! text stays the same JSON but for the markers.
+//! JSON is searched string by string, keys included, as its reader sees them. The result is the
+//! same JSON except for the markers.
 //!
-//! It finds what it has a pattern for, as it is written or as the base64 of a text; not what is
-//! encrypted or cut in pieces.
+//! A secret is found as it is written, or as the base64 of a text. Encrypted secrets and secrets
+//! cut in pieces are not found.
+//!
+//! | Module | Contents |
+//! | --- | --- |
+//! | `rules`, `standard` | the standard set as data, and the fragments of its expressions |
+//! | `gate`, `keywords`, `line` | keywords and hints: where a pattern is searched at all |
+//! | `pattern`, `check` | one pattern, and the test of what it matches |
+//! | `json`, `veiled`, `encoded` | JSON strings, texts with invisible characters, base64 |
+//! | `key`, `key_file`, `table` | private keys, key stores, tables: no expression finds them |
+//! | `redactions` | secrets removed, by kind and place |
 
 mod check;
 mod encoded;
@@ -19,6 +26,7 @@ mod gate;
 mod json;
 mod key;
 mod key_file;
+mod keywords;
 mod line;
 mod pattern;
 mod redactions;
@@ -29,21 +37,22 @@ mod veiled;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use regex::bytes::{RegexSet, RegexSetBuilder};
 use serde::Serialize;
 
 use gate::{Candidate, Gate};
-pub(crate) use json::{is_name, is_value};
-pub(crate) use key::KeyLines;
+pub use json::{is_name, is_value};
+pub use key::KeyLines;
 use pattern::Pattern;
 pub use pattern::SecretPatternError;
 pub use redactions::{RedactedKind, RedactedPlace, Redactions};
 
-/// How every marker begins.
-pub(crate) const MARKER: &str = "[redacted:";
+/// Beginning of every marker.
+pub const MARKER: &str = "[redacted:";
 
 /// Signs that end an unquoted value, or a quoted one.
 const SIGNS: [char; 15] = [
@@ -58,6 +67,10 @@ const MOST_TIMES: usize = 8;
 
 /// Bytes that the search for keys may take, of each thread.
 const KEY_BYTES: usize = 4 * 1024 * 1024;
+
+/// The most keys that are kept with what was found in them, and the bytes of the longest.
+const MOST_KEYS: usize = 4_096;
+const LONGEST_KEY: usize = 64;
 
 static STANDARD_SET: LazyLock<Secrets> =
     LazyLock::new(|| Secrets::of(pattern::standard().unwrap_or_default()));
@@ -120,12 +133,12 @@ struct Search {
 /// Patterns by which secrets are found. A copy of it costs nothing.
 ///
 /// ```
-/// use annals_dialects::secrets::Secrets;
+/// use annals_secrets::Secrets;
 /// let secrets = Secrets::standard().with("acme=ACME-[0-9]{8}")?;
 /// let redacted = secrets.redact("the key is ACME-12345678.");
 /// assert_eq!(redacted.content, "the key is [redacted:acme].");
 /// assert_eq!(redacted.hits[0].kind.as_ref(), "acme");
-/// # Ok::<(), annals_dialects::secrets::SecretPatternError>(())
+/// # Ok::<(), annals_secrets::SecretPatternError>(())
 /// ```
 #[derive(Clone)]
 pub struct Secrets(Arc<Set>);
@@ -136,6 +149,8 @@ struct Set {
     /// Patterns for which a key is a label, and what such a key has.
     labelled: Vec<usize>,
     keys: Option<RegexSet>,
+    /// Keys without secrets that were searched before: a recording repeats few keys.
+    plain_keys: RwLock<HashMap<Box<str>, Arc<Label>>>,
     markers: Vec<String>,
 }
 
@@ -186,6 +201,7 @@ impl Secrets {
             gate: Gate::of(&patterns),
             labelled,
             keys: key_set(keys.map(|pattern| pattern.key.as_ref())),
+            plain_keys: RwLock::default(),
             markers: patterns.iter().map(marker).collect(),
             patterns,
         }))
@@ -222,16 +238,16 @@ impl Secrets {
         until_nothing_is_found(text, |text| self.without(text, self.spans(text.as_bytes())))
     }
 
-    /// The same for a value that has a key, which may say what it is.
-    pub(crate) fn redact_value<'t>(&self, key: &str, text: &'t str) -> Redacted<Cow<'t, str>> {
+    /// Like [`redact`](Secrets::redact), for a value whose key may be the label of a secret.
+    pub fn redact_value<'t>(&self, key: &str, text: &'t str) -> Redacted<Cow<'t, str>> {
         let mut spans = self.spans(text.as_bytes());
         spans.extend(self.behind(&self.label(key.to_owned()), "", text));
         self.without(text, joined(spans))
     }
 
-    /// The same for a string of a list, which may be a line of a private key that an
-    /// earlier string of it began. `field` is its key in an object of the list.
-    pub(crate) fn redact_line<'t>(
+    /// Takes out a string of a list that is a line of a private key which an earlier string began.
+    /// Returns `None` if it is not one. `field` is the string's key in an object of the list.
+    pub fn redact_line<'t>(
         &self,
         lines: &mut KeyLines,
         field: &str,
@@ -390,6 +406,22 @@ impl Secrets {
             end: part.end,
             pattern,
         })
+    }
+
+    /// Returns a key that has no secret itself, if it is known to have none.
+    fn plain_key(&self, text: &str) -> Option<Arc<Label>> {
+        let known = self.0.plain_keys.read();
+        let known = known.unwrap_or_else(PoisonError::into_inner);
+        known.get(text).map(Arc::clone)
+    }
+
+    /// Keeps a key that has no secret itself.
+    fn keep_plain_key(&self, key: &Arc<Label>) {
+        let known = self.0.plain_keys.write();
+        let mut known = known.unwrap_or_else(PoisonError::into_inner);
+        if key.text.len() <= LONGEST_KEY && known.len() < MOST_KEYS {
+            known.insert(key.text.as_str().into(), Arc::clone(key));
+        }
     }
 
     /// Finds the patterns that take a key as their label.
