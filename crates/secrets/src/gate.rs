@@ -12,16 +12,16 @@ use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Hir, HirKind};
 
-use super::keywords::Keywords;
+use super::keywords::{Keyword, Keywords};
 use super::line;
 use super::pattern::Pattern;
 
 /// Bytes before and behind a keyword in which its hint is tried, if what it matches has no greatest length.
 const HINT_BEFORE: usize = 64;
 const HINT_BEHIND: usize = 256;
-/// The fewest and the most bytes of a keyword. Longer ones are cut: more of them would only take memory.
+/// The fewest and the most bytes of a keyword. Longer ones are cut.
 const SHORTEST: usize = 3;
-const LONGEST: usize = 6;
+const LONGEST: usize = 32;
 /// The most keywords of a hint.
 const MOST_KEYWORDS: usize = 600;
 /// Signs that are rare enough to be a keyword alone.
@@ -53,8 +53,8 @@ pub(super) struct Candidate {
 pub(super) struct Gate {
     hints: Vec<Hint>,
     keywords: Keywords,
-    /// What has each of them, by its number there.
-    of_keyword: Vec<Spelled>,
+    /// Hints that have each keyword, by its number.
+    of_keyword: Vec<Vec<usize>>,
     /// The hints without keywords, which are tried on runs, and their numbers.
     on_runs: Option<RegexSet>,
     of_run: Vec<usize>,
@@ -74,9 +74,6 @@ struct Hint {
     /// The patterns that have it.
     patterns: Vec<usize>,
 }
-
-/// The hints that have a keyword, each with how it spells it where the case of letters matters to it.
-type Spelled = Vec<(usize, Option<Vec<u8>>)>;
 
 impl Hint {
     /// Returns the part of a text in which it is tried for a keyword.
@@ -123,14 +120,17 @@ impl Gate {
             }
         }
         let (mut hints, mut of_run) = (Vec::new(), Vec::new());
-        let mut keywords: BTreeMap<Vec<u8>, Spelled> = BTreeMap::new();
+        let mut keywords: BTreeMap<Keyword, Vec<usize>> = BTreeMap::new();
         for (hint, patterns) in by_hint {
             match keywords_of(hint) {
                 Some(found) => {
                     let is_exact = !hint.contains("(?i");
-                    for keyword in found {
-                        let of = keywords.entry(keyword.to_ascii_lowercase()).or_default();
-                        of.push((hints.len(), is_exact.then_some(keyword)));
+                    for mut text in found {
+                        if !is_exact {
+                            text.make_ascii_lowercase();
+                        }
+                        let of = keywords.entry(Keyword { text, is_exact }).or_default();
+                        of.push(hints.len());
                     }
                 }
                 None => of_run.push(hints.len()),
@@ -185,11 +185,9 @@ impl Gate {
     fn by_keywords(&self, text: &[u8], found: &mut Found) {
         let mut tried = Found::new(text.len());
         self.keywords.search(text, |keyword, start, end| {
-            let spelled = text.get(start..end).unwrap_or_default();
             let hints = self.of_keyword.get(keyword);
-            for (number, exact) in hints.into_iter().flatten() {
-                let is_spelled = exact.as_ref().is_none_or(|exact| exact == spelled);
-                if let Some(hint) = self.hints.get(*number).filter(|_| is_spelled) {
+            for number in hints.into_iter().flatten() {
+                if let Some(hint) = self.hints.get(*number) {
                     let (start, end) = hint.around(text, (start, end));
                     tried.add(*number, start, end);
                 }

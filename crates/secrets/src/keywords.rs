@@ -1,59 +1,72 @@
-//! A search for many short keywords at once, in any case of their letters.
+//! A search for many short keywords at once.
 //!
-//! Three characters of a text are looked up in a bit map of the beginnings of all keywords. The map
-//! fits into the processor's nearest cache, so that most characters cost one look-up.
+//! The beginnings of all keywords are in two bit maps: three characters of the short keywords, a hash of four of the
+//! others. Both fit into the processor's nearest caches, so that most characters of a text cost two look-ups.
 
 /// Bits of a character's class.
 const CLASS_BITS: u32 = 6;
-/// Characters of a beginning.
-const BEGINNING: usize = 3;
-/// Number of beginnings.
-const BEGINNINGS: usize = 1 << (CLASS_BITS as usize * BEGINNING);
-/// Bits of a word of the map.
+/// Characters of the beginning of a short keyword, and of a long one.
+const SHORT: usize = 3;
+const LONG: usize = 4;
+/// Bits of an index into a map.
+const INDEX_BITS: u32 = 18;
+const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
+/// Characters that are remembered.
+const CODE_MASK: u32 = (1 << (CLASS_BITS * LONG as u32)) - 1;
+/// Multiplier that spreads the codes of four characters.
+const SPREAD: u32 = 0x9E37_79B1;
+/// Bits of a word of a map.
 const WORD_BITS: usize = 64;
+
+/// A keyword.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Keyword {
+    /// Text, in small letters unless it is exact.
+    pub(super) text: Vec<u8>,
+    /// `true` if the case of its letters counts.
+    pub(super) is_exact: bool,
+}
+
+impl Keyword {
+    fn is(&self, text: &[u8]) -> bool {
+        match self.is_exact {
+            true => text == self.text,
+            false => text.eq_ignore_ascii_case(&self.text),
+        }
+    }
+}
 
 #[derive(Debug)]
 pub(super) struct Keywords {
-    /// Class of each byte. Class 0 is what is behind the end of a text.
+    /// Class of each byte.
     classes: [u8; 256],
-    /// One bit for each beginning that a keyword has.
-    begins: Vec<u64>,
-    /// Number of beginnings before each word of the map.
-    before: Vec<usize>,
-    /// Keywords of each beginning, by their numbers.
-    of_beginning: Vec<Vec<usize>>,
-    keywords: Vec<Vec<u8>>,
+    short: Map,
+    long: Map,
+    keywords: Vec<Keyword>,
 }
 
 impl Keywords {
-    pub(super) fn new(keywords: Vec<Vec<u8>>) -> Keywords {
+    pub(super) fn new(keywords: Vec<Keyword>) -> Keywords {
         let mut classes = [0; 256];
         for (byte, class) in (0..=u8::MAX).zip(&mut classes) {
             *class = class_of(byte);
         }
-        let mut by_code = vec![Vec::new(); BEGINNINGS];
-        for (number, keyword) in keywords.iter().enumerate() {
-            for code in codes(keyword) {
-                if let Some(numbers) = by_code.get_mut(code) {
-                    numbers.push(number);
-                }
-            }
-        }
-        let (mut begins, mut before, mut of_beginning) = (Vec::new(), Vec::new(), Vec::new());
-        for word in by_code.chunks(WORD_BITS) {
-            before.push(of_beginning.len());
-            let mut bits = 0;
-            for (bit, numbers) in word.iter().enumerate().filter(|(_, it)| !it.is_empty()) {
-                bits |= 1_u64 << bit;
-                of_beginning.push(numbers.clone());
-            }
-            begins.push(bits);
-        }
+        let is_short = |keyword: &Keyword| keyword.text.len() < LONG;
+        let all = || keywords.iter().enumerate();
+        let short = all().filter(|(_, it)| is_short(it));
+        let short = short.flat_map(|(number, it)| {
+            let codes = codes(&it.text, SHORT).into_iter();
+            codes.map(move |code| (code & INDEX_MASK, number))
+        });
+        let long = all().filter(|(_, it)| !is_short(it));
+        let long = long.flat_map(|(number, it)| {
+            let codes = codes(&it.text, LONG).into_iter();
+            codes.map(move |code| (spread(code), number))
+        });
         Keywords {
             classes,
-            begins,
-            before,
-            of_beginning,
+            short: Map::new(short),
+            long: Map::new(long),
             keywords,
         }
     }
@@ -64,37 +77,98 @@ impl Keywords {
         self.keywords.len()
     }
 
-    /// Calls `found` with the number, start and end of each keyword in a text, in the order of their starts.
+    /// Calls `found` with the number, start and end of each keyword in a text.
     pub(super) fn search(&self, text: &[u8], mut found: impl FnMut(usize, usize, usize)) {
-        let mut code = 0;
-        let classes = text.iter().map(|byte| self.classes.get(usize::from(*byte)));
-        let classes = classes.map(|class| class.copied().unwrap_or_default());
-        for (at, class) in classes.chain([0; BEGINNING - 1]).enumerate() {
-            code = ((code << CLASS_BITS) | usize::from(class)) & (BEGINNINGS - 1);
-            let word = self.begins.get(code / WORD_BITS).copied();
-            let bit = 1_u64 << (code % WORD_BITS);
-            let Some(word) = word.filter(|word| word & bit != 0) else {
-                continue;
-            };
-            let Some(start) = (at + 1).checked_sub(BEGINNING) else {
-                continue;
-            };
-            let before = self.before.get(code / WORD_BITS).copied().unwrap_or(0);
-            let rank = before + (word & (bit - 1)).count_ones() as usize;
-            for number in self.of_beginning.get(rank).into_iter().flatten() {
-                let keyword = self.keywords.get(*number).map(Vec::as_slice);
-                let keyword = keyword.unwrap_or_default();
-                let end = start + keyword.len();
-                let is_here = |it: &[u8]| it.eq_ignore_ascii_case(keyword);
-                if text.get(start..end).is_some_and(is_here) {
+        let mut verify = |numbers: &[usize], start: usize| {
+            for number in numbers {
+                let Some(keyword) = self.keywords.get(*number) else {
+                    continue;
+                };
+                let end = start + keyword.text.len();
+                if text.get(start..end).is_some_and(|it| keyword.is(it)) {
                     found(*number, start, end);
                 }
+            }
+        };
+        let mut code = 0;
+        let class = |byte: u8| self.classes.get(usize::from(byte)).copied();
+        let classes = text.iter().map(|byte| class(*byte).unwrap_or_default());
+        // Short keywords may end before the beginning does.
+        for (at, class) in classes.chain([0; SHORT - 1]).enumerate() {
+            code = ((code << CLASS_BITS) | u32::from(class)) & CODE_MASK;
+            if self.short.has(code & INDEX_MASK)
+                && let Some(start) = (at + 1).checked_sub(SHORT)
+            {
+                verify(self.short.of(code & INDEX_MASK), start);
+            }
+            let spread = spread(code);
+            if self.long.has(spread)
+                && let Some(start) = (at + 1).checked_sub(LONG)
+            {
+                verify(self.long.of(spread), start);
             }
         }
     }
 }
 
-/// Class of a byte: letters without regard to case and digits have their own, other bytes share some.
+/// A bit map with the numbers of keywords for each bit that is set.
+#[derive(Debug)]
+struct Map {
+    words: Vec<u64>,
+    /// Number of bits that are set before each word.
+    before: Vec<u32>,
+    numbers: Vec<Vec<usize>>,
+}
+
+impl Map {
+    fn new(entries: impl Iterator<Item = (u32, usize)>) -> Map {
+        let mut by_index = vec![Vec::new(); 1 << INDEX_BITS];
+        for (index, number) in entries {
+            if let Some(numbers) = by_index.get_mut(index as usize) {
+                numbers.push(number);
+            }
+        }
+        let (mut words, mut before, mut count) = (Vec::new(), Vec::new(), 0);
+        for part in by_index.chunks(WORD_BITS) {
+            let mut word = 0;
+            for (bit, _) in part.iter().enumerate().filter(|(_, it)| !it.is_empty()) {
+                word |= 1_u64 << bit;
+            }
+            before.push(count);
+            count += word.count_ones();
+            words.push(word);
+        }
+        let numbers = by_index.into_iter().filter(|it| !it.is_empty());
+        Map {
+            words,
+            before,
+            numbers: numbers.collect(),
+        }
+    }
+
+    #[inline]
+    fn has(&self, index: u32) -> bool {
+        let word = self.words.get(index as usize / WORD_BITS);
+        word.is_some_and(|word| word >> (index as usize % WORD_BITS) & 1 == 1)
+    }
+
+    fn of(&self, index: u32) -> &[usize] {
+        let at = index as usize / WORD_BITS;
+        let word = self.words.get(at).copied().unwrap_or_default();
+        let below = word & ((1 << (index as usize % WORD_BITS)) - 1);
+        let rank = self.before.get(at).copied().unwrap_or_default() + below.count_ones();
+        self.numbers.get(rank as usize).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Spreads the code of four characters over the indexes of a map.
+#[inline]
+fn spread(code: u32) -> u32 {
+    code.wrapping_mul(SPREAD) >> (u32::BITS - INDEX_BITS)
+}
+
+/// Class of a byte: letters without regard to case and digits have their own, other bytes share some. No byte has 0,
+/// which stands for the end of a text.
 fn class_of(byte: u8) -> u8 {
     match byte.to_ascii_lowercase() {
         letter @ b'a'..=b'z' => 1 + letter - b'a',
@@ -103,17 +177,17 @@ fn class_of(byte: u8) -> u8 {
     }
 }
 
-/// Codes of the beginnings that a keyword may have in a text: shorter ones are followed by anything.
-fn codes(keyword: &[u8]) -> Vec<usize> {
+/// Codes of the beginnings that a keyword may have in a text: any characters follow a short one.
+fn codes(keyword: &[u8], beginning: usize) -> Vec<u32> {
     let mut codes = vec![0];
-    for at in 0..BEGINNING {
+    for at in 0..beginning {
         let classes = match keyword.get(at) {
             Some(byte) => class_of(*byte)..=class_of(*byte),
             None => 0..=63,
         };
-        let next = codes.iter().flat_map(|code| {
+        let next = codes.iter().flat_map(|code: &u32| {
             let classes = classes.clone();
-            classes.map(move |class| (code << CLASS_BITS) | usize::from(class))
+            classes.map(move |class| (code << CLASS_BITS) | u32::from(class))
         });
         codes = next.collect();
     }
@@ -127,34 +201,47 @@ mod tests {
     use super::*;
 
     fn found(keywords: &[&str], text: &[u8]) -> Vec<(usize, usize, usize)> {
-        let keywords = keywords.iter().map(|it| it.as_bytes().to_vec());
+        let keywords = keywords.iter().map(|it| Keyword {
+            text: it.as_bytes().to_vec(),
+            is_exact: it.contains(char::is_uppercase),
+        });
         let mut hits = Vec::new();
         Keywords::new(keywords.collect()).search(text, |number, start, end| {
             hits.push((number, start, end));
         });
+        hits.sort_unstable_by_key(|(number, start, _)| (*start, *number));
         hits
     }
 
     #[test]
     fn keywords_are_found_in_any_case_and_at_both_ends() {
-        assert_eq!(found(&["ghp_", "pass"], b"GHP_ and PaSs"), [(0, 0, 4), (1, 9, 13)]);
+        assert_eq!(
+            found(&["ghp_", "pass"], b"GHP_ and PaSs"),
+            [(0, 0, 4), (1, 9, 13)]
+        );
         assert_eq!(found(&["@", "=="], b"@a=="), [(0, 0, 1), (1, 2, 4)]);
         assert_eq!(found(&["@"], b"@"), [(0, 0, 1)]);
         assert_eq!(found(&["abc", "abcd"], b"xabcd"), [(0, 1, 4), (1, 1, 5)]);
         assert_eq!(found(&["abc"], b"ab"), []);
+        assert_eq!(
+            found(&["Ab", "ABCDE"], b"ab Ab abcde ABCDE"),
+            [(0, 3, 5), (1, 12, 17)]
+        );
     }
 
     proptest! {
         #[test]
         fn all_keywords_are_found(
-            keywords in proptest::collection::vec("[ab@_-]{1,5}", 1..6),
-            text in "[abAB@_ -]{0,40}",
+            keywords in proptest::collection::vec("[abA@_-]{1,6}", 1..6),
+            text in "[abAB@_ -]{0,60}",
         ) {
             let mut expected = Vec::new();
             for start in 0..text.len() {
                 for (number, keyword) in keywords.iter().enumerate() {
                     let end = start + keyword.len();
-                    if text.get(start..end).is_some_and(|it| it.eq_ignore_ascii_case(keyword)) {
+                    let is_exact = keyword.contains('A');
+                    let is_here = |it: &str| it == keyword || (!is_exact && it.eq_ignore_ascii_case(keyword));
+                    if text.get(start..end).is_some_and(is_here) {
                         expected.push((number, start, end));
                     }
                 }

@@ -36,8 +36,8 @@ mod table;
 mod veiled;
 
 use std::borrow::Cow;
-use std::fmt;
 use std::collections::HashMap;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
