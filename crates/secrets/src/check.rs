@@ -282,11 +282,11 @@ fn is_strong(secret: &[u8]) -> bool {
     let is_cased = is_varied && secret.len() >= STRONG + 2 && changes(secret) >= 2;
     let is_short = is_mixed && changes(secret) >= 3;
     ((is_mixed && is_varied) || has_signs || is_long || is_short || is_cased)
-        && is_value(secret)
         && !is_name(secret)
         && !is_code(secret)
         && !is_words(secret)
         && !is_constant(secret)
+        && is_value(secret)
 }
 
 /// Whether it is the name of a constant: capitals and digits, with underscores between words.
@@ -635,7 +635,7 @@ fn is_place(secret: &[u8]) -> bool {
 /// The same without what may be code.
 fn is_elsewhere(secret: &[u8]) -> bool {
     let lower = secret.to_ascii_lowercase();
-    let has = |part: &&[u8]| lower.windows(part.len()).any(|it| it == *part);
+    let has = |part: &&[u8]| find(&lower, part).is_some();
     // `$HOME/.ssh/id_rsa`
     let is_variable = matches!(lower.as_slice(), [b'$', a, ..] if a.is_ascii_alphabetic())
         && lower.contains(&b'/');
@@ -692,21 +692,29 @@ fn is_code(secret: &[u8]) -> bool {
 
 /// Whether a text in small letters has what only examples have, or hardly more than words of such.
 fn is_example(lower: &[u8]) -> bool {
-    let find = |text: &[u8], word: &str| {
-        let mut places = text.windows(word.len());
-        places.position(|part| part == word.as_bytes())
-    };
-    if EXAMPLES.iter().any(|word| find(lower, word).is_some()) {
+    if EXAMPLES
+        .iter()
+        .any(|word| find(lower, word.as_bytes()).is_some())
+    {
         return true;
     }
     let mut rest = lower.to_vec();
     for word in PARTS {
-        while let Some(at) = find(&rest, word) {
+        while let Some(at) = find(&rest, word.as_bytes()) {
             rest.drain(at..at + word.len());
         }
     }
     let letters = rest.iter().filter(|byte| byte.is_ascii_alphabetic());
     rest.len() < lower.len() && letters.count() < OTHERS
+}
+
+/// Finds the first place of a short word in a short text.
+fn find(text: &[u8], word: &[u8]) -> Option<usize> {
+    let first = *word.first()?;
+    memchr::memchr_iter(first, text).find(|at| {
+        let rest = text.get(*at..);
+        rest.is_some_and(|rest| rest.starts_with(word))
+    })
 }
 
 /// Whether it is the base64 of a text that is not an example.

@@ -96,6 +96,8 @@ pub(super) struct Pattern {
     finds_tables: bool,
     /// Whether it gives way to what another one finds in the same place.
     pub(super) is_last: bool,
+    /// `true` if its hint may be in another line than a match.
+    is_apart: bool,
     /// Whether a key of JSON or YAML may be its label.
     pub(super) by_label: bool,
     /// What such a key must have.
@@ -257,6 +259,7 @@ impl Pattern {
             finds_keys: rule.private_key,
             finds_tables: rule.table,
             is_last: rule.last,
+            is_apart: rule.apart,
             by_label: rule.has_label(),
             key: rule.key().into(),
             regex: regex.into(),
@@ -273,6 +276,7 @@ impl Pattern {
             let of = |regex: &Option<Arc<str>>| regex.as_deref().map(Regex::new).transpose();
             let searched = Searched::of(Regex::new(&self.regex).ok()?);
             Some(Searched {
+                is_of_a_line: searched.is_of_a_line && !self.is_apart,
                 region: of(&self.region).ok()?,
                 except: of(&self.except).ok()?,
                 ..searched
@@ -338,6 +342,7 @@ impl Pattern {
             finds_keys: false,
             finds_tables: false,
             is_last: false,
+            is_apart: false,
             by_label: true,
             key: "".into(),
             regex: regex.as_str().into(),

@@ -61,6 +61,9 @@ pub(super) struct Rule {
     /// Whether it gives way to what another rule finds in the same place.
     #[serde(default)]
     pub(super) last: bool,
+    /// `true` if the hint may be in another line than the secret.
+    #[serde(default)]
+    pub(super) apart: bool,
     /// What a match with all that is around the secret must not have.
     pub(super) except: Option<String>,
 }

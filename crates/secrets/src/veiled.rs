@@ -5,10 +5,29 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-/// What is taken out, and what is decoded. In JSON an escape stands for the same.
-const VEIL: &str = r"(?-u)(?:\x1b|\\+(?:u001[bB]|x1[bB]|033|e))\[[0-9;:]{0,20}[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]|\xc2\xad|\xcd\x8f|\xe1(?:\x85[\x9f\xa0]|\xa0[\x8b-\x8e])|\xe2(?:\x80[\x8b-\x8f\xa8-\xae]|\x81[\xa0-\xaf])|\xef(?:\xb8[\x80-\x8f]|\xbb\xbf)|\xf3\xa0[\x80-\xbf][\x80-\xbf]|%[2-7][0-9A-Fa-f]";
+/// What is taken out, and what is decoded: the codes of a terminal, also as programs write them; characters without a
+/// shape, also as escapes of JSON, HTML and URLs; letters that a URL escapes, once or twice.
+const VEIL: &str = concat!(
+    r"(?:\x1b|\\+(?:u001[bB]|x1[bB]|033|e))(?:\[[0-?]{0,20}[ -/]{0,2}[@-~]",
+    r"|\](?-u:[^\x07\x1b\\\n]){0,200}(?:\x07|\x1b\\|\\+(?:a|u0007|x07|007|u001[bB]\\+|x1[bB]\\+|033\\+|e\\+))",
+    r"|[ -/]{1,2}[0-~])",
+    r"|\x1b[PX^_](?-u:[^\x1b\n]){0,200}\x1b\\|\x1b[0-9=>A-OQ-WYZ`a-z~|}]",
+    r"|\x{9b}[0-?]{0,20}[ -/]{0,2}[@-~]",
+    r"|[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\x{2800}]--[\t\n\r\x1b]]",
+    r"|\\+u(?:200[b-fB-F]|20[26][0-9a-fA-F]|[fF][eE][fF][fF]|00[aA][dD])",
+    r"|&(?:#(?:820[3-7]|823[2-8]|8288|65279|173|[xX](?:200[b-fB-F]|20[26][0-9a-fA-F]|[fF][eE][fF][fF]|[aA][dD]))|shy|zwn?j);",
+    r"|%[eE]2%8(?:0%(?:8[b-fB-F]|[aA][89a-eA-E])|1%[aA][0-9a-fA-F])|%[eE][fF]%[bB][bB]%[bB][fF]|%[cC]2%[aA][dD]",
+    r"|%(?:25)?[2-7][0-9A-Fa-f]"
+);
 /// The same where JSON may escape it.
-const MAY_BE: &str = r"(?-u)[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2\xad|\xcd\x8f|\xe1(?:\x85[\x9f\xa0]|\xa0[\x8b-\x8e])|\xe2(?:\x80[\x8b-\x8f\xa8-\xae]|\x81[\xa0-\xaf])|\xef(?:\xb8[\x80-\x8f]|\xbb\xbf)|\xf3\xa0[\x80-\xbf][\x80-\xbf]|%[2-7][0-9A-Fa-f]|\\[bf]|\\u(?:00(?:0[0-8bcefBCEF]|1[0-9a-fA-F]|7[fF]|[aA][dD])|034[fF]|115[fF]|1160|180[b-eB-E]|20(?:0[b-fB-F]|2[89a-eA-E]|6[0-9a-fA-F])|[fF][eE](?:0[0-9a-fA-F]|[fF][fF])|[dD][bB]40)";
+const MAY_BE: &str = concat!(
+    r"[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\x{2800}]--[\t\n\r]]",
+    r"|%[2-7cCeE][0-9A-Fa-f]|&#|&shy;|&zwn?j;|\\[bf]|\\u(?:00(?:0[0-8bcefBCEF]|[189][0-9a-fA-F]|7[fF]|[aA][dD])",
+    r"|034[fF]|06(?:0[0-5]|1[cC]|[dD][dD])|070[fF]|08(?:9[01]|[eE]2)|115[fF]|1160|17[bB][45]|180[b-fB-F]",
+    r"|20(?:0[b-fB-F]|2[89a-eA-E]|6[0-9a-fA-F])|2800|3164|[fF][eE](?:0[0-9a-fA-F]|[fF][fF])",
+    r"|[fF][fF](?:[aA]0|[fF][0-9abAB])|[dD]8(?:0[4dD]|2[fF]|34)|[dD][bB]4[0-3])",
+    r"|\\\\+(?:u001[bB]|x1[bB]|033|e)"
+);
 
 // Tests make sure that these are not `None`.
 static VEILS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(VEIL).ok());
@@ -58,6 +77,12 @@ pub(super) fn unveiled(text: &[u8]) -> Option<Unveiled> {
     for veil in found {
         plain.extend_from_slice(text.get(copied..veil.start()).unwrap_or_default());
         let escape = veil.as_bytes().strip_prefix(b"%");
+        let escape = escape.map(|it| {
+            it.strip_prefix(b"25")
+                .filter(|it| !it.is_empty())
+                .unwrap_or(it)
+        });
+        let escape = escape.filter(|digits| digits.len() == 2);
         if let Some(digits) = escape {
             let digits = std::str::from_utf8(digits).ok();
             plain.extend(digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()));
@@ -75,4 +100,66 @@ pub(super) fn unveiled(text: &[u8]) -> Option<Unveiled> {
 #[cfg(test)]
 pub(super) fn is_searchable() -> bool {
     VEILS.is_some() && MAY_BES.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(text: &str) -> Option<String> {
+        let plain = unveiled(text.as_bytes())?.text;
+        Some(String::from_utf8_lossy(&plain).into_owned())
+    }
+
+    #[test]
+    fn codes_of_a_terminal_and_escapes_are_taken_out() {
+        for veil in [
+            "\x1b[0m",
+            "\x1b[?25l",
+            "\x1b[>4;1m",
+            "\x1b[0 q",
+            "\x1b(B",
+            "\x1b7",
+            "\x1b=",
+            "\x1b]8;;http://a\x07",
+            "\x1b]0;title\x1b\\",
+            "\x1bPq#0\x1b\\",
+            "\u{9b}1m",
+            "\\u001b[0m",
+            "\\033[1;31m",
+            "\\u200b",
+            "&#8203;",
+            "&shy;",
+            "&#x200B;",
+            "%E2%80%8B",
+            "%c2%ad",
+            "\u{85}",
+        ] {
+            let text = format!("ab{veil}cd");
+            assert_eq!(plain(&text).as_deref(), Some("abcd"), "{veil:?}");
+            let json = serde_json::to_string(&text).unwrap();
+            assert!(may_be(json.as_bytes()), "{json}");
+        }
+        assert_eq!(plain("a%5Fb%255Fc%2535").as_deref(), Some("a_b_c5"));
+        assert_eq!(plain("\t100 % of it\r\n"), None);
+    }
+
+    #[test]
+    fn characters_that_the_terminal_hides_are_taken_out() {
+        for hidden in ('\0'..=char::MAX).filter(|c| annals_terminal::is_hidden(*c)) {
+            // U+009B begins a code, of which the next letter is a part.
+            if matches!(hidden, '\t' | '\n' | '\r' | '\x1b' | '\u{9b}') {
+                continue;
+            }
+            let text = format!("ab{hidden}cd");
+            assert_eq!(plain(&text).as_deref(), Some("abcd"), "{hidden:?}");
+            let escaped = hidden
+                .encode_utf16(&mut [0; 2])
+                .iter()
+                .map(|unit| format!("\\u{unit:04x}"))
+                .collect::<String>();
+            assert!(may_be(escaped.as_bytes()), "{escaped}");
+            assert!(may_be(text.as_bytes()), "{hidden:?}");
+        }
+    }
 }
