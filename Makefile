@@ -155,7 +155,7 @@ demo: build ## imports this repository's history and looks at it
 
 # With --lib no test of another kind is compiled; the crate has RocksDB below it, so --workspace.
 secrets-corpus: ## how many secrets are found of each kind, and in ORDINARY=FOLDER, where none are
-	ANNALS_SECRETS=400 ANNALS_ORDINARY='$(ORDINARY)' cargo test --workspace $(CARGO_FLAGS) --lib secrets::tests::corpus -- --nocapture
+	ANNALS_SECRETS=400 ANNALS_ORDINARY='$(ORDINARY)' cargo test --workspace $(CARGO_FLAGS) --lib tests::corpus -- --nocapture
 
 screenshots: setup build ## pictures of the viewer's pages, of made-up recordings, for README.md and docs/viewer.md
 	@scripts/screenshots.sh '$(program)' docs/images

@@ -122,27 +122,31 @@ struct Map {
 
 impl Map {
     fn new(entries: impl Iterator<Item = (u32, usize)>) -> Map {
-        let mut by_index = vec![Vec::new(); 1 << INDEX_BITS];
+        let mut entries: Vec<(u32, usize)> = entries.collect();
+        entries.sort_unstable();
+        let mut words = vec![0_u64; (1 << INDEX_BITS) / WORD_BITS];
+        let mut numbers: Vec<Vec<usize>> = Vec::new();
         for (index, number) in entries {
-            if let Some(numbers) = by_index.get_mut(index as usize) {
-                numbers.push(number);
+            let Some(word) = words.get_mut(index as usize / WORD_BITS) else {
+                continue;
+            };
+            let bit = 1 << (index as usize % WORD_BITS);
+            match numbers.last_mut().filter(|_| *word & bit != 0) {
+                Some(last) => last.push(number),
+                None => numbers.push(vec![number]),
             }
+            *word |= bit;
         }
-        let (mut words, mut before, mut count) = (Vec::new(), Vec::new(), 0);
-        for part in by_index.chunks(WORD_BITS) {
-            let mut word = 0;
-            for (bit, _) in part.iter().enumerate().filter(|(_, it)| !it.is_empty()) {
-                word |= 1_u64 << bit;
-            }
-            before.push(count);
+        let mut count = 0;
+        let before = words.iter().map(|word| {
+            let before = count;
             count += word.count_ones();
-            words.push(word);
-        }
-        let numbers = by_index.into_iter().filter(|it| !it.is_empty());
+            before
+        });
         Map {
+            before: before.collect(),
             words,
-            before,
-            numbers: numbers.collect(),
+            numbers,
         }
     }
 

@@ -6,6 +6,7 @@ mod fields;
 use std::borrow::Cow;
 use std::ops::Deref;
 
+use memchr::memmem;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
@@ -187,7 +188,8 @@ fn whole_characters(text: &str) -> Option<String> {
             && rest.iter().all(u8::is_ascii_hexdigit)
     };
     let (high, low) = ([b'8', b'b'], [b'c', b'f']);
-    if !text.contains("\\ud") && !text.contains("\\uD") {
+    let has = |escape: &[u8]| memmem::find(text.as_bytes(), escape).is_some();
+    if !has(br"\ud") && !has(br"\uD") {
         return None;
     }
     let mut whole = String::new();
