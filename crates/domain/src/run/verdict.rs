@@ -22,7 +22,8 @@ use super::{
     ApplyStatus, Decide, DecisionMade, DecisionType, EndedAfterIntent, PatchSetApplied,
     PatchSetRejected, PatchSetReverted, RecordResultCommit, ResultCommitRecorded, State, Status,
 };
-use crate::folding::is_blank;
+use crate::input::check_word;
+use crate::origin::is_human;
 use crate::pieces::Pieces;
 use crate::world::{Decided, Emitted, World};
 use crate::{
@@ -237,9 +238,7 @@ fn asked(verdict: &DecisionType) -> &'static str {
 /// Fields that belong to other verdicts are refused rather than ignored.
 fn check_fields(command: &Decide, state: &State) -> Result<(), Refusal> {
     let verdict = &command.decision_type;
-    if is_blank(verdict.as_str()) {
-        return Err(Refusal::invalid("decision_type", "it must not be blank"));
-    }
+    check_word("decision_type", verdict.as_str(), DecisionType::LISTED)?;
     if command.chosen_patchset_id.is_some()
         && !matches!(verdict, DecisionType::Commit | DecisionType::Rollback)
     {
