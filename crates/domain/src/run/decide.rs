@@ -10,7 +10,7 @@ use super::shared::{
     require_patch_set,
 };
 use super::verdict::ended_after_intent;
-pub(crate) use super::verdict::{decide, record_result_commit, retries};
+pub(crate) use super::verdict::{decide, record_result_commit, retries, reviewed};
 use super::{
     ApplyPatchSet, ApplyStatus, AttachSnapshot, CreateRun, Created, EvidenceKind, EvidenceRecorded,
     FailRun, Failed, IoFootprint, MetricsRecorded, OverrideRationale, PatchSetApplied,
