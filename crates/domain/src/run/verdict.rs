@@ -80,7 +80,13 @@ pub(crate) fn reviewed(world: &mut World, command: &Decide, meta: &Meta) -> Deci
     check_fields(command, &state)?;
     let consequences = match &command.decision_type {
         DecisionType::Commit => {
-            require_let_go(world, &state, "decide commit of a run of it")?;
+            let asked = "decide commit of a run of it";
+            require_let_go(world, &state, asked)?;
+            if state.reverts.is_none() {
+                for intent in work_on(world, &state)? {
+                    intent::intake::require_may_be_done_if_any(world, intent, asked)?;
+                }
+            }
             commit(world, command, &state)?
         }
         DecisionType::Retry => {
