@@ -353,12 +353,24 @@ fn may_approve(
 }
 
 pub(crate) fn deny(world: &mut World, command: &DenySession, meta: &Meta) -> Decided {
+/// A denial rejects all that waits. Another actor than a person withdraws only what it asked for itself.
+fn may_deny(draft: &Draft<'_>, pending: Option<&Pending>, meta: &Meta) -> Result<(), Refusal> {
+    let queue = draft.session().queue.iter().map(|waiting| &waiting.by);
+    let mut asked = pending.map(|pending| &pending.by).into_iter().chain(queue);
+    let is_own = pending.is_some() && asked.all(|by| by.is(&meta.actor));
+    match is_own {
+        true => Ok(()),
+        false => approval::done_by_a_person("what somebody else requested is denied", &meta.actor),
+    }
+}
+
     not_blank("reason", &command.reason)?;
     near_the_clock(world, meta)?;
     let mut draft = Draft::of(world, command.session, meta)?;
     let pending = asked(&draft, command.request, "deny_session")?;
     in_time(pending.as_ref(), meta)?;
     draft.fork();
+    may_deny(&draft, pending.as_ref(), meta)?;
     draft.reject_queue(&command.reason, Some(&RejectionRule::ApprovalDenied));
     let mut pieces = Pieces::new();
     let event = ApprovalDenied {
@@ -370,7 +382,6 @@ pub(crate) fn deny(world: &mut World, command: &DenySession, meta: &Meta) -> Dec
     Ok(draft.done())
 }
 
-    may_deny(&draft, pending.as_ref(), meta)?;
 pub(crate) fn expire(world: &mut World, command: &ExpireApprovals, meta: &Meta) -> Decided {
     near_the_clock(world, meta)?;
     let mut draft = Draft::of(world, command.session, meta)?;
