@@ -212,8 +212,9 @@ fn amended_files(draft: &mut Draft<'_>, given: &AgentCommand) -> Result<Option<u
     if !commit.amend || !is_limited || !is_open {
         return Ok(None);
     }
-    let session = draft.id();
-    draft.world().amended_files(session, commit, files)
+    let mut sessions = vec![draft.id()];
+    sessions.extend(draft.family()?.into_iter().map(|(session, _)| session));
+    draft.world().amended_files(&sessions, commit, files)
 }
 
 /// What the gate compares is kept in the event itself, and has little room.
@@ -352,7 +353,6 @@ fn may_approve(
     Ok(())
 }
 
-pub(crate) fn deny(world: &mut World, command: &DenySession, meta: &Meta) -> Decided {
 /// A denial rejects all that waits. Another actor than a person withdraws only what it asked for itself.
 fn may_deny(draft: &Draft<'_>, pending: Option<&Pending>, meta: &Meta) -> Result<(), Refusal> {
     let queue = draft.session().queue.iter().map(|waiting| &waiting.by);
@@ -364,13 +364,14 @@ fn may_deny(draft: &Draft<'_>, pending: Option<&Pending>, meta: &Meta) -> Result
     }
 }
 
+pub(crate) fn deny(world: &mut World, command: &DenySession, meta: &Meta) -> Decided {
     not_blank("reason", &command.reason)?;
     near_the_clock(world, meta)?;
     let mut draft = Draft::of(world, command.session, meta)?;
     let pending = asked(&draft, command.request, "deny_session")?;
     in_time(pending.as_ref(), meta)?;
-    draft.fork();
     may_deny(&draft, pending.as_ref(), meta)?;
+    draft.fork();
     draft.reject_queue(&command.reason, Some(&RejectionRule::ApprovalDenied));
     let mut pieces = Pieces::new();
     let event = ApprovalDenied {
