@@ -101,6 +101,7 @@ impl Annals {
             Naming::TaskDependency => Relation::TaskDependencies,
             Naming::RunTask => Relation::RunTask,
             Naming::RunPlan => Relation::RunPlan,
+            Naming::SessionParent => Relation::SessionParent,
         };
         self.index().naming(target, relation, usize::MAX).await
     }

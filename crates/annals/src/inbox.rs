@@ -1,5 +1,6 @@
 //! What waits for people and why, which state an intent is in, what can be begun.
 
+mod added;
 mod forge;
 mod session;
 
@@ -7,14 +8,15 @@ use std::collections::HashSet;
 
 use annals_domain::intent::{self, ApprovalStatus, status_in};
 use annals_domain::session::SessionStatus;
-use annals_domain::{AnyState, IntentId, Kind, TaskId, settings, task};
+use annals_domain::{ActorRef, AnyState, IntentId, Kind, TaskId, settings, task};
 use annals_event_log::Position;
 use annals_projections::{
     CatalogueRow, ForgeTaskView, InboxEntry, InboxPage, InboxQuery, InboxReason, ListQuery, Status,
     Text,
 };
 
-pub use session::SessionDetails;
+pub use added::Addition;
+pub use session::{RecordedRequest, SessionDetails};
 
 use crate::{Annals, At, LoadError, ViewError};
 
@@ -63,6 +65,10 @@ impl Annals {
 pub struct InboxDetails {
     /// Why it waits, in words.
     pub why: String,
+    /// Who requested it; of one that an import brought, the actor of the import.
+    pub requested_by: Option<ActorRef>,
+    /// What other actors than people added after it was requested, if it waits for its approval.
+    pub additions: Vec<Addition>,
     /// The questions that have no answer, with their numbers.
     pub questions: Vec<(usize, Text)>,
     /// Its own tasks that failed, or were called off with what they waited for, with what reviewers
@@ -179,7 +185,13 @@ impl Inbox<'_> {
     /// [`ViewError`].
     pub async fn details(self, entry: &InboxEntry) -> Result<InboxDetails, ViewError> {
         let view = self.forge_intent(IntentId(entry.id()), At::Now).await?;
-        let mut details = InboxDetails::default();
+        let mut details = InboxDetails {
+            requested_by: self.requested_by(IntentId(entry.id())).await?,
+            ..InboxDetails::default()
+        };
+        if entry.reasons.contains(&InboxReason::Approval) {
+            details.additions = self.additions(IntentId(entry.id())).await?;
+        }
         if entry.reasons.contains(&InboxReason::Dependency) {
             details.called_off = self.called_off(&view.dependencies).await?;
             details.in_vain = self.in_vain(&view.tasks).await?;

@@ -316,7 +316,9 @@ pub use flow::As;
 pub use gate::Gated;
 pub use history_pages::HistoryPages;
 pub use imports::Imports;
-pub use inbox::{Inbox, InboxDetails, InboxItem, InboxItems, SessionDetails};
+pub use inbox::{
+    Addition, Inbox, InboxDetails, InboxItem, InboxItems, RecordedRequest, SessionDetails,
+};
 pub use index::Index;
 pub use observations::{ObservationEntry, Observations, ObservationsQuery};
 pub use open::{LogUrl, OpenError, OpenOptions};

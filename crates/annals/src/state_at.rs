@@ -147,7 +147,8 @@ impl Annals {
                 if entry.version.0 <= version
                     && let AnyEvent::Session(event) = &entry.event
                 {
-                    commits.apply(event, &|slot| present(&entry, slot));
+                    let at = entry.occurred_at;
+                    commits.apply(event, at, &|slot| present(&entry, slot));
                 }
             },
         )

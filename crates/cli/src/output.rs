@@ -257,6 +257,14 @@ fn is_plain_word(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('-') && text.bytes().all(is_plain)
 }
 
+/// An actor's kind and id, and who imported what it did.
+pub(crate) fn actor(actor: &ActorRef) -> String {
+    let importer = actor.auth_context.as_deref();
+    let importer = importer.filter(|it| it.starts_with("imported by "));
+    let importer = importer.map_or_else(String::new, |importer| format!(" ({importer})"));
+    format!("{} {}{importer}", actor.kind, actor.id)
+}
+
 /// An actor's kind and name.
 pub(crate) fn who(actor: &ActorRef) -> String {
     match &actor.display_name {

@@ -2,8 +2,11 @@
 //!
 //! A refusal names the field, the cause, the expected form and, where one is likely, the intended text.
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::Refusal;
-use crate::folding::{is_blank, is_unseen};
+use crate::folding::{folded, is_blank, is_unseen};
+use crate::refusal::not_blank;
 
 /// Longest part of a text in a refusal, in characters.
 const SHOWN: usize = 80;
@@ -106,6 +109,43 @@ pub(crate) fn plain_path(path: &str) -> String {
         true => format!("/{joined}"),
         false => joined,
     }
+}
+
+/// Demands that a word of an open list is one that is listed, to the letter, or another one that reads like none of
+/// them: without white space around it, invisible characters and letters of another width.
+///
+/// # Errors
+/// [`Refusal::Invalid`], with the word to write instead.
+pub(crate) fn check_word<'w, W>(
+    field: &'static str,
+    word: &str,
+    listed: impl IntoIterator<Item = &'w W>,
+) -> Result<(), Refusal>
+where
+    W: std::fmt::Display + 'w,
+{
+    not_blank(field, word)?;
+    let read = folded(word);
+    for listed in listed {
+        let listed = listed.to_string();
+        if listed == word {
+            return Ok(());
+        }
+        if folded(&listed) == read {
+            let reason = format!("{} is not a word of its own; write {listed:?}", shown(word));
+            return Err(Refusal::invalid(field, reason));
+        }
+    }
+    let plain: String = word.nfkc().filter(|c| !is_unseen(*c)).collect();
+    let plain = plain.trim();
+    if plain != word {
+        let reason = format!(
+            "{} has white space around it, invisible characters or letters of another width: write {plain:?}",
+            shown(word)
+        );
+        return Err(Refusal::invalid(field, reason));
+    }
+    Ok(())
 }
 
 /// The word of a list that a text reads like, apart from its case and the white space around it.

@@ -7,7 +7,7 @@
 
 use uuid::Uuid;
 
-use crate::{AnyEvent, IntentId, PlanId, TaskId, intent, plan, run, task};
+use crate::{AnyEvent, IntentId, PlanId, TaskId, intent, plan, run, session, task};
 
 /// A field by which objects name another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,6 +30,8 @@ pub enum Naming {
     RunTask,
     /// The plan that runs carry out.
     RunPlan,
+    /// The session that sessions were begun by.
+    SessionParent,
 }
 
 /// What an event makes the object of its stream name.
@@ -46,12 +48,14 @@ pub fn named_by(event: &AnyEvent) -> Vec<(Naming, Uuid)> {
             let object = event.object.iter();
             object.flat_map(|run| of_run(run.task, run.plan)).collect()
         }
-        AnyEvent::Intent(_)
+        AnyEvent::Session(session::Event::Created(event)) => of_session(Some(&event.config)),
+        AnyEvent::Session(session::Event::Adopted(event)) => of_session(event.config.as_ref()),
+        AnyEvent::Session(_)
+        | AnyEvent::Intent(_)
         | AnyEvent::Run(_)
         | AnyEvent::Snapshot(_)
         | AnyEvent::Pipeline(_)
         | AnyEvent::Alias(_)
-        | AnyEvent::Session(_)
         | AnyEvent::Bucket(_)
         | AnyEvent::Settings(_)
         | AnyEvent::Observation(_) => Vec::new(),
@@ -135,4 +139,10 @@ fn of_run(task: TaskId, plan: Option<PlanId>) -> Vec<(Naming, Uuid)> {
     let mut named = plans(Naming::RunPlan, plan);
     named.push((Naming::RunTask, task.0));
     named
+}
+
+fn of_session(config: Option<&session::StoredConfig>) -> Vec<(Naming, Uuid)> {
+    let parent = config.and_then(|config| config.parent);
+    let named = parent.map(|parent| (Naming::SessionParent, parent.0));
+    named.into_iter().collect()
 }

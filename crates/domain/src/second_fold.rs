@@ -1,6 +1,7 @@
 //! What a stream says beyond its aggregate's state: a fold of its own, which few decisions need and none
 //! has to load otherwise.
 
+use crate::bucket;
 use crate::pipeline::{self, Window};
 use crate::session::Commits;
 use crate::task::TaskText;
@@ -54,7 +55,8 @@ impl SecondFold {
                 text.apply_decided(event, &emitted.pieces);
             }
             (SecondFold::Commits(commits), AnyEvent::Session(event)) => {
-                commits.apply_decided(event, &emitted.pieces);
+                // What was only decided comes after all that the log has.
+                commits.apply_decided(event, bucket::latest(), &emitted.pieces);
             }
             (SecondFold::Window(_) | SecondFold::TaskText(_) | SecondFold::Commits(_), _) => {}
         }

@@ -163,6 +163,7 @@ impl Given {
         let actor = self.actor(Some(&command));
         let emitted = self.decide(command)?;
         self.commands += 1;
+        let now = self.meta().now;
         for one in &emitted {
             if let AnyEvent::Task(event) = &one.event {
                 let text = self.texts.entry(one.stream).or_default();
@@ -170,7 +171,7 @@ impl Given {
             }
             if let AnyEvent::Session(event) = &one.event {
                 let commits = self.commits.entry(one.stream).or_default();
-                commits.apply_decided(event, &one.pieces);
+                commits.apply_decided(event, now, &one.pieces);
             }
             self.record_by(one.stream, &one.event, &actor);
         }

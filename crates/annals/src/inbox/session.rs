@@ -1,7 +1,10 @@
 //! Sessions in the inbox: pending requests and the commands that answer them.
 
-use annals_domain::Timestamp;
-use annals_projections::{CatalogueRow, ObjectView, PendingApprovalView, QueuedCommandView};
+use annals_domain::session::{self, SessionStatus};
+use annals_domain::{ActorRef, AnyEvent, SessionId, Timestamp};
+use annals_projections::{
+    CatalogueRow, Entry, ObjectView, PendingApprovalView, QueuedCommandView, Text,
+};
 
 use super::Inbox;
 use crate::{At, ViewError};
@@ -14,6 +17,18 @@ pub struct SessionDetails {
     pub requests: Vec<PendingApprovalView>,
     /// Commands awaiting approval.
     pub queue: Vec<QueuedCommandView>,
+    /// The record of another system that the session needs an approval, if there is no other request.
+    pub recorded: Option<RecordedRequest>,
+}
+
+/// An imported record that a session needs an approval.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RecordedRequest {
+    /// The actor of the record; its `auth_context` names who imported it.
+    pub by: ActorRef,
+    /// The reason that the other system gave.
+    pub reason: Option<Text>,
 }
 
 impl Inbox<'_> {
@@ -27,7 +42,34 @@ impl Inbox<'_> {
             details.requests = session.pending_approvals();
             details.queue = session.queue();
         }
+        if details.requests.is_empty() {
+            details.recorded = self.recorded_request(row.id.into()).await?;
+        }
         Ok(details)
+    }
+
+    /// The last record of another system that a session needs an approval.
+    async fn recorded_request(
+        self,
+        session: SessionId,
+    ) -> Result<Option<RecordedRequest>, ViewError> {
+        let mut last = None;
+        let is_status = |event: &AnyEvent| {
+            matches!(event, AnyEvent::Session(session::Event::StatusRecorded(_)))
+        };
+        let apply = |entry: Entry| {
+            if let AnyEvent::Session(session::Event::StatusRecorded(event)) = &entry.event
+                && event.status == SessionStatus::NeedsApproval
+            {
+                let reason = event.reason.map(|slot| entry.text(slot));
+                let by = entry.actor;
+                last = Some(RecordedRequest { by, reason });
+            }
+        };
+        self.annals
+            .each_entry(session.stream(), At::Now, is_status, apply)
+            .await?;
+        Ok(last)
     }
 }
 
@@ -35,7 +77,7 @@ impl SessionDetails {
     /// Returns one reason for each request. `when` formats a time.
     pub fn reasons(&self, when: impl Fn(Timestamp) -> String) -> Vec<String> {
         if self.requests.is_empty() {
-            return vec!["another system recorded that it needs an approval".to_owned()];
+            return vec![self.recorded_reason()];
         }
         let reason = |request: &PendingApprovalView| {
             let actions = match request.actions.as_slice() {
@@ -50,7 +92,22 @@ impl SessionDetails {
         self.requests.iter().map(reason).collect()
     }
 
-    /// Returns the commands that answer the requests, oldest first. `name` is the session's name or id.
+    /// The reason where another system recorded that an approval is needed: who brought the record, and what an approval
+    /// grants, which the record does not limit.
+    fn recorded_reason(&self) -> String {
+        let recorded = self.recorded.as_ref();
+        let importer = recorded.and_then(|it| it.by.auth_context.as_deref());
+        let importer = importer.map_or_else(String::new, |importer| format!(" ({importer})"));
+        let reason = recorded.and_then(|it| it.reason.as_ref());
+        let reason = reason.map_or_else(String::new, |reason| format!(": \"{reason}\""));
+        let grants = session::PUSH;
+        format!(
+            "another system recorded that it needs an approval{importer}{reason}; approving grants {grants}"
+        )
+    }
+
+    /// Returns the commands that answer the requests, oldest first. `name` is the session's name or id. Each names its
+    /// request, so that no other one is answered that comes in the meantime.
     pub fn resolve(&self, name: &str) -> Vec<String> {
         let answers = |request: &str| {
             [
@@ -58,12 +115,12 @@ impl SessionDetails {
                 format!("annals reject {name}{request} --reason TEXT"),
             ]
         };
-        match self.requests.as_slice() {
-            [] | [_] => answers("").to_vec(),
-            several => several
-                .iter()
-                .flat_map(|request| answers(&format!(" --request {}", request.request)))
-                .collect(),
+        if self.requests.is_empty() {
+            return answers("").to_vec();
         }
+        let requests = self.requests.iter();
+        requests
+            .flat_map(|request| answers(&format!(" --request {}", request.request)))
+            .collect()
     }
 }

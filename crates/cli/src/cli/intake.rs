@@ -109,7 +109,7 @@ command that resolves it.
 Examples:
   annals inbox
   annals inbox --limit 5
-  annals inbox --json | jq -r .id | xargs annals approve")]
+  annals inbox --json | jq -r 'select(.kind == \"intent\").id' | xargs annals approve")]
 pub(crate) struct Inbox {
     /// At most N intents and sessions
     #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
@@ -123,8 +123,8 @@ pub(crate) struct Inbox {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A session's oldest request is approved, or the one that --request names. Commands that waited for it are
-judged then.
+Of a session, --request names what is approved, as `annals inbox` prints it. What was granted is
+printed, and commands that waited for it are judged then.
 
 Examples:
   annals approve 1a2b3c4d
@@ -146,8 +146,8 @@ pub(crate) struct Approve {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What was done stays. Only what is proposed, approved, blocked or in error can be rejected. Of a session,
-the oldest request is denied, or the one that --request names, and every command that waits is rejected.
+What was done stays. Only what is proposed, approved, blocked or in error can be rejected. Of a
+session, --request names what is denied, and every command that waits is rejected.
 
 Examples:
   annals reject 1a2b3c4d --reason \"not now\"

@@ -6,14 +6,14 @@ use annals::domain::IntentId;
 use annals::domain::intent::ApprovalStatus;
 use annals::event_log::Position;
 use annals::projections::{ForgeTaskView, InboxEntry, InboxQuery, InboxReason};
-use annals::{InboxDetails, InboxItem, InboxItems};
+use annals::{Addition, InboxDetails, InboxItem, InboxItems};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::cli;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Output, Style, counted, in_command, short, when};
+use crate::output::{Output, Style, actor, counted, in_command, short, when};
 
 pub(crate) async fn run(args: &cli::Inbox, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
@@ -136,6 +136,8 @@ fn as_json(entry: &InboxEntry, details: &InboxDetails) -> Value {
         "status": entry.row.approval,
         "risk": entry.row.risk,
         "source": entry.row.sort,
+        "requested_by": details.requested_by,
+        "added": details.additions.iter().map(addition).collect::<Vec<Value>>(),
         "since": entry.since(),
         "questions": questions,
         "failed_tasks": failed,
@@ -145,6 +147,11 @@ fn as_json(entry: &InboxEntry, details: &InboxDetails) -> Value {
         "resolve": resolving(entry, details),
         "first_position": entry.row.first_position.0,
     })
+}
+
+/// What was added to an intent, as JSON.
+fn addition(added: &Addition) -> Value {
+    json!({ "by": added.by, "at": added.at, "what": added.what })
 }
 
 fn print(entry: &InboxEntry, details: &InboxDetails, output: &mut Output) -> Result<(), CliError> {
@@ -157,8 +164,10 @@ fn print(entry: &InboxEntry, details: &InboxDetails, output: &mut Output) -> Res
         Some(risk) => format!("risk {risk}"),
         None => "risk not known".to_owned(),
     };
+    let requested_by = details.requested_by.as_ref();
+    let requested_by = requested_by.map_or_else(String::new, |by| format!("  by {}", actor(by)));
     let head = format!(
-        "{}  {}  {risk}  since {}",
+        "{}  {}  {risk}  since {}{requested_by}",
         name(entry),
         words(entry).join(", "),
         when(entry.since()),
@@ -167,6 +176,9 @@ fn print(entry: &InboxEntry, details: &InboxDetails, output: &mut Output) -> Res
     output.line(&head)?;
     output.line(&format!("  {title}"))?;
     output.line(&format!("  why: {}", details.why))?;
+    for added in &details.additions {
+        output.line(&format!("  added by {}: {}", actor(&added.by), added.what))?;
+    }
     for (number, question) in &details.questions {
         output.line(&format!("  {number}? {question}"))?;
     }

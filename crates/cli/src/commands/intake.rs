@@ -6,7 +6,7 @@ use annals::domain::intent::{
     AnswerClarification, ApproveIntent, InstructIntent, JudgeIntent, RecordAnalysis, RejectIntent,
     RerunIntent, Source, SubmitIntent, WorkType,
 };
-use annals::domain::session::{ApproveSession, DenySession};
+use annals::domain::session::{ApproveSession, DenySession, PUSH};
 use annals::domain::{ActorRef, Command, CommandId, IntentId, Json, Kind, ObservationId, Refusal};
 use annals::{Annals, At, Outcome, Request};
 use annals_dialects::forge::analysis::Analyzed;
@@ -210,7 +210,15 @@ pub(crate) async fn approve(args: &Approve, context: &mut Context) -> Result<(),
             _ => ApproveIntent::new(IntentId(id)).with_reason(reason).into(),
         }
     };
-    each_of(answerable(request), &args.ids, &args.who, command, context).await
+    answers(
+        Answering::Approve,
+        &args.ids,
+        request,
+        &args.who,
+        command,
+        context,
+    )
+    .await
 }
 
 /// What is approved or rejected: a request is one of a session.
@@ -232,7 +240,101 @@ pub(crate) async fn reject(args: &Reject, context: &mut Context) -> Result<(), C
             _ => RejectIntent::new(IntentId(id)).with_reason(reason).into(),
         }
     };
-    each_of(answerable(request), &args.ids, &args.who, command, context).await
+    answers(
+        Answering::Reject,
+        &args.ids,
+        request,
+        &args.who,
+        command,
+        context,
+    )
+    .await
+}
+
+/// Approves or rejects intents and the requests of sessions. A session's request is named: the one that is pending may
+/// be another one than the one that a person saw.
+async fn answers(
+    how: Answering,
+    ids: &[String],
+    request: Option<CommandId>,
+    who: &Who,
+    command: impl Fn(Kind, Uuid) -> Command,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let all = Objects {
+        kinds: answerable(request),
+        ids,
+        who,
+    };
+    let before = async |annals: &Annals, kind: Kind, id: Uuid| match kind {
+        Kind::Session => session_answer(annals, id, how, request).await.map(Some),
+        _ => Ok(None),
+    };
+    each_checked(all, before, command, context).await
+}
+
+/// An answer to what a session asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answering {
+    Approve,
+    Reject,
+}
+
+impl Answering {
+    fn word(self) -> &'static str {
+        match self {
+            Answering::Approve => "approve",
+            Answering::Reject => "reject",
+        }
+    }
+
+    fn done(self) -> &'static str {
+        match self {
+            Answering::Approve => "granted",
+            Answering::Reject => "denied",
+        }
+    }
+}
+
+/// What an answer to a session grants or denies. A request that is not named is refused, with the commands that name one.
+async fn session_answer(
+    annals: &Annals,
+    id: Uuid,
+    how: Answering,
+    request: Option<CommandId>,
+) -> Result<(&'static str, Vec<String>), CliError> {
+    let row = annals.index().row(id).await?;
+    let details = annals.inbox().session_details(&row).await?;
+    if request.is_none() && !details.requests.is_empty() {
+        let mut message = format!("name the request of session {id} to {}:", how.word());
+        for pending in &details.requests {
+            let reason = pending.reason.as_ref();
+            let reason = reason.map_or_else(String::new, |it| format!(" (\"{it}\")"));
+            let what = pending.actions.join(", ");
+            let text = match how {
+                Answering::Approve => "",
+                Answering::Reject => " --reason TEXT",
+            };
+            message.push_str(&format!(
+                "\n  annals {} {id} --request {}{text}    # {what}{reason}",
+                how.word(),
+                pending.request
+            ));
+        }
+        return Err(CliError::new(
+            ErrorClass::Refused,
+            "request_not_named",
+            message,
+        ));
+    }
+    let mut pending = details.requests.iter();
+    let named = pending.find(|pending| Some(pending.request) == request);
+    // What another system requested is not known; an approval grants pushes.
+    let unknown = || vec![PUSH.to_owned()];
+    Ok((
+        how.done(),
+        named.map_or_else(unknown, |it| it.actions.clone()),
+    ))
 }
 
 pub(crate) async fn answer(args: &Answer, context: &mut Context) -> Result<(), CliError> {
@@ -304,15 +406,40 @@ pub(super) async fn each_of(
     command: impl Fn(Kind, Uuid) -> Command,
     context: &mut Context,
 ) -> Result<(), CliError> {
+    let all = Objects { kinds, ids, who };
+    each_checked(all, async |_: &Annals, _, _| Ok(None), command, context).await
+}
+
+/// Objects that are given a command each.
+struct Objects<'a> {
+    kinds: &'a [Kind],
+    ids: &'a [String],
+    who: &'a Who,
+}
+
+/// What a command did to a session: a word for it, and the actions.
+type Answered = Option<(&'static str, Vec<String>)>;
+
+/// The same. `before` may refuse an object before its command, and returns what the command does beyond what the object
+/// shows.
+async fn each_checked(
+    Objects { kinds, ids, who }: Objects<'_>,
+    before: impl AsyncFn(&Annals, Kind, Uuid) -> Result<Answered, CliError>,
+    command: impl Fn(Kind, Uuid) -> Command,
+    context: &mut Context,
+) -> Result<(), CliError> {
     let annals = context.writer()?;
     let actor = who.actor(&context.output)?;
     let (mut refused, mut ended) = (Vec::new(), Ok(()));
     for id in ids {
         let done = match of_any(&annals, kinds, id).await {
-            Ok((kind, object)) => {
-                let command = command(kind, object);
-                one(&annals, object, &actor, command, &mut context.output).await
-            }
+            Ok((kind, object)) => match before(&annals, kind, object).await {
+                Ok(answered) => {
+                    let request = Request::new(actor.clone(), command(kind, object));
+                    one(&annals, object, request, answered, &mut context.output).await
+                }
+                Err(error) => Err(error),
+            },
             Err(error) => Err(error),
         };
         match done {
@@ -352,13 +479,12 @@ pub(super) async fn each_of(
 async fn one(
     annals: &Annals,
     object: Uuid,
-    actor: &ActorRef,
-    command: Command,
+    request: Request,
+    answered: Answered,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    let request = Request::new(actor.clone(), command);
     let outcome = annals.execute(request).await?;
-    show(annals, object, &outcome, output).await
+    shown(annals, object, &outcome, answered, output).await
 }
 
 /// Reports one of several objects that was refused, in its place in the output.
@@ -377,6 +503,17 @@ pub(super) async fn show(
     outcome: &Outcome,
     output: &mut Output,
 ) -> Result<(), CliError> {
+    shown(annals, id, outcome, None, output).await
+}
+
+/// The same, with what was granted or denied.
+async fn shown(
+    annals: &Annals,
+    id: Uuid,
+    outcome: &Outcome,
+    answered: Answered,
+    output: &mut Output,
+) -> Result<(), CliError> {
     let row = annals.index().row(id).await?;
     let approval = row.approval.map(|it| it.to_string());
     let status = approval.or_else(|| row.status.map(|it| it.word().to_owned()));
@@ -391,6 +528,9 @@ pub(super) async fn show(
         if row.kind == Kind::Intent {
             done["risk"] = json!(row.risk.map(|risk| risk.to_string()));
         }
+        if let Some((word, actions)) = answered {
+            done[word] = json!(actions);
+        }
         return output.json(&done);
     }
     let title = row
@@ -400,5 +540,9 @@ pub(super) async fn show(
         .risk
         .map_or_else(String::new, |risk| format!(" (risk {risk})"));
     let line = format!("{}  {status}{risk}  {title}", short(id));
-    output.line(&line)
+    output.line(&line)?;
+    match answered {
+        Some((word, actions)) => output.line(&format!("  {word}: {}", actions.join(", "))),
+        None => Ok(()),
+    }
 }

@@ -1,5 +1,6 @@
 //! `annals show`: an object as it is, or as it was.
 
+use annals::domain::intent::ApprovalStatus;
 use annals::domain::pipeline::EvictionPolicy;
 use annals::domain::run::ApplyStatus;
 use annals::domain::{IntentId, Kind, PlanId, RunId, TaskId, Timestamp};
@@ -8,7 +9,7 @@ use annals::projections::{
     CallMoment, ClockSkew, ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue,
     SealCheck, ToolInvocationView, check_seal,
 };
-use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
+use annals::{Addition, Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
 use serde::Serialize;
 use serde_json::json;
 
@@ -17,7 +18,7 @@ use crate::commands::decisions::{by, verdict};
 use crate::commands::{contracts, git_internal, page, window};
 use crate::context::{Context, moment};
 use crate::error::{CliError, ErrorClass};
-use crate::output::{bytes, counted, when, who};
+use crate::output::{actor, bytes, counted, when, who};
 use crate::render;
 
 pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliError> {
@@ -83,11 +84,28 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         let line = format!("  imported by {}", importers.join(", "));
         context.output.line(&line)?;
     }
+    for line in added(&annals, &view, at).await? {
+        context.output.line(&line)?;
+    }
     let notes = notes(&view, seal, &expired).into_iter();
     for line in notes.chain(redactions.iter().map(redacted)) {
         context.output.line(&line)?;
     }
     Ok(())
+}
+
+/// What agents added to an intent that waits for its approval, a line each: a person approves it, too.
+async fn added(annals: &Annals, view: &ObjectView, at: At) -> Result<Vec<String>, CliError> {
+    let ObjectView::Intent(intent) = view else {
+        return Ok(Vec::new());
+    };
+    let id = IntentId(intent.header.object_id);
+    if at != At::Now || annals.inbox().status(id).await? != ApprovalStatus::Proposed {
+        return Ok(Vec::new());
+    }
+    let additions = annals.inbox().additions(id).await?;
+    let line = |added: &Addition| format!("  added by {}: {}", actor(&added.by), added.what);
+    Ok(additions.iter().map(line).collect())
 }
 
 /// What is said of an object beside its name.

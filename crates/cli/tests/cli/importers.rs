@@ -666,3 +666,27 @@ fn an_agent_redacts_nothing_where_the_gate_counts_tokens() {
     refused.fails(1, &["a person removes content"]);
     redact("human:ada").ok();
 }
+
+#[test]
+fn the_inbox_says_who_imported_a_request_and_what_an_approval_grants() {
+    let place = taken_over();
+    let mut asks = status(3, "NeedsApproval");
+    asks["reason"] = json!("may I read the docs?");
+    import(&place, "agent:bot", &[asks]).ok();
+    let inbox = place.run(&["inbox"]).ok().stdout;
+    for expected in [
+        "imported by agent:bot",
+        "may I read the docs?",
+        "approving grants Push",
+        &format!("  -> annals approve {}\n", uuid(SESSION)),
+    ] {
+        assert!(inbox.contains(expected), "{expected}: {inbox}");
+    }
+    let listed = place.run(&["inbox", "--json"]).ok().json();
+    assert_eq!(
+        listed["imported"]["reason"], "may I read the docs?",
+        "{listed}"
+    );
+    let granted = place.run(&["approve", &uuid(SESSION), "--actor", "human:kei"]);
+    assert!(granted.ok().stdout.contains("granted: Push"));
+}

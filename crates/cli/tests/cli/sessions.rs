@@ -565,22 +565,73 @@ fn the_inbox_lists_what_sessions_ask_for_with_the_commands_that_answer() {
 #[test]
 fn a_session_is_denied_with_a_reason() {
     let place = asking();
-    let refused = place.run(&["reject", &uuid(SESSION)]);
+    let asked = uuid(COMMIT);
+    let reject = ["reject", &uuid(SESSION), "--request", &asked];
+    let refused = place.run(&reject);
     assert_ne!(refused.status, 0);
     assert!(refused.stderr.contains("reason"), "{}", refused.stderr);
-    place
-        .run(&["reject", &uuid(SESSION), "--reason", "not today"])
-        .ok();
+    let denied = place.run(&[&reject[..], &["--reason", "not today"]].concat());
+    let denied = denied.ok().stdout;
+    assert!(denied.contains("denied: migrate"), "{denied}");
     let wrong = place.run(&["approve", &uuid(SESSION), "--request", &uuid(9)]);
     assert_ne!(wrong.status, 0);
-    // An agent answers nothing.
-    let agent = place.run(&["approve", &uuid(SESSION), "--actor", "agent:coder"]);
+}
+
+#[test]
+fn no_agent_approves_what_a_session_asks_for() {
+    let place = asking();
+    let request = uuid(COMMIT);
+    let approve = ["approve", &uuid(SESSION), "--request", &request];
+    let agent = place.run(&[&approve[..], &["--actor", "agent:coder"]].concat());
     assert_ne!(agent.status, 0);
     assert!(
         agent.stderr.contains("approved by a person"),
         "{}",
         agent.stderr
     );
+}
+
+/// What is pending when the answer is given may be another request than the one that was shown.
+#[test]
+fn an_answer_to_a_session_names_its_request_and_says_what_it_granted() {
+    let place = Place::with_log();
+    let ask = |what: &str| {
+        json!({ "kind": "RequestApproval", "reason": "please",
+            "requiredActions": [what] })
+    };
+    place.accept(&[
+        create(&json!({ "name": "careful", "requireApprovalForPush": true })),
+        submit(COMMIT, ask("docs")),
+    ]);
+    let listed = place.run(&["inbox", "--json"]).ok().json();
+    let resolve: Vec<String> = serde_json::from_value(listed["resolve"].clone()).unwrap();
+    assert!(
+        resolve[0].ends_with(&format!("--request {}", uuid(COMMIT))),
+        "{resolve:?}"
+    );
+    for word in ["approve", "reject"] {
+        let floating = place.run(&[word, &uuid(SESSION), "--reason", "no"]);
+        assert_ne!(floating.status, 0);
+        let named = format!("annals {word} {} --request {}", uuid(SESSION), uuid(COMMIT));
+        assert!(floating.stderr.contains(&named), "{}", floating.stderr);
+        assert!(
+            floating.stderr.contains("docs (\"please\")"),
+            "{}",
+            floating.stderr
+        );
+    }
+    // The agent withdraws it and asks for something else.
+    place.accept(&[
+        json!({ "command": "deny_session", "session": uuid(SESSION), "reason": "withdrawn",
+            "actor": { "kind": "agent", "id": "coder" } }),
+        submit(PUSH, ask("Push")),
+    ]);
+    let words: Vec<&str> = resolve[0].split(' ').skip(1).collect();
+    let refused = place.run(&words);
+    assert_ne!(refused.status, 0, "{}", refused.stdout);
+    let approve = ["approve", &uuid(SESSION), "--request", &uuid(PUSH)];
+    let granted = place.run(&approve).ok().stdout;
+    assert!(granted.contains("granted: Push"), "{granted}");
 }
 
 /// Eight commands at once with one a minute: whatever times an agent gives them.

@@ -4,7 +4,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::conditions::{require_conditions, turned_down, waits_for_approval};
+use super::conditions::{
+    require_conditions, require_dependencies, turned_down, waits_for_approval,
+};
 use super::parts::{status_in, status_without_open};
 use super::shared::{emit, refuse_as as refuse};
 use super::who::turned_down_by;
@@ -83,12 +85,39 @@ pub(super) fn require_ready(
 ) -> Result<(), DecideError> {
     require_open(world, id, state, asked)?;
     require_let_go(world, id, state, asked)?;
+    require_wholes_ready(world, state)
+}
+
+/// Demands of what a part is a part of that its conditions are met, if no work on it has begun. Once the
+/// part is executing, this is not asked again.
+pub(super) fn require_wholes_ready(world: &mut World, state: &State) -> Result<(), DecideError> {
     if state.stage == Stage::Executing {
         return Ok(());
     }
     for (whole, it) in above(world, state)? {
         if it.stage == Stage::Approved {
             require_conditions(world, whole, &it, PART)?;
+        }
+    }
+    Ok(())
+}
+
+/// Demands that an intent may be done by its parts: before work on it begins, what it depends on is
+/// done, and so is what its wholes depend on. Questions need not be asked about: while one is open, no
+/// part makes an intent done.
+pub(super) fn require_may_be_done(
+    world: &mut World,
+    id: IntentId,
+    state: &State,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    if state.stage == Stage::Executing {
+        return Ok(());
+    }
+    require_dependencies(world, id, state, asked)?;
+    for (whole, it) in above(world, state)? {
+        if it.stage != Stage::Executing {
+            require_dependencies(world, whole, &it, PART)?;
         }
     }
     Ok(())

@@ -20,8 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Refusal;
 use crate::codes::{UnknownWord, coded_enum, open_enum};
-use crate::folding::is_blank;
-use crate::refusal::not_blank;
+use crate::input::check_word;
 
 use harmless::without_harmless;
 use high_words::{SUBJECTS, misspelt};
@@ -187,11 +186,12 @@ impl From<Work> for ListedType {
 impl std::str::FromStr for WorkType {
     type Err = UnknownWord;
 
-    /// Any word is a type, but for blank ones and for a listed one in other letters,
-    /// which is a slip.
+    /// Any word is a type, but for blank ones, for a listed one in other letters, which is a slip, and for one with white
+    /// space around it, invisible characters or letters of another width.
     fn from_str(word: &str) -> Result<WorkType, UnknownWord> {
         let read = WorkType::from_word(word);
-        match read.is_slip() || is_blank(word) {
+        // A listed one passes at once.
+        match check_word("type", read.as_str(), ListedType::ALL).is_err() {
             true => Err(UnknownWord {
                 word: word.to_owned(),
                 what: "type",
@@ -232,26 +232,12 @@ impl WorkType {
         self.listed().unwrap_or(unknown).flow()
     }
 
-    /// Whether it is a listed word in other letters, which its author meant.
-    fn is_slip(&self) -> bool {
-        let WorkType::Other(word) = self else {
-            return false;
-        };
-        let mut listed = ListedType::ALL.iter();
-        listed.any(|it| it.as_str().eq_ignore_ascii_case(word.trim()))
-    }
-
     /// Demands that a type that is not listed is a valid one.
     pub(crate) fn check(&self, field: &'static str) -> Result<(), Refusal> {
         let WorkType::Other(word) = self else {
             return Ok(());
         };
-        not_blank(field, word)?;
-        if self.is_slip() {
-            let listed = word.trim().to_ascii_lowercase();
-            let reason = format!("{word:?} is not a type of its own; write {listed:?}");
-            return Err(Refusal::invalid(field, reason));
-        }
+        check_word(field, word, ListedType::ALL)?;
         if word.chars().count() > TYPE_CHARS {
             let reason = format!("a type has at most {TYPE_CHARS} characters");
             return Err(Refusal::invalid(field, reason));

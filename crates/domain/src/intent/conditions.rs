@@ -32,6 +32,16 @@ pub(super) fn require_conditions(
         let allowed = "approved, and its questions have answers (answer_clarification)";
         return Err(refuse(id, "waiting for an answer", asked, allowed));
     }
+    require_dependencies(world, id, state, asked)
+}
+
+/// Demands that what the intent depends on is done.
+pub(super) fn require_dependencies(
+    world: &mut World,
+    id: IntentId,
+    state: &State,
+    asked: &'static str,
+) -> Result<(), DecideError> {
     for other in &state.depends_on {
         let status = status_in(world, *other)?;
         if status != ApprovalStatus::Done {

@@ -1,6 +1,7 @@
 //! What is accepted of an intent, and what happens then.
 
-use super::above::parts_end;
+use super::above::{parts_end, require_wholes_ready};
+use super::conditions::require_dependencies;
 use super::open_work::open_work;
 use super::parts::status_without_open;
 use super::shared::refuse;
@@ -92,6 +93,9 @@ pub(crate) fn complete(world: &mut World, command: &CompleteIntent, meta: &Meta)
     let state = require_active(world, command.intent, "complete_intent")?;
     // Otherwise an intent that was not approved would become done.
     super::intake::require_let_go(world, command.intent, &state, "complete_intent")?;
+    // What waits for others, or is a part of what waits, is no more done than it is begun.
+    require_dependencies(world, command.intent, &state, "complete_intent")?;
+    require_wholes_ready(world, &state)?;
     let open = open_work(world, command.intent, &state)?;
     if let Some(allowed) = open.in_the_way(command.abandon_open) {
         return Err(Refusal::Transition {

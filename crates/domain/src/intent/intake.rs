@@ -498,6 +498,18 @@ pub(crate) fn require_begun_or_ready(
     }
 }
 
+/// Demands of an intent that may not exist that the commit of a run may make it done.
+pub(crate) fn require_may_be_done_if_any(
+    world: &mut World,
+    id: IntentId,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    match world.intent_if_any(id)? {
+        Some(state) => above::require_may_be_done(world, id, &state, asked),
+        None => Ok(()),
+    }
+}
+
 /// What beginning a run of a task means for its intent: that work began, if it
 /// was approved. One that waits for an approval, or for an answer, has no runs.
 ///

@@ -44,19 +44,23 @@ impl Lost {
 }
 
 /// The status that Forge shows of an intent: its own place, and while it
-/// is worked on that of its parts.
-pub fn approval_status(life: Life, stage: Stage, parts: &PartsTally) -> ApprovalStatus {
+/// is worked on that of its parts. While a question has no answer (`asks`), its parts make it not done.
+pub fn approval_status(life: Life, stage: Stage, parts: &PartsTally, asks: bool) -> ApprovalStatus {
+    let settled = match parts.status() {
+        ApprovalStatus::Done if asks => ApprovalStatus::Executing,
+        status => status,
+    };
     match (stage, life) {
         (Stage::Rejected, _) => ApprovalStatus::Rejected,
         (_, Life::Completed) => ApprovalStatus::Done,
         (_, Life::Cancelled) => ApprovalStatus::Cancelled,
         (Stage::Proposed, _) => ApprovalStatus::Proposed,
         // If all its parts are settled, it does not wait to be begun.
-        (Stage::Approved, _) => match parts.status() {
+        (Stage::Approved, _) => match settled {
             ApprovalStatus::Executing => ApprovalStatus::Approved,
             settled => settled,
         },
-        (Stage::Executing, _) => parts.status(),
+        (Stage::Executing, _) => settled,
     }
 }
 
@@ -99,7 +103,9 @@ fn status_of(
         world.load_all(missing.iter().map(|child| child.stream()))?;
         if missing.is_empty() {
             let parts = counted(tally(world, &state, &known)?);
-            known.insert(next, approval_status(state.life, state.stage, &parts));
+            let asks = state.needs_clarification();
+            let status = approval_status(state.life, state.stage, &parts, asks);
+            known.insert(next, status);
             open.pop();
         } else {
             open.extend(missing);

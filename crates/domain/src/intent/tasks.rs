@@ -7,9 +7,11 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use super::above::require_may_be_done;
 use super::{State, TaskAdded};
 use crate::pieces::Pieces;
 use crate::plan::line;
+use crate::task::Status;
 use crate::world::{Emitted, World};
 use crate::{DecideError, IntentId, Naming, PlanId, TaskId};
 
@@ -129,8 +131,13 @@ pub(crate) fn added(
     let (mut seen, mut events) = (HashSet::new(), Vec::new());
     for task in tasks {
         let state = world.task_if_any(*task)?;
+        let is_done = state.as_ref().is_some_and(|it| it.status == Status::Done);
         let is_free = state.is_some_and(|state| state.intent.is_none());
         if is_free && !intent.tasks.contains(task) && seen.insert(*task) {
+            if is_done {
+                // Otherwise an intent would be done that may not begin.
+                require_may_be_done(world, id, &intent, "a plan with a task that is done")?;
+            }
             let added = TaskAdded { task: *task };
             events.push(super::decide::emit(id, added, Pieces::new()));
         }

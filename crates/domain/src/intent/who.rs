@@ -3,6 +3,7 @@
 //! An agent proposes, works and asks. It does not take the part of the person whom its work waits
 //! for: the one who answers, decides on what failed, turns a request down, or changes what was approved.
 
+use super::conditions::waits_for_approval;
 use super::{ApprovalStatus, Risk, Stage, State};
 use crate::approval::{by_another, done_by_a_person};
 use crate::world::World;
@@ -51,8 +52,9 @@ pub(super) fn completed_by(
     Ok(())
 }
 
-/// Demands of who instructs an intent whose risk a person approved, that it is a person, and none
-/// who asked for it. `status` is the intent's without what is open.
+/// Demands of who instructs an intent that waits for its approval, and that somebody else requested, that it
+/// is a person: what is approved is what was requested. Of who instructs one whose risk a person approved, that it
+/// is a person, and none who asked for it. `status` is the intent's without what is open.
 pub(super) fn instructed_by(
     world: &mut World,
     state: &State,
@@ -62,6 +64,14 @@ pub(super) fn instructed_by(
     if matches!(status, ApprovalStatus::Blocked | ApprovalStatus::Error) {
         let what = "an intent of which something failed or was called off is instructed";
         return Ok(done_by_a_person(what, actor)?);
+    }
+    if waits_for_approval(state) {
+        let is_own = state.asked_by.as_ref().is_some_and(|by| by.is(actor));
+        let what = "an intent that waits for its approval, and that somebody else requested, is instructed";
+        return match is_own {
+            true => Ok(()),
+            false => Ok(done_by_a_person(what, actor)?),
+        };
     }
     if !matches!(state.stage, Stage::Approved | Stage::Executing) {
         return Ok(());

@@ -10,17 +10,17 @@ use super::shared::{
     require_patch_set,
 };
 use super::verdict::ended_after_intent;
-pub(crate) use super::verdict::{decide, record_result_commit, retries};
+pub(crate) use super::verdict::{decide, record_result_commit, retries, reviewed};
 use super::{
-    ApplyPatchSet, ApplyStatus, AttachSnapshot, CreateRun, Created, EvidenceRecorded, FailRun,
-    Failed, IoFootprint, MetricsRecorded, OverrideRationale, PatchSetApplied, PatchSetProposed,
-    PatchSetRejected, PatchingStarted, ProposePatchSet, ProvenanceRecorded, RationaleOverridden,
-    RecordEvidence, RecordMetrics, RecordProvenance, RecordUsage, RejectPatchSet, SnapshotAttached,
-    StartPatching, StartValidation, State, Status, StoredFootprint, StoredTokens,
-    StoredTouchedFile, TokenUsage, UsageRecorded, ValidationStarted,
+    ApplyPatchSet, ApplyStatus, AttachSnapshot, CreateRun, Created, EvidenceKind, EvidenceRecorded,
+    FailRun, Failed, IoFootprint, MetricsRecorded, OverrideRationale, PatchSetApplied,
+    PatchSetProposed, PatchSetRejected, PatchingStarted, ProposePatchSet, ProvenanceRecorded,
+    RationaleOverridden, RecordEvidence, RecordMetrics, RecordProvenance, RecordUsage,
+    RejectPatchSet, SnapshotAttached, StartPatching, StartValidation, State, Status,
+    StoredFootprint, StoredTokens, StoredTouchedFile, TokenUsage, UsageRecorded, ValidationStarted,
 };
 use crate::content::check_parts;
-use crate::input::path_in_repository;
+use crate::input::{check_word, path_in_repository};
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, World};
@@ -313,7 +313,7 @@ pub(crate) fn override_rationale(
 
 pub(crate) fn record_evidence(world: &mut World, command: &RecordEvidence, meta: &Meta) -> Decided {
     not_blank("tool", &command.tool)?;
-    not_blank("kind", command.kind.as_str())?;
+    check_word("kind", command.kind.as_str(), EvidenceKind::LISTED)?;
     check_artifacts(&command.report_artifacts)?;
     check_parts("report", &command.report)?;
     let state = require_unfinished(world, command.run, "record_evidence")?;

@@ -22,14 +22,50 @@ use super::{
     ApplyStatus, Decide, DecisionMade, DecisionType, EndedAfterIntent, PatchSetApplied,
     PatchSetRejected, PatchSetReverted, RecordResultCommit, ResultCommitRecorded, State, Status,
 };
-use crate::folding::is_blank;
+use crate::input::check_word;
+use crate::origin::is_human;
 use crate::pieces::Pieces;
 use crate::world::{Decided, Emitted, World};
 use crate::{
-    DecideError, GitOid, IntentId, Kind, Meta, PatchSetId, Refusal, RunId, TaskId, intent, task,
+    ActorRef, DecideError, GitOid, IntentId, Kind, Meta, PatchSetId, Refusal, RunId, TaskId,
+    intent, task,
 };
 
 pub(crate) fn decide(world: &mut World, command: &Decide, meta: &Meta) -> Decided {
+    if command.decision_type == DecisionType::Commit {
+        require_reviewer(world, command.run, &meta.actor)?;
+    }
+    reviewed(world, command, meta)
+}
+
+/// Demands of who commits a run after a review rejected the work on its task that it is a person, or
+/// none who worked on the task: otherwise the next attempt would pass without a review.
+fn require_reviewer(world: &mut World, run: RunId, actor: &ActorRef) -> Result<(), DecideError> {
+    let state = world.run(run)?;
+    let Some(id) = changed_task(&state).filter(|_| !is_human(actor)) else {
+        return Ok(());
+    };
+    // An adopted run may be of a task that does not exist.
+    let Some(of) = world.task_if_any(id)?.filter(|it| it.rejections > 0) else {
+        return Ok(());
+    };
+    world.load_all(of.runs.iter().map(|run| run.stream()))?;
+    for attempt in of.runs.iter().chain([&run]) {
+        let attempt = world.run_if_any(*attempt)?;
+        if attempt.is_some_and(|it| it.workers.iter().any(|by| by.is(actor))) {
+            let reason = format!(
+                "a review rejected the work on task {id}, and {} {:?} worked on it, so must not commit run {run}; let a \
+                 person or another agent review it (record_review)",
+                actor.kind, actor.id
+            );
+            return Err(Refusal::NotPermitted { reason }.into());
+        }
+    }
+    Ok(())
+}
+
+/// The same for what a review decided.
+pub(crate) fn reviewed(world: &mut World, command: &Decide, meta: &Meta) -> Decided {
     let run = command.run;
     let state = world.run(run)?;
     check_state(command, &state)?;
@@ -44,7 +80,13 @@ pub(crate) fn decide(world: &mut World, command: &Decide, meta: &Meta) -> Decide
     check_fields(command, &state)?;
     let consequences = match &command.decision_type {
         DecisionType::Commit => {
-            require_let_go(world, &state, "decide commit of a run of it")?;
+            let asked = "decide commit of a run of it";
+            require_let_go(world, &state, asked)?;
+            if state.reverts.is_none() {
+                for intent in work_on(world, &state)? {
+                    intent::intake::require_may_be_done_if_any(world, intent, asked)?;
+                }
+            }
             commit(world, command, &state)?
         }
         DecisionType::Retry => {
@@ -237,9 +279,7 @@ fn asked(verdict: &DecisionType) -> &'static str {
 /// Fields that belong to other verdicts are refused rather than ignored.
 fn check_fields(command: &Decide, state: &State) -> Result<(), Refusal> {
     let verdict = &command.decision_type;
-    if is_blank(verdict.as_str()) {
-        return Err(Refusal::invalid("decision_type", "it must not be blank"));
-    }
+    check_word("decision_type", verdict.as_str(), DecisionType::LISTED)?;
     if command.chosen_patchset_id.is_some()
         && !matches!(verdict, DecisionType::Commit | DecisionType::Rollback)
     {

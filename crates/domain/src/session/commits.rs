@@ -7,7 +7,7 @@ use super::{CommandBody, CommandKind, CommandReceived, CommandResult, Commit, Ev
 use crate::input::plain_path;
 use crate::pieces::{Pieces, Slot};
 use crate::world::not_found;
-use crate::{CommandId, DecideError, SecondFold, SessionId, World, is_removed_name};
+use crate::{CommandId, DecideError, SecondFold, SessionId, Timestamp, World, is_removed_name};
 
 /// The files of a commit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,6 +44,8 @@ struct One {
     /// Whether it amends the one before; not known where that was removed.
     amends: Option<bool>,
     files: CommittedFiles,
+    /// When it was given.
+    at: Timestamp,
 }
 
 /// The commits of a session, as far as they did not fail: the oldest first.
@@ -63,10 +65,10 @@ impl Commits {
         }
     }
 
-    /// Folds one event in. `text` gives a piece of its content; none, if it was removed.
-    pub fn apply(&mut self, event: &Event, text: &dyn Fn(Slot) -> Option<String>) {
+    /// Folds one event in, which occurred at a time. `text` gives a piece of its content; none, if it was removed.
+    pub fn apply(&mut self, event: &Event, at: Timestamp, text: &dyn Fn(Slot) -> Option<String>) {
         match event {
-            Event::CommandReceived(event) => self.given = given(event, text),
+            Event::CommandReceived(event) => self.given = given(event, at, text),
             Event::CommandAccepted(event) => {
                 let is_it = |given: &mut One| given.command == event.command;
                 let accepted = self.given.take_if(is_it);
@@ -96,32 +98,68 @@ impl Commits {
         });
     }
 
-    /// The files of the last commit in a repository, with those of the commits that it amends. A commit whose repository
-    /// was removed may have been in this one, and one of which it was removed whether it amends may have amended.
-    pub fn last(&self, repo: &str) -> CommittedFiles {
-        let repo = plain_path(repo);
-        let is_any = is_removed_name(&repo);
-        let mut files = CommittedFiles::default();
+    /// The last commit in a repository and those that it amends. A commit whose repository was removed may have been in
+    /// this one, and one of which it was removed whether it amends may have amended.
+    fn making_last(&self, repo: &str) -> Last<'_> {
+        let is_any = is_removed_name(repo);
+        let mut last = Last::default();
         for one in &self.accepted {
             let is_lost = is_any || is_removed_name(&one.repo);
             if one.repo == repo && !is_lost && one.amends == Some(false) {
-                files = CommittedFiles::default();
+                last.commits.clear();
+                last.begun = last.begun.max(Some(one.at));
             }
             if one.repo == repo || is_lost {
-                files.add(&one.files);
+                last.commits.push((one, is_lost));
             }
         }
-        files
+        last
     }
 
-    /// The same, with the content of an event that was only decided.
-    pub(crate) fn apply_decided(&mut self, event: &Event, pieces: &Pieces) {
-        self.apply(event, &|slot| pieces.text_of(slot));
+    /// The files of the last commit in a repository, with those of the commits that it amends.
+    pub fn last(&self, repo: &str) -> CommittedFiles {
+        last_of_all([self], repo)
+    }
+
+    /// Like [`Commits::apply`], with the content of an event that was only decided.
+    pub(crate) fn apply_decided(&mut self, event: &Event, at: Timestamp, pieces: &Pieces) {
+        self.apply(event, at, &|slot| pieces.text_of(slot));
     }
 }
 
+/// The commits of a session that make the last one in a repository.
+#[derive(Default)]
+struct Last<'c> {
+    /// Each, and whether its repository is not known any more.
+    commits: Vec<(&'c One, bool)>,
+    /// When the last one was given that amends none.
+    begun: Option<Timestamp>,
+}
+
+/// The files of the last commit in a repository, where several sessions work in it. What was given before the last commit
+/// that amends none is not amended any more.
+fn last_of_all<'c>(all: impl IntoIterator<Item = &'c Commits>, repo: &str) -> CommittedFiles {
+    let repo = plain_path(repo);
+    let all: Vec<Last<'_>> = all
+        .into_iter()
+        .map(|commits| commits.making_last(&repo))
+        .collect();
+    let begun = all.iter().filter_map(|last| last.begun).max();
+    let mut files = CommittedFiles::default();
+    for (one, is_lost) in all.iter().flat_map(|last| &last.commits) {
+        if *is_lost || Some(one.at) >= begun {
+            files.add(&one.files);
+        }
+    }
+    files
+}
+
 /// A commit as it was given; nothing, for another command.
-fn given(event: &CommandReceived, text: &dyn Fn(Slot) -> Option<String>) -> Option<One> {
+fn given(
+    event: &CommandReceived,
+    at: Timestamp,
+    text: &dyn Fn(Slot) -> Option<String>,
+) -> Option<One> {
     if event.facts.kind != CommandKind::Commit {
         return None;
     }
@@ -149,32 +187,36 @@ fn given(event: &CommandReceived, text: &dyn Fn(Slot) -> Option<String>) -> Opti
         repo: plain_path(event.facts.repo.as_deref().unwrap_or_default()),
         amends: commit.as_ref().map(|commit| commit.amend),
         files: names.map_or_else(nameless, CommittedFiles::from),
+        at,
     })
 }
 
 impl World {
-    /// The files that a commit changes if it amends the session's last one, by what its caller says; none, where that
-    /// says too little.
+    /// The files that a commit changes if it amends the last one of some sessions that work in one repository, by what
+    /// its caller says; none, where that says too little.
     ///
     /// # Errors
-    /// [`DecideError::Needs`] the session's commits, and [`crate::Refusal::NotFound`].
+    /// [`DecideError::Needs`] the sessions' commits, and [`crate::Refusal::NotFound`].
     pub(crate) fn amended_files(
         &mut self,
-        session: SessionId,
+        sessions: &[SessionId],
         commit: &Commit,
         files: &[String],
     ) -> Result<Option<u32>, DecideError> {
         let Some(own) = commit.changed(files) else {
             return Ok(None);
         };
-        let stream = session.stream();
-        match self.second_fold(stream)? {
-            SecondFold::Commits(commits) => {
-                let mut all = commits.last(&commit.repo.path);
-                all.add(&CommittedFiles::from(own));
-                Ok(Some(all.count()))
+        self.load_second_folds(sessions.iter().map(|session| session.stream()))?;
+        let mut all = Vec::with_capacity(sessions.len());
+        for session in sessions {
+            let stream = session.stream();
+            match self.second_fold(stream)? {
+                SecondFold::Commits(commits) => all.push(commits.clone()),
+                SecondFold::Window(_) | SecondFold::TaskText(_) => return Err(not_found(stream)),
             }
-            SecondFold::Window(_) | SecondFold::TaskText(_) => Err(not_found(stream)),
         }
+        let mut files = last_of_all(&all, &commit.repo.path);
+        files.add(&CommittedFiles::from(own));
+        Ok(Some(files.count()))
     }
 }

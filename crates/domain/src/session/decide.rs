@@ -13,7 +13,8 @@ use super::{
     AbortSession, Aborted, AgentCommand, ApprovalDenied, ApproveSession, Approved, CommandBody,
     CommandKind, CommandReceived, CompleteSession, Completed, CreateSession, Created, DenySession,
     Event, ExpireApprovals, PauseSession, Paused, Pending, PendingCommand, RejectionRule,
-    ResumeSession, Resumed, SessionConfig, SessionStatus, StoredConfig, SubmitCommand, gate,
+    ResumeSession, Resumed, Session, SessionConfig, SessionStatus, StoredConfig, SubmitCommand,
+    gate,
 };
 use crate::input::plain_path;
 use crate::origin::is_human;
@@ -36,21 +37,70 @@ pub(crate) fn create(world: &mut World, command: &CreateSession, meta: &Meta) ->
     config.check()?;
     world.unused(id.0)?;
     world.absent(id.stream())?;
+    let mut bounds = Bounds::default();
     if let Some(parent) = config.parent_session_id {
         let mut parent = Draft::of(world, SessionId(parent), meta)?;
         may_begin_child(&mut parent, config)?;
+        bounds = Bounds::of(parent.session());
     }
     let mut pieces = Pieces::new();
     let event = Created {
         config: StoredConfig::store(config, &mut pieces),
-        approval_expiry_seconds: command.approval_expiry_seconds,
-        pause_after_failures: command.pause_after_failures.unwrap_or(PAUSE_AFTER_FAILURES),
+        approval_expiry_seconds: bounds.expiry(command.approval_expiry_seconds)?,
+        pause_after_failures: bounds.pause(command.pause_after_failures)?,
     };
     Ok(vec![Emitted {
         stream: id.stream(),
         event: AnyEvent::Session(Event::from(event)),
         pieces,
     }])
+}
+
+/// The settings of a parent session, which those of a child do not exceed.
+#[derive(Default)]
+struct Bounds {
+    /// After how many seconds its approvals expire.
+    expiry: Option<u64>,
+    /// After how many failures in a row it pauses; 0 is never.
+    pause: u32,
+}
+
+impl Bounds {
+    fn of(parent: &Session) -> Bounds {
+        Bounds {
+            expiry: parent.approval_expiry_seconds,
+            pause: parent.pause_after_failures,
+        }
+    }
+
+    /// The expiry that was given, or else the parent's.
+    fn expiry(&self, given: Option<u64>) -> Result<Option<u64>, Refusal> {
+        match (self.expiry, given) {
+            (Some(most), Some(given)) if given > most => {
+                let reason = format!(
+                    "approvals of the parent session expire after {most} s: expected at most {most}"
+                );
+                Err(Refusal::invalid("approval_expiry_seconds", reason))
+            }
+            (bound, given) => Ok(given.or(bound)),
+        }
+    }
+
+    /// The number of failures that was given, or else the default, as far as the parent allows it.
+    fn pause(&self, given: Option<u32>) -> Result<u32, Refusal> {
+        let most = self.pause;
+        match given {
+            Some(given) if most > 0 && (given == 0 || given > most) => {
+                let reason = format!(
+                    "the parent session pauses after {most} failures in a row: expected 1 to {most}"
+                );
+                Err(Refusal::invalid("pause_after_failures", reason))
+            }
+            Some(given) => Ok(given),
+            None if most > 0 => Ok(most.min(PAUSE_AFTER_FAILURES)),
+            None => Ok(PAUSE_AFTER_FAILURES),
+        }
+    }
 }
 
 /// Whether a session may be begun by another one: that is open, and at least as strict.
@@ -162,8 +212,9 @@ fn amended_files(draft: &mut Draft<'_>, given: &AgentCommand) -> Result<Option<u
     if !commit.amend || !is_limited || !is_open {
         return Ok(None);
     }
-    let session = draft.id();
-    draft.world().amended_files(session, commit, files)
+    let mut sessions = vec![draft.id()];
+    sessions.extend(draft.family()?.into_iter().map(|(session, _)| session));
+    draft.world().amended_files(&sessions, commit, files)
 }
 
 /// What the gate compares is kept in the event itself, and has little room.
@@ -302,12 +353,24 @@ fn may_approve(
     Ok(())
 }
 
+/// A denial rejects all that waits. Another actor than a person withdraws only what it asked for itself.
+fn may_deny(draft: &Draft<'_>, pending: Option<&Pending>, meta: &Meta) -> Result<(), Refusal> {
+    let queue = draft.session().queue.iter().map(|waiting| &waiting.by);
+    let mut asked = pending.map(|pending| &pending.by).into_iter().chain(queue);
+    let is_own = pending.is_some() && asked.all(|by| by.is(&meta.actor));
+    match is_own {
+        true => Ok(()),
+        false => approval::done_by_a_person("what somebody else requested is denied", &meta.actor),
+    }
+}
+
 pub(crate) fn deny(world: &mut World, command: &DenySession, meta: &Meta) -> Decided {
     not_blank("reason", &command.reason)?;
     near_the_clock(world, meta)?;
     let mut draft = Draft::of(world, command.session, meta)?;
     let pending = asked(&draft, command.request, "deny_session")?;
     in_time(pending.as_ref(), meta)?;
+    may_deny(&draft, pending.as_ref(), meta)?;
     draft.fork();
     draft.reject_queue(&command.reason, Some(&RejectionRule::ApprovalDenied));
     let mut pieces = Pieces::new();

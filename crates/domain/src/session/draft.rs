@@ -1,7 +1,7 @@
 //! A decision about a session while it is made: the events so far, and the
 //! session as they leave it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::own_work::{IMPORTER, reads_like_importer};
@@ -14,8 +14,8 @@ use crate::bucket::{self, Level, Limit};
 use crate::pieces::Pieces;
 use crate::world::{Emitted, World};
 use crate::{
-    ActorRef, AnyEvent, CommandId, DecideError, Kind, Meta, Origin, Refusal, SessionId, StreamRef,
-    Timestamp,
+    ActorRef, AnyEvent, CommandId, DecideError, Kind, Meta, Naming, Origin, Refusal, SessionId,
+    StreamRef, Timestamp,
 };
 
 /// Sessions above a session that are looked at, at most.
@@ -231,8 +231,77 @@ impl<'a> Draft<'a> {
         Ok(None)
     }
 
+    /// The other sessions that work in this one's repository and belong to its family: those above it, and all that
+    /// these began. They share what is checked out there.
+    pub(super) fn family(&mut self) -> Result<Vec<(SessionId, Arc<Session>)>, DecideError> {
+        let (own, repo) = (self.id, self.session().repo.clone());
+        let (mut root, mut next) = (own, self.session().parent);
+        // Other systems' sessions may name each other.
+        for _ in 0..MAX_PARENTS {
+            let Some(parent) = next else {
+                break;
+            };
+            let state = self.world.session_if_any(parent)?;
+            let Some(State::Known(state)) = state.as_deref() else {
+                break;
+            };
+            (root, next) = (parent, state.parent);
+        }
+        let (mut found, mut seen) = (Vec::new(), HashSet::from([root]));
+        let mut level = vec![root];
+        while !level.is_empty() {
+            let field = Naming::SessionParent;
+            self.world
+                .load_all(level.iter().map(|session| session.stream()))?;
+            self.world
+                .load_naming(field, level.iter().map(|session| session.0))?;
+            let mut below = Vec::new();
+            for id in level {
+                let state = self.world.session_if_any(id)?;
+                if let Some(State::Known(session)) = state.as_deref()
+                    && id != own
+                {
+                    found.push((id, Arc::clone(session)));
+                }
+                let children = self.world.naming(field, id.0)?;
+                let children = children.into_iter().map(SessionId);
+                below.extend(children.filter(|child| seen.insert(*child)));
+            }
+            level = below;
+        }
+        // Of a session that a version before this created, the repository is not known.
+        found.retain(|(_, it)| it.repo.is_none() || repo.is_none() || it.repo == repo);
+        Ok(found)
+    }
+
+    /// Forgets the tests that passed before a change by another session of the family, for this decision.
+    fn void_tests(&mut self) -> Result<(), DecideError> {
+        let session = self.session();
+        let policy = session.policy.as_deref();
+        let are_required = policy.is_some_and(|policy| policy.require_tests_before_push);
+        if !are_required || session.tested.is_empty() {
+            return Ok(());
+        }
+        let family = self.family()?;
+        let changed = family.iter().filter_map(|(_, it)| it.changed_at).max();
+        let session = self.session();
+        let is_void = |repo: &&String| session.tested_at.get(*repo).copied() <= changed;
+        let void: Vec<String> = session.tested.keys().filter(is_void).cloned().collect();
+        if changed.is_none() || void.is_empty() {
+            return Ok(());
+        }
+        self.fork();
+        if let Some(session) = &mut self.after {
+            session.tested.retain(|repo, _| !void.contains(repo));
+        }
+        Ok(())
+    }
+
     /// Judges a command that was just received; whether it was accepted.
     pub(super) fn judge(&mut self, waiting: &PendingCommand) -> Result<bool, DecideError> {
+        if waiting.facts.kind == CommandKind::Push {
+            self.void_tests()?;
+        }
         let shared = match gate::closed(self.session().status) {
             Some(_) => None,
             None => self.shared(waiting.facts.kind)?,
@@ -382,6 +451,9 @@ impl<'a> Draft<'a> {
             return Ok(());
         }
         let closed = self.parent_closed()?;
+        if !self.session().queue.is_empty() {
+            self.void_tests()?;
+        }
         while let Some(waiting) = self.session().queue.front().cloned() {
             let policy = gate::policy(self.session())?;
             if gate::needs_approval(self.session(), policy, waiting.facts.kind) {

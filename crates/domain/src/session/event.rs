@@ -289,7 +289,8 @@ pub struct CommandFacts {
     /// How many files a commit changes, by its caller, with those of a commit that it amends; in version 1,
     /// how many paths it names.
     pub files: Option<u32>,
-    /// Whether a filter chooses the tests.
+    /// Whether a filter chooses the tests; of a branch that is created, whether it starts from another place than
+    /// what is checked out.
     pub filtered: bool,
     /// The ticket that takes a step, or is read.
     pub work_item: Option<String>,

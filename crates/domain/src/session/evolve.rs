@@ -77,6 +77,10 @@ pub struct Session {
     /// How often it had been changed when tests were run that passed, by the path of the repository
     /// that they were run in.
     pub tested: BTreeMap<String, u64>,
+    /// When what would be pushed was changed last: when a change was accepted or ended.
+    pub changed_at: Option<Timestamp>,
+    /// When the tests that passed last were accepted, by the path of the repository.
+    pub tested_at: BTreeMap<String, Timestamp>,
     /// How many commands failed in a row.
     pub failures: u32,
     /// The state of each ticket that was read, where the policy looks at that.
@@ -159,6 +163,8 @@ impl Session {
             branches: BTreeMap::new(),
             changes: 0,
             tested: BTreeMap::new(),
+            changed_at: None,
+            tested_at: BTreeMap::new(),
             failures: 0,
             work_items: Arc::default(),
             nodes: Arc::default(),
@@ -252,8 +258,8 @@ impl Session {
             Some(waiting) => (Some(waiting.by), Some(waiting.facts)),
             None => (None, None),
         };
-        if facts.as_ref().is_some_and(|facts| changes_code(facts.kind)) {
-            self.changes = self.changes.saturating_add(1);
+        if facts.as_ref().is_some_and(changes_code) {
+            self.change(at);
         }
         let open = OpenCommand {
             by,
@@ -265,7 +271,13 @@ impl Session {
         self.open.insert(event.command, open);
     }
 
-    fn completed(&mut self, event: &CommandCompleted) {
+    /// What would be pushed is another tree from then on.
+    fn change(&mut self, at: Timestamp) {
+        self.changes = self.changes.saturating_add(1);
+        self.changed_at = self.changed_at.max(Some(at));
+    }
+
+    fn completed(&mut self, event: &CommandCompleted, at: Timestamp) {
         let open = self.open.remove(&event.command);
         if let Some(open) = &open {
             self.remember(event.command, open.correlation.clone());
@@ -280,12 +292,12 @@ impl Session {
         }) else {
             return;
         };
-        if changes_code(facts.kind) {
+        if changes_code(&facts) {
             // Tests that ran meanwhile may not have seen what it did.
-            self.changes = self.changes.saturating_add(1);
+            self.change(at);
         }
         if event.outcome == CommandResult::Success {
-            self.succeeded(facts, open.changes);
+            self.succeeded(facts, open.changes, open.at);
         }
     }
 
@@ -304,7 +316,8 @@ impl Session {
         Some(&found.1)
     }
 
-    fn succeeded(&mut self, facts: CommandFacts, changes: u64) {
+    /// A command was done that was accepted at a time, after so many changes.
+    fn succeeded(&mut self, facts: CommandFacts, changes: u64, at: Timestamp) {
         match (facts.kind, facts.repo, facts.branch) {
             (CommandKind::CreateBranch, Some(repo), Some(branch)) => {
                 if is_removed_name(&repo) {
@@ -314,8 +327,12 @@ impl Session {
                 self.branches.insert(repo, branch);
             }
             (CommandKind::RunTests, Some(repo), _) if self.counts(facts.filtered) => {
-                let tested = self.tested.entry(repo).or_default();
-                *tested = changes.max(*tested);
+                let tested = self.tested.entry(repo.clone()).or_default();
+                if changes >= *tested {
+                    *tested = changes;
+                    let tested_at = self.tested_at.entry(repo).or_insert(at);
+                    *tested_at = at.max(*tested_at);
+                }
             }
             (CommandKind::TransitionTicket, ..) => {
                 if let (Some(id), Some(status)) = (facts.work_item, facts.state) {
@@ -441,7 +458,7 @@ impl Session {
                     self.take(command);
                 }
             }
-            Event::CommandCompleted(event) => self.completed(event),
+            Event::CommandCompleted(event) => self.completed(event, origin.at),
             Event::PlanUpdated(event) => {
                 self.nodes = Arc::new(event.nodes.iter().cloned().collect());
             }
@@ -484,9 +501,13 @@ fn named(event: &Event) -> Option<CommandId> {
     }
 }
 
-/// Whether tests say nothing any more after such a command.
-fn changes_code(kind: CommandKind) -> bool {
-    matches!(kind, CommandKind::ApplyPatch | CommandKind::Commit)
+/// Whether tests say nothing any more after such a command: it changes what is checked out, or checks out another tree.
+pub(super) fn changes_code(facts: &CommandFacts) -> bool {
+    match facts.kind {
+        CommandKind::ApplyPatch | CommandKind::Commit => true,
+        CommandKind::CreateBranch => facts.filtered,
+        _ => false,
+    }
 }
 
 /// Folds one event into the state.

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use super::check::hint;
 use super::draft::Draft;
+use super::evolve::changes_code;
 use super::stored_results::json;
 use super::{
     ArtifactAvailable, AttachRun, BacklogQueried, CommandCompleted, CommandFacts, CommandKind,
@@ -52,6 +53,9 @@ pub(crate) fn complete_command(
     let mut draft = Draft::of(world, command.session, meta)?;
     let correlation = draft.open(command.id)?;
     let open = draft.session().open.get(&command.id).cloned();
+    if let Some(open) = &open {
+        ends_now(&mut draft, open, meta)?;
+    }
     let run = current_run(&mut draft)?;
     let mut pieces = Pieces::new();
     let event = CommandCompleted {
@@ -67,6 +71,21 @@ pub(crate) fn complete_command(
         invoke(&mut draft, run, command, &open, meta.at)?;
     }
     Ok(draft.done())
+}
+
+/// Where several sessions share a repository, a change ends when that is recorded: otherwise one that ended after
+/// another's tests could be said to have ended before them.
+fn ends_now(draft: &mut Draft<'_>, open: &OpenCommand, meta: &Meta) -> Result<(), DecideError> {
+    let is_change = open.facts.as_ref().is_some_and(changes_code);
+    if !is_change || meta.at >= meta.now || draft.family()?.is_empty() {
+        return Ok(());
+    }
+    let reason = format!(
+        "{} is before the log's clock, {}, and other sessions that began this one, or that it began, work in its \
+         repository, so that a change ends when it is recorded: leave it out",
+        meta.at, meta.now
+    );
+    Err(Refusal::invalid("at", reason).into())
 }
 
 /// Too many failures in a row pause a session that is open.

@@ -111,6 +111,9 @@ impl CommandBody {
             CommandBody::CreateBranch(body) => {
                 facts.repo = Some(body.repo.path.clone());
                 facts.branch = Some(body.branch_name.clone());
+                // What is checked out then is another tree than the one before.
+                let elsewhere = |from: &String| !matches!(from.trim(), "HEAD" | "@");
+                facts.filtered = body.from_ref.as_ref().is_some_and(elsewhere);
             }
             CommandBody::Push(body) => {
                 facts.repo = Some(body.repo.path.clone());

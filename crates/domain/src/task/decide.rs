@@ -8,14 +8,17 @@ use uuid::Uuid;
 pub(crate) use super::shared::{emit, refuse};
 use super::{
     AddAcceptanceCriterion, AddConstraint, AddDependency, CancelTask, Cancelled, ConstraintAdded,
-    CreateTask, Created, CriterionAdded, DependencyAdded, FailTask, Failed, Planned, State, Status,
-    TaskPlan,
+    CreateTask, Created, CriterionAdded, DependencyAdded, Event, FailTask, Failed, Planned, State,
+    Status, TaskPlan,
 };
 use crate::intent::Lost;
 use crate::pieces::Pieces;
 use crate::refusal::not_blank;
 use crate::world::{Decided, Emitted, World};
-use crate::{DecideError, Kind, Meta, Refusal, StoredActor, StreamKind, TaskId, approval, intent};
+use crate::{
+    ActorRef, AnyEvent, DecideError, Kind, Meta, Refusal, StoredActor, StreamKind, TaskId,
+    approval, intent,
+};
 
 /// A title has fewer characters than this (docs/spec/git-internal.md, Task.title).
 pub(crate) const TITLE_LIMIT: usize = 100;
@@ -153,9 +156,41 @@ fn require_open_work(
     Ok(state)
 }
 
-pub(crate) fn add_constraint(world: &mut World, command: &AddConstraint, _: &Meta) -> Decided {
+/// Demands of who changes a task that a person created that it is a person. `how` says what happens to it.
+fn changed_by(
+    task: TaskId,
+    state: &State,
+    how: &'static str,
+    actor: &ActorRef,
+) -> Result<(), Refusal> {
+    if !state.is_a_persons {
+        return Ok(());
+    }
+    let what = format!("task {task}, which a person created, {how}");
+    approval::done_by_a_person(&what, actor)
+}
+
+/// Demands the same of each task that is called off by these events.
+fn called_off_by(
+    world: &mut World,
+    events: &[Emitted],
+    actor: &ActorRef,
+) -> Result<(), DecideError> {
+    for emitted in events {
+        if let AnyEvent::Task(Event::Cancelled(_)) = &emitted.event {
+            let task = TaskId(emitted.stream.id);
+            let state = world.task(task)?;
+            // An intent would be done without what a person asked of it.
+            changed_by(task, &state, "is cancelled", actor)?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn add_constraint(world: &mut World, command: &AddConstraint, meta: &Meta) -> Decided {
     not_blank("constraint", &command.constraint)?;
-    require_open_work(world, command.task, "add_constraint")?;
+    let state = require_open_work(world, command.task, "add_constraint")?;
+    changed_by(command.task, &state, "gets a constraint", &meta.actor)?;
     let mut pieces = Pieces::new();
     let event = ConstraintAdded {
         constraint: pieces.text(command.constraint.as_str()),
@@ -166,10 +201,16 @@ pub(crate) fn add_constraint(world: &mut World, command: &AddConstraint, _: &Met
 pub(crate) fn add_acceptance_criterion(
     world: &mut World,
     command: &AddAcceptanceCriterion,
-    _: &Meta,
+    meta: &Meta,
 ) -> Decided {
     not_blank("criterion", &command.criterion)?;
-    require_open_work(world, command.task, "add_acceptance_criterion")?;
+    let state = require_open_work(world, command.task, "add_acceptance_criterion")?;
+    changed_by(
+        command.task,
+        &state,
+        "gets an acceptance criterion",
+        &meta.actor,
+    )?;
     let mut pieces = Pieces::new();
     let event = CriterionAdded {
         criterion: pieces.text(command.criterion.as_str()),
@@ -177,7 +218,7 @@ pub(crate) fn add_acceptance_criterion(
     Ok(vec![emit(command.task, event, pieces)])
 }
 
-pub(crate) fn add_dependency(world: &mut World, command: &AddDependency, _: &Meta) -> Decided {
+pub(crate) fn add_dependency(world: &mut World, command: &AddDependency, meta: &Meta) -> Decided {
     let state = require_open_work(world, command.task, "add_dependency")?;
     world.task(command.dependency)?;
     let lost = loss_of(world, command.dependency)?;
@@ -196,6 +237,7 @@ pub(crate) fn add_dependency(world: &mut World, command: &AddDependency, _: &Met
         }
         .into());
     }
+    changed_by(command.task, &state, "gets a dependency", &meta.actor)?;
     let event = DependencyAdded {
         dependency: command.dependency,
     };
@@ -204,6 +246,7 @@ pub(crate) fn add_dependency(world: &mut World, command: &AddDependency, _: &Met
         events.push(intent::end_without(lost, command.task));
         events.extend(intent::end_dependents(world, lost.of(command.task))?);
     }
+    called_off_by(world, &events, &meta.actor)?;
     Ok(events)
 }
 
@@ -297,15 +340,7 @@ pub(crate) fn require_dependencies(
 }
 
 pub(crate) fn cancel(world: &mut World, command: &CancelTask, meta: &Meta) -> Decided {
-    let state = require_open(world, command.task, "cancel_task")?;
-    if state.is_a_persons {
-        // An intent would be done without what a person asked of it.
-        let what = format!(
-            "task {}, which a person created, is cancelled",
-            command.task
-        );
-        approval::done_by_a_person(&what, &meta.actor)?;
-    }
+    require_open(world, command.task, "cancel_task")?;
     let mut pieces = Pieces::new();
     let event = Cancelled::new(pieces.optional_text(command.reason.as_deref()));
     let mut events = vec![emit(command.task, event, pieces)];
@@ -313,5 +348,6 @@ pub(crate) fn cancel(world: &mut World, command: &CancelTask, meta: &Meta) -> De
         world,
         Lost::Cancelled(command.task),
     )?);
+    called_off_by(world, &events, &meta.actor)?;
     Ok(events)
 }

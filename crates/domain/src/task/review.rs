@@ -54,7 +54,7 @@ pub(crate) fn record(world: &mut World, command: &RecordReview, meta: &Meta) -> 
         &evidence,
         &evidence_meta,
     )?);
-    events.extend(run::decide::decide(world, &verdict, meta)?);
+    events.extend(run::decide::reviewed(world, &verdict, meta)?);
     Ok(events)
 }
 

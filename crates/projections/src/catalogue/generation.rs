@@ -7,7 +7,7 @@ use crate::generation::{CURRENT, GenerationError, Generations};
 
 /// Of rows in this version's form (`keys.rs`).
 pub(super) const ROWS: Generations<'static> = Generations {
-    pointer: "catalogue.11",
+    pointer: "catalogue.12",
 };
 /// Models of older forms.
 const OLDER: &[&str] = &["directory.1"];
@@ -23,6 +23,7 @@ const OLDER_POINTERS: &[&str] = &[
     "catalogue.8",
     "catalogue.9",
     "catalogue.10",
+    "catalogue.11",
 ];
 
 impl From<GenerationError> for CatalogueError {

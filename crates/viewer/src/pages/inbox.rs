@@ -1,8 +1,9 @@
 //! The inbox: what waits for a person, why, and the commands that resolve it.
 
+use annals::domain::ActorRef;
 use annals::domain::intent::ApprovalStatus;
 use annals::projections::{CatalogueRow, InboxEntry, InboxQuery, InboxReason, PendingApprovalView};
-use annals::{InboxDetails, InboxItem};
+use annals::{Addition, InboxDetails, InboxItem};
 use axum::response::Response;
 use maud::{Markup, html};
 use schemars::JsonSchema;
@@ -71,6 +72,10 @@ pub(crate) struct Entry {
     waiting: Waiting,
     /// Why it waits, in words.
     why: String,
+    /// Who requested an intent, and who imported it.
+    requested_by: Option<String>,
+    /// What agents added to an intent since it was requested, with their names.
+    added: Vec<String>,
     /// The questions that have no answer, with their numbers.
     questions: Vec<Question>,
     /// Its own tasks that failed.
@@ -167,8 +172,22 @@ async fn entry(asked: &Asked, item: &InboxItem, entry: &InboxEntry) -> Result<En
         requests: Vec::new(),
         queue: Vec::new(),
         resolve: resolving(entry, &details),
+        requested_by: details.requested_by.as_ref().map(actor),
+        added: details.additions.iter().map(added).collect(),
         why: details.why,
     })
+}
+
+/// An actor, and who imported what it did.
+fn actor(actor: &ActorRef) -> String {
+    let importer = actor.auth_context.as_deref();
+    let importer = importer.filter(|it| it.starts_with("imported by "));
+    let importer = importer.map_or_else(String::new, |importer| format!(" ({importer})"));
+    format!("{} {}{importer}", actor.kind, actor.id)
+}
+
+fn added(added: &Addition) -> String {
+    format!("{}: {}", actor(&added.by), added.what)
 }
 
 /// A session that needs an approval.
@@ -182,6 +201,8 @@ async fn session(asked: &Asked, item: &InboxItem, row: &CatalogueRow) -> Result<
     Ok(Entry {
         waiting: Waiting::of(item),
         why: details.reasons(|time| time.to_string()).join("; "),
+        requested_by: None,
+        added: Vec::new(),
         questions: Vec::new(),
         failed_tasks: Vec::new(),
         requests: details.requests.iter().map(Request::of).collect(),
@@ -237,7 +258,9 @@ fn card(entry: &Entry, moment: Moment) -> Markup {
                 span { "since " (time(&row.created_at)) }
             }
             h2 { a href=(moment.link(&place(row.id))) { (row.name()) } }
+            @if let Some(by) = &entry.requested_by { p { "requested by " (by) } }
             p { (entry.why) }
+            @for added in &entry.added { p { "added by " (added) } }
             @for question in &entry.questions { p { strong { (question.number) "? " } (question.text) } }
             @for task in &entry.failed_tasks { p { (status("failed")) " " a href=(place(task.id)) { (task.name()) } } }
             @for request in &entry.requests { @if let Some(reason) = &request.reason { p { "reason: " (reason) } } }
@@ -257,6 +280,9 @@ fn markdown(inbox: &Inbox) -> String {
             entry.waiting.reasons.join(", "),
             plain(&entry.why)
         ));
+        for added in &entry.added {
+            text.push_str(&format!("\nadded by {}\n", plain(added)));
+        }
         for command in &entry.resolve {
             text.push_str(&format!("\n    {command}\n"));
         }

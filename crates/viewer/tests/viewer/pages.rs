@@ -215,8 +215,11 @@ fn the_inbox_has_intents_and_sessions_with_the_commands_that_answer() {
     assert_eq!(ids, [&json!(first), &json!(second)]);
     assert_eq!(entries[1]["queue"], json!(["Push of release"]));
     let resolve = [
-        format!("annals approve {second}"),
-        format!("annals reject {second} --reason TEXT"),
+        format!("annals approve {second} --request {}", uuid(0xe03)),
+        format!(
+            "annals reject {second} --request {} --reason TEXT",
+            uuid(0xe03)
+        ),
     ];
     assert_eq!(entries[1]["resolve"], json!(resolve));
     let page = viewing.get("/inbox").body;

@@ -56,6 +56,7 @@ fn as_json(row: &CatalogueRow, details: &SessionDetails, name: &str) -> Value {
         "status": row.status.map(|status| status.word()),
         "since": since.unwrap_or(row.created_at),
         "requests": details.requests,
+        "imported": details.recorded.as_ref().map(|it| json!({ "by": it.by, "reason": it.reason })),
         "queue": details.queue,
         "resolve": details.resolve(name),
         "first_position": row.first_position.0,

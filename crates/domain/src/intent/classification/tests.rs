@@ -660,7 +660,18 @@ fn a_type_that_is_not_listed_is_kept_and_goes_by_the_type_for_those() {
 
 #[test]
 fn a_listed_type_in_other_letters_is_a_slip_and_any_other_word_a_type() {
-    for slip in ["Fix", "FIX", " fix", "fix ", "", " "] {
+    for slip in [
+        "Fix",
+        "FIX",
+        " fix",
+        "fix ",
+        "",
+        " ",
+        "\u{ff46}ix",
+        "fix\u{200b}",
+        "docs ",
+        "do\u{ad}cs",
+    ] {
         let error = slip.parse::<WorkType>().unwrap_err().to_string();
         assert!(error.contains("any other word"), "{error}");
         assert!(

@@ -733,3 +733,36 @@ fn a_verdict_takes_only_its_own_fields() {
     let blank = decision(DecisionType::Other(" ".into()));
     invalid(blank, "decision_type");
 }
+
+/// A word that reads like a listed one would be shown as it, and do nothing of what it does.
+#[test]
+fn a_verdict_that_reads_like_a_listed_one_is_refused_with_the_word() {
+    let given = validating();
+    let decided = |word: &str| given.decide(Decide::new(RUN, DecisionType::from_word(word)));
+    for (word, listed) in [
+        ("commit ", "commit"),
+        ("Commit", "commit"),
+        ("\u{ff43}ommit", "commit"),
+        ("comm\u{200b}it", "commit"),
+        ("retry\t", "retry"),
+        ("rollback ", "rollback"),
+    ] {
+        match decided(word) {
+            Err(Refusal::Invalid { field, reason }) => {
+                assert_eq!(field, "decision_type");
+                assert!(reason.contains(&format!("write {listed:?}")), "{reason}");
+            }
+            other => panic!("{word:?}: {other:?}"),
+        }
+    }
+    for word in [" merge", "merge\u{200b}", "\u{ff4d}erge"] {
+        let refused = decided(word);
+        assert!(
+            matches!(&refused, Err(Refusal::Invalid { reason, .. }) if reason.contains("write \"merge\"")),
+            "{word:?}: {refused:?}"
+        );
+    }
+    for word in ["merge", "hold back", "\u{4fdd}\u{7559}"] {
+        assert!(decided(word).is_ok(), "{word}");
+    }
+}

@@ -122,7 +122,13 @@ fn an_approval_that_another_system_asks_for_can_be_given() {
     let mut approved = stage.clone();
     assert_eq!(approved.when(approve()), ["approved [\"Push\"]"]);
     assert_eq!(approved.status(), SessionStatus::Running);
+    // Who asked there is not known, so that a person denies.
+    assert!(matches!(
+        stage.refusal(deny("no")),
+        Refusal::NotPermitted { .. }
+    ));
     let mut denied = stage;
+    denied.given = denied.given.by(crate::ActorRef::human("ada"));
     assert_eq!(denied.when(deny("no")), ["denied: no"]);
     assert_eq!(denied.status(), SessionStatus::Running);
 }

@@ -97,7 +97,7 @@ fn left(record: &[Emitted], is_removed: impl Fn(usize) -> bool) -> Commits {
             event.each_name(&mut |name| *name = crate::removed_name(&[7; 32], place));
         }
         if let AnyEvent::Session(event) = &event {
-            commits.apply(event, &|slot| match removed {
+            commits.apply(event, at_millis(0), &|slot| match removed {
                 true => None,
                 false => one.pieces.text_of(slot),
             });

@@ -98,3 +98,41 @@ fn a_setting_lets_people_approve_what_they_asked_for() {
     let set = Given::new().by(coder).decide(allow).unwrap_err();
     assert!(set.to_string().contains("human or system"), "{set}");
 }
+
+#[test]
+fn an_agent_denies_what_it_asked_for_and_nothing_else() {
+    let policy = PolicyProfile {
+        require_approval_for_push: true,
+        ..anything()
+    };
+    let given_by = |mut stage: Stage, actor: ActorRef, command: SubmitCommand| {
+        stage.given = stage.given.by(actor);
+        stage.given.execute(command);
+        stage
+    };
+    let denied = |stage: &Stage, actor: ActorRef, request: u128| {
+        let deny = DenySession {
+            request: Some(id(request)),
+            ..deny("no")
+        };
+        stage.given.clone().by(actor).decide(deny)
+    };
+    let (bot, ada) = (ActorRef::agent("bot"), ActorRef::human("ada"));
+    let by_ada = given_by(
+        Stage::under(policy.clone()),
+        ada.clone(),
+        submit(1, push("a")),
+    );
+    assert!(matches!(
+        denied(&by_ada, bot.clone(), 1),
+        Err(Refusal::NotPermitted { .. })
+    ));
+    assert!(denied(&by_ada, ActorRef::human("bob"), 1).is_ok());
+    // A denial of its own request would reject a person's push, too.
+    let asks = submit(2, request_approval(&["docs"]));
+    let both = given_by(by_ada, bot.clone(), asks.clone());
+    assert!(denied(&both, bot.clone(), 2).is_err());
+    let own = given_by(Stage::under(policy), bot.clone(), asks);
+    assert!(denied(&own, bot, 2).is_ok());
+    assert!(denied(&own, ActorRef::agent("another"), 2).is_err());
+}

@@ -284,3 +284,179 @@ fn what_a_child_does_counts_as_its_parents() {
         .filter(|one| matches!(one.event, AnyEvent::Bucket(_)));
     assert_eq!(taken.count(), 1);
 }
+
+/// A session under a policy that asks for tests, with a child.
+fn tested_family() -> (Stage, CreateSession) {
+    let policy = PolicyProfile {
+        require_tests_before_push: true,
+        max_files_per_commit: Some(2),
+        ..anything()
+    };
+    (Stage::under(policy.clone()), child(policy))
+}
+
+fn ends_in(session: SessionId, number: u128) -> CompleteCommand {
+    CompleteCommand {
+        session,
+        ..succeeds(number)
+    }
+}
+
+#[test]
+fn a_change_by_a_child_voids_the_tests_of_its_parent_and_the_other_way_round() {
+    const UNTESTED: &str = "Policy violation: Tests required before push";
+    let (stage, begun) = tested_family();
+    let verdict_in = |stage: &Stage, session: SessionId| {
+        let command = SubmitCommand {
+            session,
+            ..submit(99, push("HEAD:t"))
+        };
+        said(&stage.given.decide(command).unwrap()).pop().unwrap()
+    };
+    let mut begun = stage.after(begun);
+    let third = SessionId(Uuid::from_u128(3));
+    let mut sibling = child(begun.session().policy.as_deref().unwrap().clone());
+    sibling.config.session_id = third;
+    begun.given.execute(sibling);
+    for (tester, other) in [(SESSION, CHILD), (CHILD, SESSION), (CHILD, third)] {
+        let given_in = |session: SessionId, number: u128, body: CommandBody| SubmitCommand {
+            session,
+            ..submit(number, body)
+        };
+        let mut stage = begun.clone();
+        stage.at(1);
+        // A change that goes on while the tests run.
+        let mut slow = stage.clone().after(given_in(other, 3, apply_patch()));
+        for stage in [&mut stage, &mut slow] {
+            stage.at(2);
+            stage.given.execute(given_in(tester, 1, run_tests()));
+            stage.at(3);
+            stage.given.execute(ends_in(tester, 1));
+            assert_eq!(verdict_in(stage, tester), "99 accepted");
+        }
+        slow.at(4);
+        slow.given.execute(ends_in(other, 3));
+        assert!(verdict_in(&slow, tester).contains(UNTESTED.split_once(": ").unwrap().1));
+        stage.at(4);
+        // What changes nothing voids nothing.
+        stage.given.execute(given_in(other, 2, get_diff()));
+        assert_eq!(verdict_in(&stage, tester), "99 accepted");
+        stage.given.execute(given_in(other, 3, apply_patch()));
+        assert!(verdict_in(&stage, tester).contains("Tests required before push"));
+        // Tests that begin after it count again.
+        stage.at(5);
+        stage.given.execute(ends_in(other, 3));
+        stage.at(6);
+        stage.given.execute(given_in(tester, 4, run_tests()));
+        stage.given.execute(ends_in(tester, 4));
+        assert_eq!(verdict_in(&stage, tester), "99 accepted");
+    }
+}
+
+#[test]
+fn a_change_of_a_family_ends_when_that_is_recorded() {
+    let (stage, begun) = tested_family();
+    let mut stage = stage.after(begun);
+    stage.at(10);
+    stage.given.execute(in_child(1, apply_patch()));
+    stage.given.execute(in_child(2, get_diff()));
+    stage.given = stage
+        .given
+        .clone()
+        .at(at_millis(5_000))
+        .decided_at(at_millis(20_000));
+    stage.check_invalid(ends_in(CHILD, 1), "at", "before the log's clock");
+    assert!(stage.given.decide(ends_in(CHILD, 2)).is_ok());
+    // A session that shares its repository with none says when its changes ended.
+    let mut alone = Stage::under(anything());
+    alone.at(10);
+    alone.given.execute(submit(1, apply_patch()));
+    alone.given = alone
+        .given
+        .clone()
+        .at(at_millis(5_000))
+        .decided_at(at_millis(20_000));
+    assert!(alone.given.decide(succeeds(1)).is_ok());
+}
+
+#[test]
+fn a_child_amends_no_commit_of_its_parent_to_one_of_more_files_than_the_limit() {
+    let commits = |session: SessionId, number: u128, files: &[&str], amend: bool| SubmitCommand {
+        files: Some(words(files)),
+        session,
+        ..submit(
+            number,
+            Commit {
+                repo: repo("/app"),
+                message: "m".into(),
+                include_paths: words(files),
+                amend,
+            },
+        )
+    };
+    let amends = |stage: &Stage, session: SessionId, files: &[&str]| {
+        let emitted = stage
+            .given
+            .decide(commits(session, 99, files, true))
+            .unwrap();
+        !said(&emitted).concat().contains("Too many files")
+    };
+    let (stage, begun) = tested_family();
+    let mut stage = stage.after(begun);
+    stage.at(1);
+    stage.given.execute(commits(SESSION, 1, &["a", "b"], false));
+    stage.at(2);
+    assert!(!amends(&stage, CHILD, &["c"]));
+    assert!(amends(&stage, CHILD, &["b"]));
+    // The last commit counts, whichever session made it.
+    stage.given.execute(commits(CHILD, 2, &["c"], false));
+    stage.at(3);
+    for session in [SESSION, CHILD] {
+        assert!(amends(&stage, session, &["d"]));
+        assert!(!amends(&stage, session, &["d", "e"]));
+    }
+    stage.given.execute(commits(SESSION, 3, &["d"], true));
+    stage.at(4);
+    assert!(!amends(&stage, CHILD, &["e"]));
+}
+
+#[test]
+fn a_child_pauses_and_its_approvals_expire_no_later_than_its_parents() {
+    let strict = CreateSession {
+        approval_expiry_seconds: Some(60),
+        pause_after_failures: Some(1),
+        ..create(SESSION, anything())
+    };
+    let stage = Stage::of(strict);
+    let with = |expiry: Option<u64>, pause: Option<u32>| CreateSession {
+        approval_expiry_seconds: expiry,
+        pause_after_failures: pause,
+        ..child(anything())
+    };
+    stage.check_invalid(
+        with(Some(61), None),
+        "approval_expiry_seconds",
+        "at most 60",
+    );
+    for pause in [0, 2] {
+        stage.check_invalid(with(None, Some(pause)), "pause_after_failures", "1 to 1");
+    }
+    // Left out, they are the parent's.
+    for given in [with(None, None), with(Some(60), Some(1))] {
+        let begun = stage.clone().after(given).session_of(CHILD);
+        assert_eq!(
+            (begun.approval_expiry_seconds, begun.pause_after_failures),
+            (Some(60), 1)
+        );
+    }
+    // A parent without them bounds nothing.
+    let free = Stage::of(CreateSession {
+        pause_after_failures: Some(0),
+        ..create(SESSION, anything())
+    });
+    let begun = free.after(with(Some(1), Some(0))).session_of(CHILD);
+    assert_eq!(
+        (begun.approval_expiry_seconds, begun.pause_after_failures),
+        (Some(1), 0)
+    );
+}

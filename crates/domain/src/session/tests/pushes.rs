@@ -237,3 +237,42 @@ fn a_push_that_waits_and_of_which_too_little_is_known_is_rejected() {
         ]
     );
 }
+
+#[test]
+fn tests_do_not_count_for_a_branch_that_starts_elsewhere() {
+    let from = |from_ref: Option<&str>| CreateBranch {
+        repo: repo("/app"),
+        branch_name: "b".into(),
+        from_ref: from_ref.map(str::to_owned),
+    };
+    let policy = PolicyProfile {
+        require_tests_before_push: true,
+        ..anything()
+    };
+    let tested = Stage::under(policy)
+        .after(submit(1, run_tests()))
+        .after(succeeds(1));
+    for (start, counts) in [
+        (None, true),
+        (Some("HEAD"), true),
+        (Some("@"), true),
+        (Some("origin/untested"), false),
+        (Some("HEAD~1"), false),
+        (Some("head"), false),
+    ] {
+        let begun = tested.clone().after(submit(2, from(start)));
+        let branched = begun.clone().after(succeeds(2));
+        for text in ["b", "HEAD", "HEAD:t"] {
+            let verdict = branched.verdict(push(text));
+            assert_eq!(verdict == FINE, counts, "{start:?}, {text}: {verdict}");
+        }
+        // Tests that ran while it was created may have run on either.
+        let meanwhile = begun
+            .after(submit(3, run_tests()))
+            .after(succeeds(3))
+            .after(succeeds(2));
+        assert_eq!(meanwhile.verdict(push("b")) == FINE, counts);
+        let again = meanwhile.after(submit(4, run_tests())).after(succeeds(4));
+        assert_eq!(again.verdict(push("b")), FINE);
+    }
+}

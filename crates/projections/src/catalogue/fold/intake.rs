@@ -59,7 +59,8 @@ pub(in crate::catalogue) fn approval(row: &ObjectRow) -> Option<ApprovalStatus> 
         Some(Status::Cancelled) => intent::Life::Cancelled,
         _ => intent::Life::Draft { analyzed: false },
     };
-    Some(approval_status(life, counts.stage(), &counts.parts))
+    let asks = counts.unanswered > 0;
+    Some(approval_status(life, counts.stage(), &counts.parts, asks))
 }
 
 /// A task as its intent counts it.

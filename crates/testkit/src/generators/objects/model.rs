@@ -150,11 +150,13 @@ impl Model {
             Command::CreateTask(c) => self.create_task(c),
             Command::AddConstraint(c) => {
                 text(&c.constraint)?;
-                self.task_at_work(c.task.0)
+                self.task_at_work(c.task.0)?;
+                self.changes(c.task.0)
             }
             Command::AddAcceptanceCriterion(c) => {
                 text(&c.criterion)?;
-                self.task_at_work(c.task.0)
+                self.task_at_work(c.task.0)?;
+                self.changes(c.task.0)
             }
             Command::AddDependency(c) => self.add_dependency(c),
             Command::FailTask(c) => {
@@ -163,11 +165,10 @@ impl Model {
                 Some(true)
             }
             Command::CancelTask(c) => {
-                let by = self.by;
-                let task = self.open_task(c.task.0)?;
-                demand(by != "tester" || !task.persons)?;
-                task.status = "cancelled";
+                let persons = self.open_tasks_of_persons();
+                self.open_task(c.task.0)?.status = "cancelled";
                 self.end_dependents(c.task.0, "cancelled");
+                demand(self.by != "tester" || self.open_tasks_of_persons() == persons)?;
                 Some(true)
             }
             other => self.judge_run(other),
@@ -331,7 +332,7 @@ impl Model {
         demand(latest.is_none() || latest == chosen)?;
         self.unbegun(c.intent.0, chosen)?;
         self.plans.get_mut(&c.plan.0)?.intent = Some(c.intent.0);
-        let told = self.tell_of_steps(c.intent.0, chosen);
+        let told = self.tell_of_steps(c.intent.0, chosen)?;
         Some(current != chosen || told)
     }
 
@@ -403,7 +404,7 @@ impl Model {
         self.plans.insert(id, plan);
         if let Some(intent) = intent {
             self.intent(intent, &["active"])?.plan = Some(id);
-            self.tell_of_steps(intent, Some(id));
+            self.tell_of_steps(intent, Some(id))?;
         }
         Some(true)
     }
@@ -457,7 +458,7 @@ impl Model {
         let task = step.task;
         self.plans.get_mut(&c.plan.0)?.steps.push(step);
         if let (Some(intent), Some(task)) = (owner, task) {
-            self.tell_of(intent, task);
+            self.tell_of(intent, task)?;
         }
         Some(true)
     }
@@ -543,6 +544,12 @@ impl Model {
         Some(true)
     }
 
+    /// An agent changes no task of a person.
+    fn changes(&self, id: Uuid) -> Judged {
+        demand(self.by != "tester" || !self.tasks[&id].persons)?;
+        Some(true)
+    }
+
     fn create_task(&mut self, c: &task::CreateTask) -> Judged {
         text(&c.title)?;
         demand(c.title.chars().count() < 100)?;
@@ -578,13 +585,19 @@ impl Model {
         self.task_at_work(task)?;
         demand(self.tasks.contains_key(&dependency))?;
         demand(!self.waits_for(dependency, task))?;
+        let persons = self.open_tasks_of_persons();
         let is_new = self.open_task(task)?.dependencies.insert(dependency);
+        if is_new {
+            self.changes(task)?;
+        }
         let lost = self.lost([dependency]);
         let found = self.open_task(task)?;
         if let Some(lost) = lost.filter(|_| is_new && found.status == "draft") {
             found.status = lost;
             found.stranded = lost == "cancelled";
             self.end_dependents(task, lost);
+            let all = lost != "cancelled" || self.open_tasks_of_persons() == persons;
+            demand(self.by != "tester" || all)?;
         }
         Some(is_new)
     }

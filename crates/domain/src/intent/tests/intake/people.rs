@@ -2,7 +2,7 @@
 
 use super::ways_around::analyze;
 use super::*;
-use crate::task::{AddAcceptanceCriterion, AddConstraint, CancelTask};
+use crate::task::{AddAcceptanceCriterion, AddConstraint, AddDependency, CancelTask, CreateTask};
 
 const OTHERS: [fn(&str) -> ActorRef; 3] = [
     |id| ActorRef::agent(id),
@@ -270,4 +270,124 @@ fn who_asked_in_other_letters_does_not_approve() {
         let refused = given.decide(approve(1)).unwrap_err().to_string();
         assert!(refused.contains("approval.own_requests"), "{refused}");
     }
+}
+
+/// What a person approves is what was requested: others add nothing to it while it waits.
+#[test]
+fn what_waits_for_its_approval_is_instructed_by_people_and_by_who_asked() {
+    let by_ada = Given::new()
+        .by(ActorRef::human("ada"))
+        .command(risky(1, Risk::Med));
+    check_a_persons(&by_ada, instruct(1, "Also drop the database"));
+    assert!(by_ada.decide(instruct(1, "In French, too")).is_ok());
+    let by_the_coder = by_the_coder().command(risky(1, Risk::Med));
+    assert!(by_the_coder.decide(instruct(1, "In French, too")).is_ok());
+    let other = by_the_coder.clone().by(ActorRef::agent("other"));
+    assert!(other.decide(instruct(1, "In French, too")).is_err());
+    let bob = by_the_coder.by(ActorRef::human("bob"));
+    assert!(bob.decide(instruct(1, "In French, too")).is_ok());
+}
+
+#[test]
+fn an_agent_changes_no_task_of_a_person() {
+    let given = by_the_coder()
+        .command(task_of_none(12))
+        .by(ActorRef::human("ada"))
+        .command(task_of_none(11));
+    check_a_persons(&given, AddConstraint::new(task(11), "only French"));
+    check_a_persons(
+        &given,
+        AddAcceptanceCriterion::new(task(11), "it is French"),
+    );
+    check_a_persons(&given, AddDependency::new(task(11), task(12)));
+    // Its own it changes.
+    let own = given.by(ActorRef::agent("coder"));
+    assert!(own.decide(AddConstraint::new(task(12), "c")).is_ok());
+    assert!(own.decide(AddDependency::new(task(12), task(11))).is_ok());
+}
+
+#[test]
+fn an_agent_calls_off_no_task_of_a_person_by_one_that_it_waits_for() {
+    let of_the_intent = |number: u128| CreateTask {
+        intent: Some(INTENT),
+        ..task_of_none(number)
+    };
+    let given = by_the_coder()
+        .command(risky(1, Risk::Low))
+        .command(of_the_intent(12))
+        .command(of_the_intent(13))
+        .by(ActorRef::human("ada"))
+        .command(CreateTask {
+            dependencies: vec![task(12)],
+            ..of_the_intent(11)
+        });
+    check_a_persons(&given, CancelTask::new(task(12)));
+    // Nor by a dependency that was called off.
+    let gone = given
+        .by(ActorRef::agent("coder"))
+        .command(CancelTask::new(task(13)));
+    check_a_persons(&gone, AddDependency::new(task(12), task(13)));
+}
+
+fn task_of_none(number: u128) -> CreateTask {
+    CreateTask {
+        id: Some(task(number)),
+        ..CreateTask::new("work")
+    }
+}
+
+/// After a review rejected the work on a task, who worked on it commits no attempt at it.
+#[test]
+fn a_rejected_review_is_not_passed_by_a_decision() {
+    let (coder, other) = (ActorRef::agent("coder"), ActorRef::agent("other"));
+    let attempt = |given: &mut Given| {
+        let run = RunId(given.execute(CreateRun::new(task(11)))[0].stream.id);
+        given.execute(StartPatching { run });
+        let proposed = given.execute(ProposePatchSet::new(run, DiffFormat::Unified));
+        given.execute(StartValidation { run });
+        let AnyEvent::Run(crate::run::Event::PatchSetProposed(event)) = &proposed[0].event else {
+            panic!("{proposed:?}");
+        };
+        crate::run::Decide::new(run, crate::run::DecisionType::Commit)
+            .with_chosen_patchset_id(event.patch_set)
+    };
+    let mut given = by_the_coder().command(task_of_none(11));
+    let earlier = attempt(&mut given);
+    assert!(given.decide(earlier.clone()).is_ok());
+    attempt(&mut given);
+    let given = given
+        .by(other.clone())
+        .command(RecordReview::new(task(11), ReviewVerdict::Rejected));
+    // Neither the next attempt nor one that was open.
+    let mut next = given.by(coder.clone());
+    let later = attempt(&mut next);
+    for commit in [&earlier, &later] {
+        let refused = next.decide(commit.clone());
+        assert!(
+            matches!(&refused, Err(Refusal::NotPermitted { reason }) if reason.contains("record_review")),
+            "{refused:?}"
+        );
+        assert!(
+            next.clone()
+                .by(other.clone())
+                .decide(commit.clone())
+                .is_ok()
+        );
+        let ada = next.clone().by(ActorRef::human("ada"));
+        assert!(ada.decide(commit.clone()).is_ok());
+    }
+    // Nor an attempt of another agent's.
+    let mut others = next.by(other.clone());
+    let of_the_other = attempt(&mut others);
+    assert!(
+        others
+            .clone()
+            .by(coder)
+            .decide(of_the_other.clone())
+            .is_err()
+    );
+    // A review does.
+    let approved = RecordReview::new(task(11), ReviewVerdict::Approved);
+    let third = others.by(ActorRef::agent("third"));
+    assert!(third.decide(approved).is_ok());
 }

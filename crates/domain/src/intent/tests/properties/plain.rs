@@ -41,6 +41,19 @@ impl Plain<'_> {
         place
     }
 
+    /// Whether a question has no answer.
+    fn asks(&self, id: IntentId) -> bool {
+        let (mut asked, mut answered) = (0, BTreeSet::new());
+        for event in self.intent_events(id) {
+            match event {
+                Event::ClarificationRequested(event) => asked += event.questions.len(),
+                Event::ClarificationAnswered(event) => _ = answered.insert(event.question),
+                _ => {}
+            }
+        }
+        answered.len() < asked
+    }
+
     /// The states of the tasks that were created for the intent.
     fn tasks(&self, id: IntentId) -> Vec<&'static str> {
         let mut tasks: BTreeMap<Uuid, &'static str> = BTreeMap::new();
@@ -99,7 +112,7 @@ impl Plain<'_> {
         if parts.iter().any(|part| !settled.contains(part)) {
             place
         } else if parts.iter().all(|part| *part == "done") {
-            "done"
+            if self.asks(id) { place } else { "done" }
         } else if parts.iter().all(|part| *part == "error") {
             "error"
         } else {

@@ -143,7 +143,11 @@ impl Model {
         if !parts.iter().all(settled) || !had_parts {
             begun
         } else if !parts.is_empty() && parts.iter().all(|part| *part == "done") {
-            "done"
+            // While something is asked, nothing is done.
+            match intent.unanswered.is_empty() {
+                true => "done",
+                false => begun,
+            }
         } else if !parts.is_empty() && parts.iter().all(|part| *part == "error") {
             "error"
         } else {
@@ -206,6 +210,8 @@ impl Model {
         let lets_go = |risk| self.lets_go(risk, intent.judged);
         if self.has_failed(id) {
             demand(self.by != "tester")
+        } else if intent.waits_for_approval() {
+            demand(self.by != "tester" || self.by == intent.asked_by)
         } else if intent.stage == "proposed" || intent.risk.is_some_and(lets_go) {
             Some(())
         } else {
@@ -346,16 +352,39 @@ impl Model {
         self.open_above(id)?;
         let above = self.above(id);
         demand(above.iter().all(|id| self.goes_on(*id).is_some()))?;
+        self.wholes(id)
+    }
+
+    /// What an intent is a part of, and no work on which began, could begin; asked until work on the part begins.
+    pub(super) fn wholes(&self, id: Uuid) -> Option<()> {
+        let above = self.above(id);
         let has_begun = self.intents[&id].stage == "executing";
         let waits = |id: &&Uuid| self.intents[*id].stage == "approved";
         let mut waiting = above.iter().filter(waits);
         demand(has_begun || waiting.all(|id| self.conditions(*id).is_some()))
     }
 
+    /// Done parts may make an intent done that no work began on.
+    pub(super) fn may_be_done(&self, id: Uuid) -> Option<()> {
+        if self.intents[&id].stage == "executing" {
+            return Some(());
+        }
+        self.needed(id)?;
+        let above = self.above(id);
+        let unbegun = |id: &&Uuid| self.intents[*id].stage != "executing";
+        let mut unbegun = above.iter().filter(unbegun);
+        demand(unbegun.all(|id| self.needed(*id).is_some()))
+    }
+
     /// Nothing is left to be answered, and what it depends on is done.
     fn conditions(&self, id: Uuid) -> Option<()> {
+        demand(self.intents[&id].unanswered.is_empty())?;
+        self.needed(id)
+    }
+
+    /// What an intent depends on is done.
+    pub(super) fn needed(&self, id: Uuid) -> Option<()> {
         let intent = &self.intents[&id];
-        demand(intent.unanswered.is_empty())?;
         demand(
             intent
                 .depends_on
@@ -586,7 +615,7 @@ impl Model {
             &RecordEvidence::new(run.into(), EvidenceKind::Review, "review")
                 .with_patchset_id(c.chosen_patchset_id),
         )?;
-        let answer = self.decide(
+        let answer = self.reviewed(
             &Decide::new(run.into(), verdict)
                 .with_chosen_patchset_id(chosen.filter(|_| !rejected))
                 .with_result_commit_sha(c.result_commit_sha),

@@ -106,28 +106,30 @@ impl Model {
     }
 
     /// An intent learns of a task that says no intent; whether that was new to it.
-    pub(super) fn tell_of(&mut self, intent: Uuid, task: Uuid) -> bool {
+    pub(super) fn tell_of(&mut self, intent: Uuid, task: Uuid) -> Judged {
         let is_free = self.tasks.get(&task).is_some_and(|it| it.intent.is_none());
-        let Some(intent) = self.intents.get_mut(&intent).filter(|_| is_free) else {
-            return false;
-        };
-        let is_new = !intent.tasks.contains(&task);
-        if is_new {
-            intent.tasks.push(task);
+        let known = self.intents.get(&intent).filter(|_| is_free);
+        if known.is_none_or(|it| it.tasks.contains(&task)) {
+            return Some(false);
         }
-        is_new
+        // A task that is done makes nothing done that may not begin.
+        if self.tasks[&task].status == "done" {
+            self.may_be_done(intent)?;
+        }
+        self.intents.get_mut(&intent)?.tasks.push(task);
+        Some(true)
     }
 
     /// The same of the tasks of a plan's steps, and of those of the plans before it.
-    pub(super) fn tell_of_steps(&mut self, intent: Uuid, plan: Option<Uuid>) -> bool {
+    pub(super) fn tell_of_steps(&mut self, intent: Uuid, plan: Option<Uuid>) -> Judged {
         let (mut next, mut told) = (plan, false);
         while let Some(plan) = next.and_then(|id| self.plans.get(&id)).cloned() {
             for task in plan.steps.iter().filter_map(|step| step.task) {
-                told |= self.tell_of(intent, task);
+                told |= self.tell_of(intent, task)?;
             }
             next = plan.previous;
         }
-        told
+        Some(told)
     }
 
     /// Nothing of an intent is open when it is completed, or it ends with it; its parts
@@ -136,6 +138,8 @@ impl Model {
         let id = c.intent.0;
         let intent = self.intent(id, &["active"])?.clone();
         self.goes_on(id)?;
+        self.needed(id)?;
+        self.wholes(id)?;
         let failed = self.has_failed(id);
         demand(self.by != "tester" || (!failed && intent.unanswered.is_empty()))?;
         let waits = |child: &Uuid| {
@@ -158,7 +162,7 @@ impl Model {
         Some(true)
     }
 
-    fn open_tasks_of_persons(&self) -> BTreeSet<Uuid> {
+    pub(super) fn open_tasks_of_persons(&self) -> BTreeSet<Uuid> {
         let is_open = |task: &Task| matches!(task.status, "draft" | "running");
         let persons = self.tasks.iter();
         let persons = persons.filter(|(_, task)| task.persons && is_open(task));

@@ -111,6 +111,19 @@ impl Model {
     }
 
     pub(super) fn decide(&mut self, c: &run::Decide) -> Judged {
+        let run = self.runs.get(&c.run.0)?;
+        if c.decision_type == DecisionType::Commit && run.reverts.is_none() {
+            let task = run.task;
+            let of_it = |it: &&Run| it.task == task;
+            let mut attempts = self.runs.values().filter(of_it);
+            let worked = attempts.any(|it| it.workers.contains(self.by));
+            demand(self.by != "tester" || !worked || self.tasks.get(&task)?.rejections == 0)?;
+        }
+        self.reviewed(c)
+    }
+
+    /// The same where a review decided.
+    pub(super) fn reviewed(&mut self, c: &run::Decide) -> Judged {
         let run = self.runs.get_mut(&c.run.0)?;
         demand(!run.decided)?;
         run.decided = true;
@@ -172,6 +185,10 @@ impl Model {
 
     pub(super) fn commit(&mut self, c: &run::Decide, run: &Run) -> Option<()> {
         self.let_go(c.run.0)?;
+        if run.reverts.is_none() {
+            let mut intents = self.works_on(run.task, run.plan).into_iter();
+            demand(intents.all(|id| self.may_be_done(id).is_some()))?;
+        }
         let patch_set = self.patch_sets.get_mut(&c.chosen_patchset_id?.0)?;
         demand(patch_set.run == c.run.0)?;
         demand(matches!(patch_set.status, "proposed" | "applied"))?;

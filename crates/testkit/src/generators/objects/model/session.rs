@@ -231,8 +231,11 @@ impl Model {
             }
             Command::DenySession(c) => {
                 text(&c.reason)?;
+                let by = self.by;
                 let session = self.session(c.session)?;
                 let ask = session.answered(c.request, now)?;
+                let own = ask.by == "tester" && session.queue.iter().all(|(_, by)| *by == "tester");
+                demand(by != "tester" || own)?;
                 session.forget(ask.request);
                 Some(true)
             }
@@ -264,7 +267,18 @@ impl Model {
         let config = &c.config;
         text(&config.policy.name)?;
         let parent = config.parent_session_id;
+        let (mut expiry, mut pause_after) = (c.approval_expiry_seconds, c.pause_after_failures);
         if let Some(id) = parent {
+            let above = self.sessions.get(&id)?;
+            demand(
+                above
+                    .expiry
+                    .is_none_or(|most| expiry.is_none_or(|it| it <= most)),
+            )?;
+            expiry = expiry.or(above.expiry);
+            let most = above.pause_after;
+            demand(most == 0 || pause_after.is_none_or(|it| it > 0 && it <= most))?;
+            pause_after = pause_after.or((most > 0).then_some(most.min(3)));
             demand(!self.is_closed(Some(id)))?;
             demand(is_as_strict(
                 &config.policy,
@@ -276,8 +290,8 @@ impl Model {
             parent,
             agent: config.agent_profile.clone(),
             policy: config.policy.clone(),
-            expiry: c.approval_expiry_seconds,
-            pause_after: c.pause_after_failures.unwrap_or(3),
+            expiry,
+            pause_after: pause_after.unwrap_or(3),
             ..Session::default()
         };
         self.sessions.insert(config.session_id.0, session);

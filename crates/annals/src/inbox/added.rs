@@ -1,0 +1,127 @@
+//! Who requested an intent, and what agents added to it since: a person approves all of it.
+
+use annals_domain::intent::{Classified, Event};
+use annals_domain::{ActorKind, ActorRef, AnyEvent, IntentId, Timestamp};
+use annals_projections::Entry;
+
+use super::Inbox;
+use crate::{At, LoadError};
+
+/// Something that was added to an intent after it was requested, by another actor than a person.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Addition {
+    /// Who added it.
+    pub by: ActorRef,
+    /// When.
+    pub at: Timestamp,
+    /// What it is, in words.
+    pub what: String,
+}
+
+/// An event that adds to an intent, before the names of what it adds are looked up.
+enum Added {
+    /// In words.
+    Said(String),
+    /// Objects of a kind, in words.
+    Objects(&'static str, Vec<uuid::Uuid>),
+}
+
+impl Inbox<'_> {
+    /// Returns who requested an intent; `None` if it does not exist. Of one that an import brought, it is the actor of
+    /// the import.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn requested_by(self, intent: IntentId) -> Result<Option<ActorRef>, LoadError> {
+        let mut first = None;
+        let apply = |entry: Entry| first = first.take().or(Some(entry.actor));
+        let stream = intent.stream();
+        self.annals
+            .each_entry(stream, At::Now, begins, apply)
+            .await?;
+        Ok(first)
+    }
+
+    /// Returns what was added to an intent after it was requested, by other actors than people: instructions, tasks,
+    /// parts, plans, and judgements of its type and risk. The oldest stands first.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn additions(self, intent: IntentId) -> Result<Vec<Addition>, LoadError> {
+        let (mut request, mut found) = (None, Vec::new());
+        let apply = |entry: Entry| {
+            let first = *request.get_or_insert(entry.batch_id);
+            let is_later = entry.batch_id != first && entry.actor.kind != ActorKind::Human;
+            if let Some(added) = added(&entry).filter(|_| is_later) {
+                found.push((entry.actor, entry.occurred_at, added));
+            }
+        };
+        self.annals
+            .each_entry(intent.stream(), At::Now, |_| true, apply)
+            .await?;
+        let mut additions = Vec::with_capacity(found.len());
+        for (by, at, added) in found {
+            let (kind, objects) = match added {
+                Added::Said(what) => {
+                    additions.push(Addition { by, at, what });
+                    continue;
+                }
+                Added::Objects(kind, objects) => (kind, objects),
+            };
+            for object in objects {
+                let row = self.annals.row_if_any(object).await?;
+                let title = row.and_then(|row| row.title);
+                let title = title.map_or_else(|| object.to_string(), |title| title.to_string());
+                let what = format!("{kind}: {title}");
+                additions.push(Addition {
+                    by: by.clone(),
+                    at,
+                    what,
+                });
+            }
+        }
+        Ok(additions)
+    }
+}
+
+/// Whether an event begins an intent.
+fn begins(event: &AnyEvent) -> bool {
+    matches!(
+        event,
+        AnyEvent::Intent(Event::Submitted(_) | Event::Adopted(_))
+    )
+}
+
+/// What an event adds to its intent.
+fn added(entry: &Entry) -> Option<Added> {
+    let AnyEvent::Intent(event) = &entry.event else {
+        return None;
+    };
+    match event {
+        Event::Instructed(event) => {
+            let text = entry.text(event.instruction);
+            Some(Added::Said(format!("instruction: {text}")))
+        }
+        Event::Analyzed(event) => {
+            let text = entry.text(event.content);
+            Some(Added::Said(format!("interpretation: {text}")))
+        }
+        Event::Classified(event) => classified(event).map(Added::Said),
+        Event::TaskAdded(event) => Some(Added::Objects("task", vec![event.task.0])),
+        Event::PlanSelected(event) => Some(Added::Objects("plan", vec![event.plan.0])),
+        Event::Decomposed(event) => {
+            let children = event.children.iter().map(|child| child.0).collect();
+            Some(Added::Objects("part", children))
+        }
+        _ => None,
+    }
+}
+
+/// What a judgement says.
+fn classified(event: &Classified) -> Option<String> {
+    let work_type = event.work_type.as_ref().map(|it| format!("type {it}"));
+    let risk = event.risk.map(|it| format!("risk {it}"));
+    let said: Vec<String> = work_type.into_iter().chain(risk).collect();
+    (!said.is_empty()).then(|| format!("judged: {}", said.join(", ")))
+}
