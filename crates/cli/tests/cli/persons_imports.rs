@@ -1,7 +1,9 @@
 //! What a person imported, decided or reviewed is not undone by an agent's import.
 
-use crate::importers::{import, push, refused, status, taken_over, verdict};
-use crate::support::{agent, human};
+use serde_json::json;
+
+use crate::importers::{SESSION, import, object, push, refused, repo, status, taken_over, verdict};
+use crate::support::{agent, human, uuid};
 
 #[test]
 fn an_end_by_an_agents_import_lifts_no_pause_of_a_person() {
@@ -16,4 +18,19 @@ fn an_end_by_an_agents_import_lifts_no_pause_of_a_person() {
         let rejected = verdict(&place, 1, push()).to_string();
         assert!(rejected.contains("terminal state"), "{rejected}");
     }
+}
+
+#[test]
+fn a_person_pauses_an_imported_session_that_an_agent_worked_in() {
+    let place = taken_over();
+    let tags = json!({ "object": uuid(SESSION), "tags": { "a": "b" } });
+    assert_eq!(place.apply(&[agent("set_metadata", tags)])[0]["ok"], true);
+    // Metadata is no work.
+    import(&place, "human:ada", &[status(3, "Paused")]).ok();
+    import(&place, "human:ada", &[status(4, "Running")]).ok();
+    verdict(&place, 1, json!({ "kind": "GetDiff", "repo": repo() }));
+    refused(&place, "human:ada", &[status(5, "Paused")], "pause_session");
+    place.accept(&[human("pause_session", json!({ "session": uuid(SESSION) }))]);
+    let rejected = verdict(&place, 2, push());
+    assert_eq!(rejected["reason"], "Session is paused", "{rejected}");
 }
