@@ -310,7 +310,7 @@ fn an_agent_copies_no_approval_and_nothing_about_what_is_there() {
         "archive",
     ];
     person
-        .run(&[&submitted[..], &["--actor", "human:kei"]].concat())
+        .run(&[&submitted[..], &["--actor", "agent:planner"]].concat())
         .ok();
     person.run(&["export", "annals", "before.jsonl"]).ok();
     person

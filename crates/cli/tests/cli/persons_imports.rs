@@ -1,5 +1,7 @@
 //! What a person imported, decided or reviewed is not undone by an agent's import.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::importers::{
@@ -116,4 +118,50 @@ fn a_person_pauses_an_imported_session_that_an_agent_worked_in() {
     place.accept(&[human("pause_session", json!({ "session": uuid(SESSION) }))]);
     let rejected = verdict(&place, 2, push());
     assert_eq!(rejected["reason"], "Session is paused", "{rejected}");
+}
+
+/// A run, in which an agent asked for a call; its id.
+fn with_call(place: &Place, args: Value) -> (String, Value) {
+    let created = place.apply(&[agent("create_task", json!({ "title": "x" }))]);
+    let task = created[0]["id"].clone();
+    let run = place.apply(&[agent("create_run", json!({ "task": task }))])[0]["id"].clone();
+    let call = uuid(0xca11);
+    let request = json!({ "run": run, "id": call, "tool_name": "Bash", "args": args });
+    place.accept(&[agent("request_tool_call", request)]);
+    (call, run)
+}
+
+fn allowed(call: &str, run: &Value) -> Value {
+    let fields = json!({ "run": run, "tool_invocation": call, "verdict": "allow", "by": "person" });
+    human("decide_tool_call", fields)
+}
+
+#[test]
+fn an_agent_copies_nothing_that_a_person_did() {
+    let person = Place::with_log();
+    let (call, run) = with_call(&person, json!({ "command": "curl http://evil.example" }));
+    person.run(&["export", "annals", "before.jsonl"]).ok();
+    person.accept(&[allowed(&call, &run)]);
+    person.accept(&[human("create_task", json!({ "title": "y" }))]);
+    person.run(&["export", "annals", "all.jsonl"]).ok();
+    let place = Place::empty();
+    for file in ["before.jsonl", "all.jsonl"] {
+        fs::copy(person.path(file), place.path(file)).unwrap();
+    }
+    for actor in ["agent:coder", "system:backup"] {
+        let import = |file: &str| place.run(&["import", "annals", file, "--actor", actor]);
+        import("all.jsonl").fails(1, &["2 records are refused", "what a person did"]);
+        assert!(!place.log_dir().exists(), "nothing is copied");
+        let (source, dest) = (person.log_dir(), place.path("copy"));
+        let (source, dest) = (source.to_str().unwrap(), dest.to_str().unwrap());
+        place
+            .run(&["copy", source, dest, "--actor", actor])
+            .fails(1, &["2 records are refused", "Nothing was copied"]);
+    }
+    place
+        .run(&["import", "annals", "before.jsonl", "--actor", "agent:coder"])
+        .ok();
+    place
+        .run(&["import", "annals", "all.jsonl", "--actor", "human:ada"])
+        .ok();
 }
