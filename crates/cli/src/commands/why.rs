@@ -166,7 +166,8 @@ fn in_force(why: &WhyDecided, output: &mut Output) -> Result<(), CliError> {
         if why.decisions.is_empty() {
             return Ok(());
         }
-        return output.line("\nWhat was in force is not stated.");
+        output.line("")?;
+        return output.line("What was in force is not stated.");
     };
     output.line("")?;
     let place = match stated_with.0 == why.call.header.object_id {
