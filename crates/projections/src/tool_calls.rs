@@ -15,6 +15,7 @@ use uuid::Uuid;
 use self::fact::{Decided, Fact, Page, Setting, TYPES, Told};
 use crate::EntryError;
 use crate::aside::{ThreadLost, aside};
+use crate::same_call::is_another_call;
 use crate::tool_name::is_generic;
 
 /// Records read at once.
@@ -55,7 +56,8 @@ pub struct RecordedCall {
     pub actor: String,
     /// The tool; none, if its name was removed.
     pub tool: Option<String>,
-    /// The arguments, as JSON; none, if there are none, or they were removed.
+    /// The arguments, as JSON; none, if there are none, or they were removed. Where other ones were recorded after the
+    /// first decision, those that were judged.
     pub args: Option<String>,
     /// Whether something of it was removed, so that it cannot be judged again.
     pub is_removed: bool,
@@ -79,6 +81,8 @@ pub struct RecordedCall {
     is_stated: bool,
     /// Whether the log has a decision that allows or denies, and that telemetry did not report.
     is_settled: bool,
+    /// The arguments that a later record replaced, and where that is.
+    replaced: Option<(Option<String>, Position)>,
 }
 
 /// Which calls are read.
@@ -241,6 +245,10 @@ impl Calls {
             // Nothing says what was called.
             return;
         };
+        // What was recorded after a decision is not what was judged.
+        if let Some((args, _)) = call.replaced.take_if(|(_, at)| decided.position < *at) {
+            call.args = args;
+        }
         if decided.is_reported && call.is_settled {
             return;
         }
@@ -281,6 +289,10 @@ impl Calls {
             if call.tool.as_deref().is_none_or(is_generic) {
                 call.tool = told.tool.or(call.tool.take());
             }
+            let before = (None, call.args.as_deref().map(Some));
+            if is_another_call(before, (None, told.args.as_deref().map(Some))) {
+                call.replaced = Some((call.args.take(), told.position));
+            }
             call.args = told.args.or(call.args.take());
             if told.position < call.position {
                 call.position = told.position;
@@ -314,6 +326,7 @@ impl Calls {
             is_decided_by_others: false,
             is_stated: false,
             is_settled: false,
+            replaced: None,
         });
     }
 

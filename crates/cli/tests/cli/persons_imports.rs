@@ -165,3 +165,43 @@ fn an_agent_copies_nothing_that_a_person_did() {
         .run(&["import", "annals", "all.jsonl", "--actor", "human:ada"])
         .ok();
 }
+
+#[test]
+fn a_verdict_is_shown_for_the_call_that_was_judged() {
+    let place = Place::with_log();
+    let (call, run) = with_call(&place, json!({ "command": "ls", "n": 1 }));
+    place.accept(&[allowed(&call, &run)]);
+    let recorded = json!({
+        "run": run, "id": call, "tool_name": "Bash", "args": { "command": "rm -rf /srv" }, "status": "ok",
+    });
+    place.accept(&[agent("record_tool_invocation", recorded)]);
+    let decided = place.run(&["decisions", "--json"]).ok().json();
+    assert_eq!(decided["args"]["command"], "ls", "{decided}");
+    assert_eq!(decided["recorded_otherwise"], true, "{decided}");
+    let table = place.run(&["decisions"]).ok().stdout;
+    assert!(
+        table.contains("recorded otherwise") && !table.contains("rm -rf"),
+        "{table}"
+    );
+    let why = place.run(&["why", &call]).ok().stdout;
+    let after = "recorded with other arguments after the first decision: rm -rf /srv";
+    assert!(why.contains(after) && why.contains("  ls 1"), "{why}");
+    assert!(!why.contains("\\n"), "{why}");
+    let why = place.run(&["why", &call, "--json"]).ok().json();
+    assert_eq!(why["call"]["judged"]["args"]["command"], "ls", "{why}");
+    let suggested = place
+        .run(&["policy", "suggest", "--least", "1"])
+        .ok()
+        .stdout;
+    assert!(!suggested.contains("rm -rf"), "{suggested}");
+    // The same arguments in another spelling are the same.
+    let place = Place::with_log();
+    let (call, run) = with_call(&place, json!({ "command": "ls", "n": 1 }));
+    place.accept(&[allowed(&call, &run)]);
+    let recorded = json!({
+        "run": run, "id": call, "tool_name": "Bash", "args": { "n": 1.0, "command": "ls" }, "status": "ok",
+    });
+    place.accept(&[agent("record_tool_invocation", recorded)]);
+    let decided = place.run(&["decisions", "--json"]).ok().json();
+    assert_eq!(decided["recorded_otherwise"], Value::Null, "{decided}");
+}

@@ -75,6 +75,7 @@ pub(super) struct Told {
 #[derive(Debug)]
 pub(super) struct Decided {
     pub(super) call: ToolInvocationId,
+    pub(super) position: Position,
     pub(super) verdict: run::ToolVerdict,
     pub(super) by: run::ToolDecider,
     pub(super) inferred: bool,
@@ -180,6 +181,7 @@ fn of_run(entry: &Entry, event: &run::Event) -> Fact {
         }
         run::Event::ToolDecided(event) => Fact::Decided(Decided {
             call: event.tool_invocation,
+            position: entry.position,
             verdict: event.verdict,
             by: event.by,
             inferred: event.inferred,
