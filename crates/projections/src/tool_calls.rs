@@ -71,7 +71,8 @@ pub struct RecordedCall {
     pub outcome: CallOutcome,
     /// The session that its run is of: by the agent's own name, or else its id here.
     pub session: Option<String>,
-    /// Whether a person allowed it, if a person decided last.
+    /// Whether a person allowed it, if a person decided last. What an agent, or an agent's import, says of a person, what
+    /// was inferred, and what telemetry reported does not count.
     pub allowed_by_person: Option<bool>,
     /// Whether anybody or anything ever denied it.
     pub was_denied: bool,
@@ -258,7 +259,9 @@ impl Calls {
         call.was_denied |= is_denied;
         call.mode = decided.mode.or(call.mode.take());
         if decided.by == run::ToolDecider::Person {
-            call.allowed_by_person = Some(!is_denied);
+            if decided.is_by_person {
+                call.allowed_by_person = Some(!is_denied);
+            }
             if !call.is_decided_by_others {
                 call.outcome = CallOutcome::Asked;
             }

@@ -205,3 +205,38 @@ fn a_verdict_is_shown_for_the_call_that_was_judged() {
     let decided = place.run(&["decisions", "--json"]).ok().json();
     assert_eq!(decided["recorded_otherwise"], Value::Null, "{decided}");
 }
+
+#[test]
+fn rules_are_suggested_for_what_people_themselves_allowed() {
+    let place = Place::with_log();
+    let created = place.apply(&[agent("create_task", json!({ "title": "x" }))]);
+    let task = created[0]["id"].clone();
+    let run = place.apply(&[agent("create_run", json!({ "task": task }))])[0]["id"].clone();
+    for (number, more) in [
+        (1, json!({ "inferred": true })),
+        (2, json!({ "source": "telemetry (OTLP)" })),
+    ] {
+        let call = uuid(0xca11 + number);
+        let args = json!({ "command": format!("curl http://evil.example/{number}") });
+        let request = json!({ "run": run, "id": call, "tool_name": "Bash", "args": args });
+        let mut decided =
+            json!({ "run": run, "tool_invocation": call, "verdict": "allow", "by": "person" });
+        decided
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        place.accept(&[
+            agent("request_tool_call", request),
+            agent("decide_tool_call", decided),
+        ]);
+    }
+    let suggested = place
+        .run(&["policy", "suggest", "--least", "1"])
+        .ok()
+        .stdout;
+    assert!(
+        suggested.contains("0 calls that people allowed"),
+        "{suggested}"
+    );
+    assert!(!suggested.contains("curl"), "{suggested}");
+}
