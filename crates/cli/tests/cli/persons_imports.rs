@@ -5,9 +5,17 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::importers::{
-    PARENT, SESSION, import, object, push, refused, repo, status, submit, taken_over, verdict,
+    PARENT, SESSION, end, import, intent, object, push, refused, repo, status, submit, taken_over,
+    verdict,
 };
 use crate::support::{Place, agent, human, uuid};
+
+/// A person that did not ask for anything.
+fn kei(command: &str, fields: Value) -> Value {
+    let mut command = human(command, fields);
+    command["actor"] = json!({ "kind": "human", "id": "kei" });
+    command
+}
 
 fn spawn(number: u64, session: u64, parent: Option<u64>, policy: Value) -> Value {
     let mut config = json!({
@@ -239,4 +247,72 @@ fn rules_are_suggested_for_what_people_themselves_allowed() {
         "{suggested}"
     );
     assert!(!suggested.contains("curl"), "{suggested}");
+}
+
+#[test]
+fn no_agents_import_changes_a_task_of_a_person_or_of_what_waits() {
+    let (of, task) = (uuid(0xb1), uuid(0xb2));
+    let header = |id: &str, kind: &str, fields: Value| {
+        let mut object = json!({
+            "object_id": id, "object_type": kind, "header_version": 1, "schema_version": 1,
+            "created_at": "2026-01-02T03:04:05Z", "created_by": { "kind": "agent", "id": "coder" },
+        });
+        let object_fields = object.as_object_mut().unwrap();
+        object_fields.extend(fields.as_object().unwrap().clone());
+        object
+    };
+    let task_of = |status: &str| {
+        header(
+            &task,
+            "task",
+            json!({ "title": "t", "intent": of, "status": status }),
+        )
+    };
+    let draft = || {
+        let statuses = json!([{ "status": "draft", "changed_at": "2026-01-02T03:04:05Z" }]);
+        header(
+            &of,
+            "intent",
+            json!({ "prompt": "Delete users", "content": "c", "statuses": statuses }),
+        )
+    };
+    let import = |place: &Place, objects: &[Value], actor: &str| {
+        let lines: Vec<String> = objects.iter().map(|it| format!("{it}\n")).collect();
+        fs::write(place.path("o.jsonl"), lines.concat()).unwrap();
+        place.run(&[
+            "import",
+            "git-internal",
+            "o.jsonl",
+            "--actor",
+            actor,
+            "--json",
+        ])
+    };
+    // A person imported the task.
+    let place = Place::with_log();
+    import(&place, &[draft(), task_of("draft")], "human:ada").ok();
+    for status in ["running", "done", "failed", "cancelled"] {
+        let before = end(&place);
+        let ran = import(&place, &[task_of(status)], "agent:coder");
+        assert_eq!(ran.status, 1, "{status}: {ran:?}");
+        assert_eq!(end(&place), before, "{status}");
+    }
+    // The agent did, and its intent waits, or was turned down.
+    for rejects in [false, true] {
+        let place = Place::with_log();
+        import(&place, &[draft(), task_of("draft")], "agent:coder").ok();
+        place.accept(&[kei("judge_intent", json!({ "intent": of, "risk": "high" }))]);
+        if rejects {
+            place.accept(&[kei("reject_intent", json!({ "intent": of }))]);
+        }
+        for status in ["running", "done", "failed"] {
+            let ran = import(&place, &[task_of(status)], "agent:coder");
+            assert_eq!(ran.status, 1, "{status}: {ran:?}");
+            assert!(
+                ran.stdout.contains("which only a person imports"),
+                "{ran:?}"
+            );
+        }
+        import(&place, &[task_of("done")], "human:ada").ok();
+    }
 }
