@@ -5,8 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::importers::{
-    PARENT, SESSION, end, import, intent, object, push, refused, repo, status, submit, taken_over,
-    verdict,
+    PARENT, SESSION, end, forge, import, intent, object, push, put, refused, repo, status, submit,
+    taken_over, verdict,
 };
 use crate::support::{Place, agent, human, uuid};
 
@@ -247,6 +247,104 @@ fn rules_are_suggested_for_what_people_themselves_allowed() {
         "{suggested}"
     );
     assert!(!suggested.contains("curl"), "{suggested}");
+}
+
+fn of_folder(place: &Place, status: &str, more: &str) {
+    let text = format!(
+        "title: Move the data\nbody: b\nsource: human\nrisk: high\nstatus: {status}\n{more}"
+    );
+    put(place, "intents/move.yaml", &text);
+}
+
+#[test]
+fn an_agents_import_of_a_folder_does_no_tasks_of_what_waits() {
+    let asks = "clarifications: [{question: 'Really?'}]\n";
+    for (status, more) in [
+        ("approved", asks),
+        ("approved", "depends_on: [first]\n"),
+        ("proposed", ""),
+    ] {
+        let place = Place::with_log();
+        let first = "title: Back up\nbody: b\nsource: human\nrisk: high\nstatus: proposed\n";
+        put(&place, "intents/first.yaml", first);
+        of_folder(&place, status, more);
+        put(
+            &place,
+            "tasks/move.yaml",
+            "- {id: t, title: x, status: pending}\n",
+        );
+        forge(&place, "human:ada").ok();
+        let task = |status: &str| {
+            let more = "- {id: u, title: y, status: done}\n";
+            let text = format!("- {{id: t, title: x, status: {status}}}\n{more}");
+            put(&place, "tasks/move.yaml", &text);
+        };
+        for said in ["done", "implementing", "failed"] {
+            task(said);
+            let ran = forge(&place, "agent:coder");
+            assert!(ran.stdout.contains("does not begin work on it"), "{ran:?}");
+            assert_eq!(
+                intent(&place, "move")["status"],
+                status,
+                "{more} {said}: {ran:?}"
+            );
+        }
+        forge(&place, "human:ada").ok();
+    }
+}
+
+#[test]
+fn no_agents_import_begins_a_part_of_what_waits() {
+    let place = Place::with_log();
+    of_folder(
+        &place,
+        "approved",
+        "clarifications: [{question: 'Really?'}]\n",
+    );
+    forge(&place, "human:ada").ok();
+    let part = "title: Tidy\nbody: b\nsource: audit\nrisk: low\nstatus: done\nparent: move\n";
+    put(&place, "intents/part.yaml", part);
+    let ran = forge(&place, "agent:coder");
+    assert_eq!(intent(&place, "move")["status"], "approved", "{ran:?}");
+    assert_eq!(intent(&place, "part")["status"], "approved", "{ran:?}");
+}
+
+#[test]
+fn no_agents_review_takes_the_place_of_a_persons() {
+    let place = Place::with_log();
+    of_folder(&place, "approved", "");
+    put(
+        &place,
+        "tasks/move.yaml",
+        "- {id: t, title: x, status: implementing}\n",
+    );
+    put(
+        &place,
+        "reviews/t.yaml",
+        "verdict: rejected\nissues: [bad]\n",
+    );
+    forge(&place, "human:ada").ok();
+    // Nor after the agent brought the task on, with its reviews.
+    put(
+        &place,
+        "tasks/move.yaml",
+        "- {id: t, title: x, status: done}\n",
+    );
+    forge(&place, "agent:coder");
+    put(&place, "reviews/t.yaml", "verdict: approved\n");
+    let ran = forge(&place, "agent:coder");
+    assert!(
+        ran.stdout.contains("a person's review of the task"),
+        "{ran:?}"
+    );
+    let approves = || {
+        intent(&place, "move")
+            .to_string()
+            .contains("\"verdict\":\"approved\"")
+    };
+    assert!(!approves(), "{ran:?}");
+    forge(&place, "human:ada").ok();
+    assert!(approves());
 }
 
 #[test]
