@@ -414,3 +414,26 @@ fn no_agents_import_changes_a_task_of_a_person_or_of_what_waits() {
         import(&place, &[task_of("done")], "human:ada").ok();
     }
 }
+
+#[test]
+fn an_import_names_whose_object_has_the_alias_of_a_file() {
+    let place = Place::with_log();
+    let submit = [
+        "submit",
+        "Delete the archive",
+        "--risk",
+        "high",
+        "--alias",
+        "move",
+    ];
+    place
+        .run(&[&submit[..], &["--actor", "agent:coder"]].concat())
+        .ok();
+    of_folder(&place, "proposed", "");
+    let ran = forge(&place, "human:ada");
+    assert!(
+        ran.stdout
+            .contains("of agent:coder, which came from no folder"),
+        "{ran:?}"
+    );
+}
