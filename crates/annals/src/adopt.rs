@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use annals_domain::{
-    ActorKind, ActorRef, Adoption, Emitted, IntegrityHash, Kind, Refusal, StreamRef, Timestamp,
-    World, check_work, cut,
+    ActorKind, ActorRef, Adoption, Emitted, IntegrityHash, IntentId, Kind, Refusal, StreamRef,
+    Timestamp, World, check_work, check_work_on, cut,
 };
 use annals_event_log::{AppendError, Expectation, Position, Record, limits};
 use annals_wire::{EncodeError, stream_name};
@@ -96,10 +96,10 @@ pub enum AdoptRefusal {
         /// The stream that would hold it.
         holder: StreamRef,
     },
-    /// A person imported it, and it has ended, or never changes.
+    /// A person imported it, and it is a task, has ended, or never changes.
     #[error(
-        "{kind} {id} has ended, or never changes, by what a person imported, which only a person replaces; let a \
-         person run the import, with --actor human:NAME"
+        "{kind} {id} is a task, has ended, or never changes, by what a person imported, which only a person replaces; let \
+         a person run the import, with --actor human:NAME"
     )]
     EndedByPerson {
         /// What it is.
@@ -107,10 +107,11 @@ pub enum AdoptRefusal {
         /// Which one it is.
         id: Uuid,
     },
-    /// It is work on an intent that was turned down here, or waits for an approval; or it calls off a task of a person.
+    /// It is work on an intent that was turned down here, or waits; or it changes a task that a person created.
     #[error(
-        "{kind} {id} is work on an intent that was turned down in this log or waits for an approval, or calls off a \
-         task of a person, which only a person imports; let a person run the import, with --actor human:NAME"
+        "{kind} {id} is work on an intent that was turned down in this log or waits for an approval, answers or other \
+         intents, or changes a task that a person created, which only a person imports; let a person run the import, with \
+         --actor human:NAME"
     )]
     NotLetGo {
         /// What it is.
@@ -204,6 +205,16 @@ impl Imports<'_> {
         Ok(answer)
     }
 
+    /// Returns `true` if an importer that is not a person may bring work on an intent: it was neither turned down nor waits
+    /// for an approval, answers or other intents.
+    ///
+    /// # Errors
+    /// [`LoadError`].
+    pub async fn takes_work(self, intent: IntentId) -> Result<bool, LoadError> {
+        let check = |world: &mut World| check_work_on(world, intent);
+        Ok(self.annals.ask(At::Now, check).await?.is_some())
+    }
+
     /// Whether an object is work on what was not let go, and this importer is not a person.
     async fn is_not_let_go(self, adoptee: &ImportedObject) -> Result<bool, LoadError> {
         let is_another = |importer: &ActorRef| importer.kind != ActorKind::Human;
@@ -252,16 +263,18 @@ impl Imports<'_> {
         if let Some(held) = self.held_here(adoptee).await? {
             return Ok(held);
         }
-        Ok(match self.is_a_persons_end(&begun).await? {
+        Ok(match self.is_kept(kind, &begun).await? {
             true => Adopted::Refused(AdoptRefusal::EndedByPerson { kind, id }),
             false => Adopted::Replaced,
         })
     }
 
-    /// Whether an object has ended, or never changes, by what a person may have imported, and this importer is none.
-    async fn is_a_persons_end(self, begun: &Begun) -> Result<bool, LoadError> {
+    /// Whether an object is a task, has ended, or never changes, by what a person may have imported, and this importer is
+    /// not a person.
+    async fn is_kept(self, kind: Kind, begun: &Begun) -> Result<bool, LoadError> {
         let is_another = |importer: &ActorRef| importer.kind != ActorKind::Human;
-        if !begun.is_final || !self.annals.importer().is_some_and(is_another) {
+        let is_kept = begun.is_final || kind == Kind::Task;
+        if !is_kept || !self.annals.importer().is_some_and(is_another) {
             return Ok(false);
         }
         let entry = self.annals.contents().entry(&begun.record).await?;

@@ -68,10 +68,14 @@ pub struct DecidedCall {
     pub call: ToolInvocationId,
     /// Its run.
     pub run: RunId,
-    /// The tool's name.
+    /// The tool's name, as it was when the call was decided on.
     pub tool: Text,
-    /// Its arguments.
+    /// Its arguments, as they were when the call was decided on.
     pub args: Option<JsonText>,
+    /// Whether another name or other arguments were recorded under the call's id after a decision; [`ToolCalls::why`] has
+    /// them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub recorded_otherwise: bool,
     /// Where the call is in its life now.
     pub status: CallStatus,
     /// What was decided.
@@ -174,6 +178,9 @@ impl ToolCalls<'_> {
             return Ok(None);
         };
         let status = view.status();
+        let (tool, args) = view.judged();
+        let (tool, args) = (tool.clone(), args.cloned());
+        let recorded_otherwise = view.life.judged.is_some();
         let mut decisions = view.life.decisions.into_iter();
         let is_it = |decision: &ToolDecisionView| decision.moment.position == place.position;
         let Some(decision) = decisions.find(is_it) else {
@@ -187,8 +194,9 @@ impl ToolCalls<'_> {
         Ok(Some(DecidedCall {
             call,
             run: RunId(place.run),
-            tool: view.tool_name,
-            args: view.args,
+            tool,
+            args,
+            recorded_otherwise,
             status,
             decision,
             uses,

@@ -11,7 +11,7 @@ mod evolve;
 mod tests;
 
 pub use command::ReserveAlias;
-pub use decide::{MAX_LENGTH, check, stream_of};
+pub use decide::{MAX_LENGTH, check, plain, stream_of};
 pub use event::{Event, Reserved};
 pub use evolve::{State, evolve};
 

@@ -60,6 +60,7 @@ pub mod past;
 mod projection;
 pub mod replay;
 mod run_report;
+mod same_call;
 mod seal;
 pub mod session_replay;
 #[cfg(test)]

@@ -85,6 +85,11 @@ impl JsonText {
         }
     }
 
+    /// Its text, unless it was removed.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.json().map(Json::text)
+    }
+
     /// A field of it, if it is an object that has the field.
     pub(crate) fn field(&self, name: &str) -> Option<serde_json::Value> {
         let object: serde_json::Value = serde_json::from_str(self.json()?.text()).ok()?;

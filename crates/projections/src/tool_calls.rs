@@ -15,6 +15,7 @@ use uuid::Uuid;
 use self::fact::{Decided, Fact, Page, Setting, TYPES, Told};
 use crate::EntryError;
 use crate::aside::{ThreadLost, aside};
+use crate::same_call::is_another_call;
 use crate::tool_name::is_generic;
 
 /// Records read at once.
@@ -55,7 +56,8 @@ pub struct RecordedCall {
     pub actor: String,
     /// The tool; none, if its name was removed.
     pub tool: Option<String>,
-    /// The arguments, as JSON; none, if there are none, or they were removed.
+    /// The arguments, as JSON; none, if there are none, or they were removed. Where other ones were recorded after the
+    /// first decision, those that were judged.
     pub args: Option<String>,
     /// Whether something of it was removed, so that it cannot be judged again.
     pub is_removed: bool,
@@ -69,7 +71,8 @@ pub struct RecordedCall {
     pub outcome: CallOutcome,
     /// The session that its run is of: by the agent's own name, or else its id here.
     pub session: Option<String>,
-    /// Whether a person allowed it, if a person decided last.
+    /// Whether a person allowed it, if a person decided last. What an agent, or an agent's import, says of a person, what
+    /// was inferred, and what telemetry reported does not count.
     pub allowed_by_person: Option<bool>,
     /// Whether anybody or anything ever denied it.
     pub was_denied: bool,
@@ -79,6 +82,8 @@ pub struct RecordedCall {
     is_stated: bool,
     /// Whether the log has a decision that allows or denies, and that telemetry did not report.
     is_settled: bool,
+    /// The arguments that a later record replaced, and where that is.
+    replaced: Option<(Option<String>, Position)>,
 }
 
 /// Which calls are read.
@@ -241,6 +246,10 @@ impl Calls {
             // Nothing says what was called.
             return;
         };
+        // What was recorded after a decision is not what was judged.
+        if let Some((args, _)) = call.replaced.take_if(|(_, at)| decided.position < *at) {
+            call.args = args;
+        }
         if decided.is_reported && call.is_settled {
             return;
         }
@@ -250,7 +259,9 @@ impl Calls {
         call.was_denied |= is_denied;
         call.mode = decided.mode.or(call.mode.take());
         if decided.by == run::ToolDecider::Person {
-            call.allowed_by_person = Some(!is_denied);
+            if decided.is_by_person {
+                call.allowed_by_person = Some(!is_denied);
+            }
             if !call.is_decided_by_others {
                 call.outcome = CallOutcome::Asked;
             }
@@ -280,6 +291,10 @@ impl Calls {
             call.is_removed &= told.is_removed;
             if call.tool.as_deref().is_none_or(is_generic) {
                 call.tool = told.tool.or(call.tool.take());
+            }
+            let before = (None, call.args.as_deref().map(Some));
+            if is_another_call(before, (None, told.args.as_deref().map(Some))) {
+                call.replaced = Some((call.args.take(), told.position));
             }
             call.args = told.args.or(call.args.take());
             if told.position < call.position {
@@ -314,6 +329,7 @@ impl Calls {
             is_decided_by_others: false,
             is_stated: false,
             is_settled: false,
+            replaced: None,
         });
     }
 

@@ -57,7 +57,7 @@ pub use session::{
 };
 pub use task::TaskView;
 pub use tool_invocation::{
-    CallLifeView, CallMoment, FileInForceView, IoFootprintView, ToolDecisionView,
+    CallLifeView, CallMoment, FileInForceView, IoFootprintView, JudgedCall, ToolDecisionView,
     ToolInvocationView,
 };
 

@@ -34,7 +34,7 @@ Where there is no log it is created, with the id of the one that was exported. R
 already are compared and passed over, so an import that was interrupted goes on where it ended. A
 record that is another one than the log has at its position is refused. In the end the root must be
 the one that the export names; if not, the exit status is 3. An --actor that is not a person copies
-nothing that decides for a person or the log itself, such as an approval; nothing is copied then.
+nothing that a person did, and nothing that the log itself decides; nothing is copied then.
 
 Examples:
   annals --log other import annals log.jsonl

@@ -199,8 +199,17 @@ fn cells(row: &DecidedCall, is_of_grants: bool) -> [String; 8] {
         verdict(&row.decision),
         by,
         who(&row.decision.moment.told_by),
-        words(row.args.as_ref()),
+        what(row),
     ]
+}
+
+/// The call that was judged, and that another one was recorded under its id.
+fn what(row: &DecidedCall) -> String {
+    let args = words(row.args.as_ref());
+    match row.recorded_otherwise {
+        true => format!("(recorded otherwise afterwards: annals why) {args}"),
+        false => args,
+    }
 }
 
 /// A verdict, and how long it holds.

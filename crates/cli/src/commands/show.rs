@@ -175,6 +175,10 @@ fn life(call: &ToolInvocationView) -> Vec<String> {
         format!("  {word} on {at} (event {})", moment.position)
     };
     let mut lines = Vec::new();
+    if life.judged.is_some() {
+        let line = "  another call than the one that was judged: annals why has both";
+        lines.push(line.to_owned());
+    }
     lines.extend(life.requested.as_ref().map(|it| line("requested", it)));
     lines.extend(life.decisions.iter().map(|decision| {
         let what = format!("{} by {}", verdict(decision), by(decision));

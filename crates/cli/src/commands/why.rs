@@ -52,6 +52,10 @@ fn as_json(why: &WhyDecided) -> Result<serde_json::Value, CliError> {
             let moment = serde_json::to_value(moment).map_err(CliError::json)?;
             call.insert(name.to_owned(), moment);
         }
+        if let Some(judged) = &life.judged {
+            let judged = serde_json::to_value(judged).map_err(CliError::json)?;
+            call.insert("judged".to_owned(), judged);
+        }
         let failure = serde_json::to_value(&life.failure).map_err(CliError::json)?;
         call.insert("failure".to_owned(), failure);
     }
@@ -59,19 +63,31 @@ fn as_json(why: &WhyDecided) -> Result<serde_json::Value, CliError> {
 }
 
 fn head(call: &ToolInvocationView, output: &mut Output) -> Result<(), CliError> {
+    let (tool, args) = call.judged();
     let title = format!(
         "{} {} of run {}: {}",
-        call.tool_name,
+        tool,
         short(call.header.object_id),
         short(call.run_id.0),
         status(call)
     );
     output.line(&output.style(Style::Bold, &title))?;
-    let args = words(call.args.as_ref());
-    match args.is_empty() {
-        true => Ok(()),
-        false => output.line(&format!("  {}", excerpt(&args))),
+    let args = words(args);
+    if !args.is_empty() {
+        output.line(&format!("  {}", excerpt(&args)))?;
     }
+    let Some(judged) = &call.life.judged else {
+        return Ok(());
+    };
+    let recorded = excerpt(&words(judged.recorded_args.as_ref()));
+    let recorded = match judged.recorded_tool_name == judged.tool_name {
+        true => format!("  recorded with other arguments after the first decision: {recorded}"),
+        false => format!(
+            "  recorded as another call after the first decision: {} {recorded}",
+            judged.recorded_tool_name
+        ),
+    };
+    output.line(recorded.trim_end())
 }
 
 /// What became of a call, in words.
@@ -166,7 +182,8 @@ fn in_force(why: &WhyDecided, output: &mut Output) -> Result<(), CliError> {
         if why.decisions.is_empty() {
             return Ok(());
         }
-        return output.line("\nWhat was in force is not stated.");
+        output.line("")?;
+        return output.line("What was in force is not stated.");
     };
     output.line("")?;
     let place = match stated_with.0 == why.call.header.object_id {

@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 
 use crate::support::{Place, Ran, agent, human, uuid};
 
-const PARENT: u64 = 0x5e_0000_0001;
-const SESSION: u64 = 0x5e_0000_0002;
-const COMMANDS: u64 = 0xc0_0000_0000;
+pub(crate) const PARENT: u64 = 0x5e_0000_0001;
+pub(crate) const SESSION: u64 = 0x5e_0000_0002;
+pub(crate) const COMMANDS: u64 = 0xc0_0000_0000;
 const OBJECTS: u64 = 0xe0_0000_0000;
 
-fn repo() -> Value {
+pub(crate) fn repo() -> Value {
     json!({ "name": "app", "path": "/src/app" })
 }
 
 /// An object of the contracts in a session.
-fn object(number: u64, session: u64, kind: &str, fields: Value) -> Value {
+pub(crate) fn object(number: u64, session: u64, kind: &str, fields: Value) -> Value {
     let mut object = fields;
     object["id"] = json!(uuid(OBJECTS + number));
     object["correlation"] = json!({ "sessionId": uuid(session) });
@@ -26,7 +26,7 @@ fn object(number: u64, session: u64, kind: &str, fields: Value) -> Value {
 }
 
 /// That another system says which status the session is in.
-fn status(number: u64, status: &str) -> Value {
+pub(crate) fn status(number: u64, status: &str) -> Value {
     object(
         number,
         SESSION,
@@ -46,7 +46,7 @@ fn succeeded(number: u64, command: u64) -> Value {
 }
 
 /// Imports objects of the contracts in an actor's name.
-fn import(place: &Place, actor: &str, objects: &[Value]) -> Ran {
+pub(crate) fn import(place: &Place, actor: &str, objects: &[Value]) -> Ran {
     let lines: Vec<String> = objects.iter().map(|object| format!("{object}\n")).collect();
     fs::write(place.path("session.jsonl"), lines.concat()).unwrap();
     place.run(&[
@@ -60,7 +60,7 @@ fn import(place: &Place, actor: &str, objects: &[Value]) -> Ran {
 }
 
 /// A session that ada took over with its policy; it runs.
-fn taken_over() -> Place {
+pub(crate) fn taken_over() -> Place {
     let place = Place::with_log();
     let config = json!({
         "sessionId": uuid(SESSION),
@@ -74,30 +74,30 @@ fn taken_over() -> Place {
     place
 }
 
-fn submit(number: u64, command: Value) -> Value {
+pub(crate) fn submit(number: u64, command: Value) -> Value {
     agent(
         "submit_command",
         json!({ "session": uuid(SESSION), "id": uuid(COMMANDS + number), "submit": command }),
     )
 }
 
-fn push() -> Value {
+pub(crate) fn push() -> Value {
     json!({ "kind": "Push", "repo": repo(), "branchName": "HEAD:topic" })
 }
 
 /// The verdict on a command that an agent gives.
-fn verdict(place: &Place, number: u64, command: Value) -> Value {
+pub(crate) fn verdict(place: &Place, number: u64, command: Value) -> Value {
     let answers = place.apply(&[submit(number, command)]);
     answers[0]["verdict"].clone()
 }
 
-fn end(place: &Place) -> Value {
+pub(crate) fn end(place: &Place) -> Value {
     place.run(&["stats", "--json"]).ok().json()["position"].clone()
 }
 
 /// Demands that an import is refused, line by line, and records nothing.
 #[track_caller]
-fn refused(place: &Place, actor: &str, objects: &[Value], says: &str) {
+pub(crate) fn refused(place: &Place, actor: &str, objects: &[Value], says: &str) {
     let before = end(place);
     let ran = import(place, actor, objects);
     assert_eq!(ran.status, 1, "{ran:?}");
@@ -199,17 +199,17 @@ fn every_importer_is_named_by_what_it_brought() {
     assert_eq!(end(&place), before);
 }
 
-fn forge(place: &Place, actor: &str) -> Ran {
+pub(crate) fn forge(place: &Place, actor: &str) -> Ran {
     place.run(&["import", "forge", "forge", "--actor", actor, "--json"])
 }
 
-fn put(place: &Place, name: &str, text: &str) {
+pub(crate) fn put(place: &Place, name: &str, text: &str) {
     let path = place.path("forge").join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
 
-fn intent(place: &Place, alias: &str) -> Value {
+pub(crate) fn intent(place: &Place, alias: &str) -> Value {
     place
         .run(&["show", alias, "--as", "forge", "--json"])
         .ok()
@@ -310,7 +310,7 @@ fn an_agent_copies_no_approval_and_nothing_about_what_is_there() {
         "archive",
     ];
     person
-        .run(&[&submitted[..], &["--actor", "human:kei"]].concat())
+        .run(&[&submitted[..], &["--actor", "agent:planner"]].concat())
         .ok();
     person.run(&["export", "annals", "before.jsonl"]).ok();
     person

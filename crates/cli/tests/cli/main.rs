@@ -49,6 +49,7 @@ mod outputs;
 mod owners_that_go;
 mod past;
 mod persons;
+mod persons_imports;
 mod places;
 mod postgres;
 mod private;

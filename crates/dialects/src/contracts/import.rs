@@ -11,7 +11,7 @@ use std::io::{self, BufReader, Seek};
 use std::path::Path;
 
 use annals::domain::session::{
-    Adopted, CommandBody, Event, IMPORTER, Overruling, SessionConfig, StoredConfig,
+    Adopted, CommandBody, Event, IMPORTER, Overruling, SessionConfig, SpawnSession, StoredConfig,
 };
 use annals::domain::{
     ActorKind, ActorRef, AnyEvent, CommandId, Dialect, Emitted, Pairs, Pieces, SessionId,
@@ -29,7 +29,7 @@ use super::import_error::ContractsImportError;
 use super::object::{Object, id_of};
 use super::record::record;
 use super::source::{Text, TextError, Texts};
-use super::target::{Found, Known, Target};
+use super::target::{Configured, Found, Known, Target};
 use crate::reading::{self, Outlet, Stop};
 use crate::report::{self, ImportReport, Progress, Types, counted};
 use crate::secrets::{Hit, Secrets};
@@ -38,6 +38,10 @@ use crate::secrets::{Hit, Secrets};
 const BATCH_OBJECTS: usize = 256;
 /// Bytes of content beyond which no further object is put into an append.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
+/// Why a configuration is ignored.
+const OTHER_CONFIG: &str = "the session has another configuration, which stays: only a person's import replaces one, and \
+                            only one that another importer brought; create a session (create_session), or import into \
+                            another log";
 /// Objects that are read ahead.
 const READY: usize = 16;
 
@@ -446,46 +450,81 @@ impl Import<'_> {
         object: &Object,
         line: u64,
     ) -> Result<(), ContractsImportError> {
-        self.adopt(session, None).await?;
+        self.adopt(session).await?;
         if let Object::Command(command) = object
             && let CommandBody::SpawnSession(spawn) = &command.body
             // A command whose content was removed has no session's id left.
             && !spawn.config.session_id.0.is_nil()
         {
-            let spawned = spawn.config.session_id;
-            let target = self.target(spawned).await?;
-            let configures = Adopted {
-                dialect: Dialect::Contracts,
-                config: Some(StoredConfig::store(&spawn.config, &mut Pieces::new())),
-            };
-            let overruling = match target.is_configured() {
-                true => None,
-                false => {
-                    let own = target.own_work.refusal(&configures.into(), None);
-                    own.or(self.child_of_own(&spawn.config).await?)
-                }
-            };
-            if let Some(overruling) = overruling {
-                let reason = format!(
-                    "it configures session {spawned}: the command is recorded, and configures nothing, for \
-                     {overruling}"
-                );
-                self.report.add_broken(&self.file, line, reason);
-                return Ok(());
-            }
-            if let Some(kind) = self.target(spawned).await?.taken {
-                let reason = format!(
-                    "it spawns a session with the id of a {kind} in the log ({spawned}): the command \
-                     is recorded, and no session"
-                );
-                self.report.add_broken(&self.file, line, reason);
-            }
-            self.adopt(spawned, Some(&spawn.config)).await?;
+            self.spawn(spawn, command.id, line).await?;
         }
         Ok(())
     }
 
-    /// Why this import must not configure a session, if it is a child of one of this log's own, at any level.
+    /// Configures the session that a SpawnSession names, or names the reason why not.
+    async fn spawn(
+        &mut self,
+        spawn: &SpawnSession,
+        command: CommandId,
+        line: u64,
+    ) -> Result<(), ContractsImportError> {
+        let spawned = spawn.config.session_id;
+        let config = StoredConfig::store(&spawn.config, &mut Pieces::new());
+        let found = self.target(spawned).await?.compare(&config);
+        let is_persons = self
+            .annals
+            .importer()
+            .is_none_or(|it| it.kind == ActorKind::Human);
+        let reason = match found {
+            Configured::There => return Ok(()),
+            Configured::New => self.refusal_of_config(&spawn.config, config).await?,
+            Configured::AnothersOther if is_persons => {
+                self.refusal_of_config(&spawn.config, config).await?
+            }
+            Configured::Other | Configured::AnothersOther => Some(OTHER_CONFIG.to_owned()),
+        };
+        if let Some(reason) = reason {
+            let reason = format!(
+                "it configures session {spawned}: the command is recorded, and configures nothing, for {reason}"
+            );
+            self.report.add_broken(&self.file, line, reason);
+            return Ok(());
+        }
+        if let Some(kind) = self.target(spawned).await?.taken {
+            let reason = format!(
+                "it spawns a session with the id of a {kind} in the log ({spawned}): the command \
+                 is recorded, and no session"
+            );
+            self.report.add_broken(&self.file, line, reason);
+            return Ok(());
+        }
+        // A configuration that replaces another one is an event of its own.
+        let name = match found {
+            Configured::New => b"config".to_vec(),
+            _ => [b"config".as_slice(), command.0.as_bytes()].concat(),
+        };
+        self.configure(&spawn.config, is_persons, &name).await
+    }
+
+    /// Why this import must not configure a session, if so.
+    async fn refusal_of_config(
+        &mut self,
+        config: &SessionConfig,
+        stored: StoredConfig,
+    ) -> Result<Option<String>, ContractsImportError> {
+        let configures = Adopted {
+            dialect: Dialect::Contracts,
+            config: Some(stored),
+        };
+        let importer = self.annals.importer();
+        let target = self.target(config.session_id).await?;
+        let own = target.own_work.refusal(&configures.into(), importer);
+        let overruling = own.or(self.child_of_own(config).await?);
+        Ok(overruling.map(|it| it.to_string()))
+    }
+
+    /// Why this import must not configure a session, if it is a child of one of this log's own or of a person's import,
+    /// at any level.
     async fn child_of_own(
         &mut self,
         config: &SessionConfig,
@@ -499,7 +538,7 @@ impl Import<'_> {
             if overruling.is_some() {
                 return Ok(overruling);
             }
-            next = target.parent.map(|parent| parent.0);
+            next = target.parent().map(|parent| parent.0);
         }
         Ok(None)
     }
@@ -544,32 +583,45 @@ impl Import<'_> {
     }
 
     /// Creates a session as adopted, if it is not there.
-    async fn adopt(
+    async fn adopt(&mut self, session: SessionId) -> Result<(), ContractsImportError> {
+        if self.target(session).await?.begin() {
+            self.begins(session, None, Pieces::new(), b"adopted");
+        }
+        Ok(())
+    }
+
+    /// Gives a session a configuration, with its beginning or after it. The event's id follows from the name.
+    async fn configure(
+        &mut self,
+        config: &SessionConfig,
+        is_persons: bool,
+        name: &[u8],
+    ) -> Result<(), ContractsImportError> {
+        let session = config.session_id;
+        let mut pieces = Pieces::new();
+        let config = StoredConfig::store(config, &mut pieces);
+        let target = self.target(session).await?;
+        target.configure(config.clone(), is_persons);
+        self.begins(session, Some(config), pieces, name);
+        Ok(())
+    }
+
+    fn begins(
         &mut self,
         session: SessionId,
-        config: Option<&SessionConfig>,
-    ) -> Result<(), ContractsImportError> {
-        if !self.target(session).await?.begin(config.is_some()) {
-            return Ok(());
-        }
-        if let Some(parent) = config.and_then(|config| config.parent_session_id) {
-            self.target(session).await?.parent = Some(SessionId(parent));
-        }
-        let mut pieces = Pieces::new();
+        config: Option<StoredConfig>,
+        pieces: Pieces,
+        name: &[u8],
+    ) {
         let adopted = Adopted {
             dialect: Dialect::Contracts,
-            config: config.map(|config| StoredConfig::store(config, &mut pieces)),
+            config,
         };
-        let what = match config {
-            Some(_) => "config",
-            None => "adopted",
-        };
-        let id = Uuid::new_v5(&session.0, what.as_bytes());
+        let id = Uuid::new_v5(&session.0, name);
         let event = AnyEvent::Session(Event::from(adopted));
         let beginning = self.recorded(session, id, event, pieces);
         self.beginnings.push(beginning);
         self.adopted += 1;
-        Ok(())
     }
 
     /// Records what waits.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use annals::Annals;
-use annals::domain::session::{Event, OwnWork};
+use annals::domain::session::{Event, OwnWork, StoredConfig};
 use annals::domain::{AnyEvent, Kind, SessionId};
 use annals_event_log::{Digest, Version};
 use futures::{StreamExt, pin_mut};
@@ -88,6 +88,19 @@ pub(super) enum Found {
     OtherReason,
 }
 
+/// What a configuration is to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Configured {
+    /// The session has none.
+    New,
+    /// The session has it.
+    There,
+    /// The session has another one, which stays.
+    Other,
+    /// The session has another one of an importer that was not a person, which a person's import replaces.
+    AnothersOther,
+}
+
 impl Known {
     /// `again` says how many objects without an id said the same before.
     fn of(session: SessionId, object: &Object, again: impl FnOnce(u64) -> u64) -> Known {
@@ -117,9 +130,8 @@ pub(super) struct Target {
     pub(super) taken: Option<Kind>,
     /// Whether it is there, or will be with the next append.
     begun: bool,
-    configured: bool,
-    /// The session that it was begun by.
-    pub(super) parent: Option<SessionId>,
+    /// Its configuration, and whether that is one that no import replaces: a person's, or this log's own.
+    configured: Option<(StoredConfig, bool)>,
     /// What this log recorded itself, which no import overrules.
     pub(super) own_work: OwnWork,
     objects: HashMap<(bool, Uuid), Said>,
@@ -156,12 +168,13 @@ impl Target {
             match &entry.event {
                 AnyEvent::Session(Event::Created(event)) => {
                     target.own = true;
-                    target.parent = event.config.parent;
+                    target.configured = Some((event.config.clone(), true));
                 }
                 AnyEvent::Session(Event::Adopted(event)) => {
-                    target.configured |= event.config.is_some();
-                    let parent = event.config.as_ref().and_then(|config| config.parent);
-                    target.parent = target.parent.or(parent);
+                    if let Some(config) = &event.config {
+                        let is_persons = entry.actor.may_be_imported_by_a_person();
+                        target.configured = Some((config.clone(), is_persons));
+                    }
                 }
                 _ => {}
             }
@@ -210,9 +223,20 @@ impl Target {
         }
     }
 
-    /// Whether it has a configuration, or is this log's own.
-    pub(super) fn is_configured(&self) -> bool {
-        self.configured || self.own
+    /// The session that it was begun by.
+    pub(super) fn parent(&self) -> Option<SessionId> {
+        let (config, _) = self.configured.as_ref()?;
+        config.parent
+    }
+
+    /// What a configuration is to the one that the session has.
+    pub(super) fn compare(&self, config: &StoredConfig) -> Configured {
+        match &self.configured {
+            None => Configured::New,
+            Some((known, _)) if known == config => Configured::There,
+            Some((_, true)) => Configured::Other,
+            Some((_, false)) => Configured::AnothersOther,
+        }
     }
 
     pub(super) fn add(&mut self, known: Known) {
@@ -224,14 +248,16 @@ impl Target {
         self.objects.remove(&(known.is_command, known.id));
     }
 
-    /// Whether the session must be created first, or given its configuration.
-    pub(super) fn begin(&mut self, with_config: bool) -> bool {
-        if self.taken.is_some() {
-            return false;
-        }
-        let needed = !self.begun || (with_config && !self.configured && !self.own);
-        self.begun = true;
-        self.configured |= with_config;
+    /// Whether the session must be created first.
+    pub(super) fn begin(&mut self) -> bool {
+        let needed = !self.begun && self.taken.is_none();
+        self.begun |= needed;
         needed
+    }
+
+    /// Takes a configuration, which it is given with its beginning or after it.
+    pub(super) fn configure(&mut self, config: StoredConfig, is_persons: bool) {
+        self.begun = true;
+        self.configured = Some((config, is_persons));
     }
 }

@@ -51,6 +51,18 @@ pub(super) async fn course(annals: &Annals, stream: StreamRef) -> Result<Course,
     })
 }
 
+/// Whether a person, or an import that may be a person's, reviewed a task.
+pub(super) async fn has_persons_review(
+    annals: &Annals,
+    stream: StreamRef,
+) -> Result<bool, ViewError> {
+    let history = annals.history(stream.id).await?;
+    let mut reviews = history
+        .iter()
+        .filter(|entry| entry.event_type == "task.review_recorded");
+    Ok(reviews.any(|entry| entry.actor.may_be_imported_by_a_person()))
+}
+
 /// How far an intent has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {

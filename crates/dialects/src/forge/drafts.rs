@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use annals::domain::intent::{Source, SubmitIntent};
-use annals::domain::{ActorRef, IntegrityHash, IntentId, alias};
+use annals::domain::{ActorRef, IntegrityHash, IntentId};
 use annals::{Annals, ExecuteError, Request};
 use derive_new::new;
 use derive_setters::Setters;
@@ -23,7 +23,7 @@ use super::error::ForgeError;
 use super::facts;
 use super::folder::{Folder, ForgeFolderError, Part, Place, files, unreadable};
 use super::ids::Ids;
-use super::names::{known_as, reserve};
+use super::names::{is_alias, known_as, reads_like, reserve};
 use super::remains::Remains;
 use super::sieve::Sieve;
 use super::text::decode;
@@ -330,7 +330,8 @@ async fn propose(
     {
         return Ok(Drafted::Exists { object: other.id });
     }
-    let alias = alias::check(name).is_ok().then(|| name.to_owned());
+    let is_free = is_alias(name) && reads_like(annals, &ids, name, intent).await?.is_none();
+    let alias = is_free.then(|| name.to_owned());
     let remains = Remains {
         name: (alias.is_none() && intent.to_string() != name).then(|| name.to_owned()),
         ..Remains::default()

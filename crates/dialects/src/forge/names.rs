@@ -28,6 +28,26 @@ pub(super) async fn known_as(
     Ok(None)
 }
 
+/// Returns `true` if a name can be an alias, also in the letters that it reads as.
+pub(super) fn is_alias(name: &str) -> bool {
+    alias::check(name).is_ok() && alias::check(&alias::plain(name)).is_ok()
+}
+
+/// The other object that a name reads like, if an intent is to have the name as its alias.
+pub(super) async fn reads_like(
+    annals: &Annals,
+    ids: &Ids,
+    name: &str,
+    intent: IntentId,
+) -> Result<Option<ObjectRef>, ViewError> {
+    let plain = alias::plain(name);
+    if plain == name {
+        return Ok(None);
+    }
+    let known = known_as(annals, ids, &plain).await?;
+    Ok(known.filter(|other| other.id != intent.0))
+}
+
 /// That an intent got an alias, in the stream that belongs to it.
 pub(super) fn reserved(intent: IntentId, alias: &str, stream: StreamRef) -> Emitted {
     let mut pieces = Pieces::new();

@@ -126,14 +126,18 @@ async fn examine(
     while let Some(from) = next {
         let page = source.read(Query::all(from)).await;
         let page = page.map_err(LogCopyError::ReadSource)?;
-        for record in &page.records {
-            let position = record.position();
-            let checked = copied_by.check(record);
-            checked.map_err(|refusal| LogCopyError::NotPermitted { position, refusal })?;
-        }
+        page.records
+            .iter()
+            .for_each(|record| copied_by.check(record));
         next = page.next.map(Position);
     }
-    Ok(())
+    copied_by
+        .finish()
+        .map_err(|refused| LogCopyError::NotPermitted {
+            count: refused.count,
+            position: refused.position,
+            refusal: refused.refusal,
+        })
 }
 
 /// Which content the source has, and that no redaction of it is under way.

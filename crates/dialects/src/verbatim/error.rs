@@ -7,6 +7,8 @@ use annals_event_log::{
     AppendError, Classification, Classified, Digest, ErrorClass, Position, ReadError,
 };
 
+use super::copied_by::named;
+
 /// Why an export stopped. What was written of it has no last line, and no import takes
 /// it for whole.
 #[derive(Debug, thiserror::Error)]
@@ -104,11 +106,13 @@ pub enum VerbatimImportError {
         source: io::Error,
     },
     /// The importer is not a person, and this is not theirs to copy.
-    #[error("the record at position {position} is refused: {refusal}")]
+    #[error("{}: {refusal}", named(*.count, *.position))]
     NotPermitted {
-        /// The record.
+        /// How many records are refused.
+        count: u64,
+        /// The first of them.
         position: Position,
-        /// Why it is not copied.
+        /// Why that one is not copied.
         refusal: Refusal,
     },
     /// The thread that reads the source ended before its end.

@@ -8,7 +8,7 @@ use annals_event_log::store_support::referenced_blobs;
 use annals_event_log::{Digest, Position, Query, Record, Store, tree};
 use futures::StreamExt;
 
-use super::copied_by::CopiedBy;
+use super::copied_by::{CopiedBy, RefusedRecords};
 use super::error::VerbatimImportError;
 use super::lines::VerbatimHeader;
 use super::parts::Part;
@@ -38,8 +38,8 @@ pub struct VerbatimImported {
 ///
 /// It reads on a thread of its own and needs no particular async runtime.
 ///
-/// An importer ([`Annals::imported_by`]) that is not a person copies nothing that decides for a person or for the log
-/// itself: [`examine`] finds that before anything is copied.
+/// An importer ([`Annals::imported_by`]) that is not a person copies nothing that a person did, or that decides for a
+/// person or for the log itself: [`examine`] finds that before anything is copied.
 ///
 /// # Errors
 /// [`VerbatimImportError`]. What was copied before it stays, and the next import goes
@@ -99,24 +99,27 @@ pub async fn examine(
         match messages.next().await {
             None => return Err(VerbatimImportError::Interrupted { file }),
             Some(Err(error)) => return Err(error),
-            Some(Ok(ReadEvent::End)) => return Ok(()),
+            Some(Ok(ReadEvent::End)) => return copied_by.finish().map_err(not_permitted),
             Some(Ok(ReadEvent::Part(part))) => {
                 let records = part.records.iter();
-                check(&mut copied_by, records.filter(|it| it.position() > end))?;
+                let new = records.filter(|it| it.position() > end);
+                new.for_each(|record| copied_by.check(record));
             }
         }
     }
 }
 
-fn check<'r>(
-    copied_by: &mut CopiedBy<'_>,
-    records: impl IntoIterator<Item = &'r Record>,
-) -> Result<(), VerbatimImportError> {
-    records.into_iter().try_for_each(|record| {
-        let position = record.position();
-        let checked = copied_by.check(record);
-        checked.map_err(|refusal| VerbatimImportError::NotPermitted { position, refusal })
-    })
+fn not_permitted(refused: RefusedRecords) -> VerbatimImportError {
+    let RefusedRecords {
+        count,
+        position,
+        refusal,
+    } = refused;
+    VerbatimImportError::NotPermitted {
+        count,
+        position,
+        refusal,
+    }
 }
 
 struct Import<'a> {
@@ -176,7 +179,8 @@ impl<'a> Import<'a> {
             return Ok(());
         };
         if let Some(copied_by) = &mut self.copied_by {
-            check(copied_by, &new)?;
+            new.iter().for_each(|record| copied_by.check(record));
+            copied_by.finish().map_err(not_permitted)?;
         }
         let mut missing = Vec::new();
         for digest in referenced_blobs(&new) {

@@ -2,7 +2,10 @@
 
 use crate::actor::IMPORTED_BY;
 use crate::origin::is_human;
-use crate::{ActorRef, AnyEvent, Refusal, intent, session, settings};
+use crate::{ActorKind, ActorRef, AnyEvent, Dialect, Refusal, intent, run, session, settings};
+
+/// Begins the name of an importer that is a person.
+const PERSON: &str = "human:";
 
 impl ActorRef {
     /// The actor of an event that an importer took over: its `auth_context` names the importer, as
@@ -32,7 +35,7 @@ impl ActorRef {
     /// in events of older versions, it may have been one.
     pub fn may_be_imported_by_a_person(&self) -> bool {
         self.importer()
-            .is_none_or(|importer| importer.starts_with("human:"))
+            .is_none_or(|importer| importer.starts_with(PERSON))
     }
 }
 
@@ -44,16 +47,17 @@ pub fn check_import(event: &AnyEvent, importer: &ActorRef) -> Result<(), Refusal
     permitted(persons_alone(event), importer)
 }
 
-/// Checks that an importer may copy an event from an export or another log. In addition to [`check_import`] it refuses
-/// what the log itself decides by rule: such an event was decided elsewhere, and nothing shows by which rule.
+/// Checks that an importer may copy an event, with its actor, from an export or another log. In addition to
+/// [`check_import`] it refuses what a person did, and what the log itself decides by rule: nothing in a copied record shows
+/// that the person did it, or by which rule it was decided.
 ///
 /// # Errors
 /// [`Refusal::NotPermitted`].
-pub fn check_copy(event: &AnyEvent, importer: &ActorRef) -> Result<(), Refusal> {
-    permitted(
-        persons_alone(event).or_else(|| decided_by_rule(event)),
-        importer,
-    )
+pub fn check_copy(event: &AnyEvent, actor: &ActorRef, importer: &ActorRef) -> Result<(), Refusal> {
+    let what = persons_alone(event)
+        .or_else(|| done_by_person(event, actor))
+        .or_else(|| decided_by_rule(event));
+    permitted(what, importer)
 }
 
 /// Checks that an importer may add records to a stream that the log has already.
@@ -96,6 +100,30 @@ fn persons_alone(event: &AnyEvent) -> Option<&'static str> {
     }
 }
 
+/// Names an event that a person caused or imported, or that holds a person's verdict.
+fn done_by_person(event: &AnyEvent, actor: &ActorRef) -> Option<&'static str> {
+    if is_human(actor) {
+        return Some("what a person did");
+    }
+    if actor.importer().is_some_and(|it| it.starts_with(PERSON)) {
+        return Some("what a person imported");
+    }
+    // Of older versions no importer is named.
+    let is_importers = actor.kind == ActorKind::System
+        && [Dialect::Contracts, Dialect::Forge]
+            .map(Dialect::name)
+            .contains(&actor.id.as_str());
+    if is_importers && actor.may_be_imported_by_a_person() {
+        return Some("what a person may have imported");
+    }
+    match event {
+        AnyEvent::Run(run::Event::ToolDecided(event)) if event.is_persons() => {
+            Some("a person's verdict on a tool call")
+        }
+        _ => None,
+    }
+}
+
 /// Names an event by which the log lets something pass, or holds it back.
 fn decided_by_rule(event: &AnyEvent) -> Option<&'static str> {
     match event {
@@ -123,9 +151,11 @@ fn decided_by_rule(event: &AnyEvent) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
-    use crate::Pieces;
     use crate::intent::{Approved, Approver, ClarificationAnswered};
+    use crate::{Pieces, ToolInvocationId};
 
     fn approved(by: Approver) -> AnyEvent {
         AnyEvent::Intent(Approved { by, reason: None }.into())
@@ -154,9 +184,57 @@ mod tests {
         }
         let by_rule = approved(Approver::System);
         assert_eq!(check_import(&by_rule, &coder), Ok(()));
-        assert!(check_copy(&by_rule, &coder).is_err());
-        assert_eq!(check_copy(&by_rule, &ada), Ok(()));
+        assert!(check_copy(&by_rule, &coder, &coder).is_err());
+        assert_eq!(check_copy(&by_rule, &coder, &ada), Ok(()));
         assert!(check_extension(&coder).is_err() && check_extension(&ada).is_ok());
+    }
+
+    #[test]
+    fn an_agent_copies_nothing_that_a_person_did() {
+        let (ada, coder) = (ActorRef::human("ada"), ActorRef::agent("coder"));
+        let started = || AnyEvent::Intent(intent::ExecutionStarted {}.into());
+        let contracts = || ActorRef::system("contracts");
+        for (actor, expected) in [
+            (ada.clone(), false),
+            (coder.clone(), true),
+            (coder.clone().imported_by(&ada), false),
+            (contracts(), false),
+            (contracts().imported_by(&coder), true),
+            (contracts().imported_by(&ada), false),
+            (ActorRef::system("forge"), false),
+            (ActorRef::system("ci"), true),
+        ] {
+            let checked = check_copy(&started(), &actor, &coder);
+            assert_eq!(checked.is_ok(), expected, "{actor:?}");
+            assert_eq!(check_copy(&started(), &actor, &ada), Ok(()));
+            let by_system = check_copy(&started(), &actor, &ActorRef::system("backup"));
+            assert_eq!(by_system.is_ok(), expected, "{actor:?}");
+        }
+        let decided = |by, inferred, source: Option<&str>| {
+            let decided = run::ToolDecided {
+                tool_invocation: ToolInvocationId(Uuid::from_u128(1)),
+                tool_name: None,
+                verdict: run::ToolVerdict::Allow,
+                by,
+                by_name: None,
+                source: source.map(str::to_owned),
+                scope: run::GrantScope::Once,
+                grant: None,
+                inferred,
+                reason: None,
+                permission_mode: None,
+                in_force: None,
+            };
+            check_copy(&AnyEvent::Run(decided.into()), &coder, &coder).is_ok()
+        };
+        assert!(!decided(run::ToolDecider::Person, false, None));
+        assert!(decided(run::ToolDecider::Person, true, None));
+        assert!(decided(
+            run::ToolDecider::Person,
+            false,
+            Some("telemetry (OTLP)")
+        ));
+        assert!(decided(run::ToolDecider::Rule, false, None));
     }
 
     #[test]

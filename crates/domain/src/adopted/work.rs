@@ -3,14 +3,16 @@
 use crate::run::{ApplyStatus, DecisionType, Event as RunEvent, RunStatus, intents_of};
 use crate::task::TaskStatus;
 use crate::world::World;
-use crate::{AnyEvent, DecideError, PlanId, Refusal, RunId, StreamRef, TaskId, intent, task};
+use crate::{
+    AnyEvent, DecideError, IntentId, PlanId, Refusal, RunId, StreamRef, TaskId, intent, task,
+};
 
 /// The work, in refusals.
 const ASKED: &str = "import work on it";
 
 /// Demands of an object that an importer who is not a person adopts into a stream that it is no work on an intent of this
-/// log's own axis that was turned down or waits for an approval: a run of it may only have failed
-/// (docs/spec/forge.md, The end of an intent). Nor does it call off a task that a person created.
+/// log's own axis that was turned down, or waits for an approval, answers or other intents: a run of it may only have failed
+/// (docs/spec/forge.md, The end of an intent). Nor does it change the status of a task that a person created.
 ///
 /// # Errors
 /// [`DecideError::Needs`] what is not loaded, and the refusal that a command would meet with.
@@ -19,40 +21,46 @@ pub fn check_work(
     stream: StreamRef,
     event: &AnyEvent,
 ) -> Result<(), DecideError> {
-    refuse_calling_off(world, stream, event)?;
+    if let AnyEvent::Task(task::Event::Adopted(event)) = event {
+        return check_task(world, TaskId(stream.id), event);
+    }
     let Some((task, plan)) = worked_on(world, stream, event)? else {
         return Ok(());
     };
     for id in intents_of(world, task, plan)? {
-        if let Some(state) = world.intent_if_any(id)?
-            && state.is_taken_in
-        {
-            intent::intake::require_let_go_if_any(world, id, ASKED)?;
-        }
+        check_work_on(world, id)?;
     }
     Ok(())
 }
 
-/// A task that a person created is called off by a person.
-fn refuse_calling_off(
-    world: &mut World,
-    stream: StreamRef,
-    event: &AnyEvent,
-) -> Result<(), DecideError> {
-    let AnyEvent::Task(task::Event::Adopted(event)) = event else {
+/// Demands that an importer who is not a person may bring work on an intent.
+///
+/// # Errors
+/// [`DecideError::Needs`] what is not loaded, and the refusal that a command would meet with.
+pub fn check_work_on(world: &mut World, intent: IntentId) -> Result<(), DecideError> {
+    intent::intake::require_work(world, intent, ASKED)
+}
+
+/// A task goes on with its intent, and does not leave one that waits. One that a person created is a person's to change.
+fn check_task(world: &mut World, id: TaskId, event: &task::Adopted) -> Result<(), DecideError> {
+    let Some(object) = &event.object else {
         return Ok(());
     };
-    let status = event.object.as_ref().map(|task| task.status);
-    if status != Some(TaskStatus::Cancelled) {
-        return Ok(());
+    let before = world.task_if_any(id)?;
+    if let Some(before) = &before
+        && before.is_a_persons
+        && before.status != object.status.into()
+    {
+        let reason = "the status of a task that a person created is changed by a person".to_owned();
+        return Err(Refusal::NotPermitted { reason }.into());
     }
-    let state = world.task_if_any(TaskId(stream.id))?;
-    match state.is_some_and(|state| state.is_a_persons) {
-        false => Ok(()),
-        true => {
-            let reason = "a task that a person created is cancelled by a person".to_owned();
-            Err(Refusal::NotPermitted { reason }.into())
-        }
+    let left = before.and_then(|before| before.intent);
+    if let Some(left) = left.filter(|left| Some(*left) != object.intent) {
+        check_work_on(world, left)?;
+    }
+    match (object.intent, object.status) {
+        (None, _) | (_, TaskStatus::Draft | TaskStatus::Cancelled) => Ok(()),
+        (Some(intent), _) => check_work_on(world, intent),
     }
 }
 

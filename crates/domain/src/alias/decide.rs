@@ -3,9 +3,10 @@
 use uuid::Uuid;
 
 use super::{ReserveAlias, Reserved, State};
+use crate::folding::folded;
 use crate::pieces::Pieces;
 use crate::world::{Decided, Emitted, World};
-use crate::{AnyEvent, Meta, Refusal, StreamKind, StreamRef};
+use crate::{AnyEvent, DecideError, Meta, Refusal, StreamKind, StreamRef};
 
 /// The most bytes of an alias.
 pub const MAX_LENGTH: usize = 200;
@@ -54,12 +55,47 @@ fn is_hidden(c: char) -> bool {
         | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
+/// An alias in the letters that it reads as: in lower case, without width, and in its compatible form.
+///
+/// ```
+/// use annals_domain::alias::plain;
+/// assert_eq!(plain("ｎice"), plain("Nice"));
+/// ```
+pub fn plain(alias: &str) -> String {
+    folded(alias)
+}
+
+/// Refuses an alias that reads like another object's: in plain letters it is that one.
+fn refuse_confusable(world: &mut World, command: &ReserveAlias) -> Result<(), DecideError> {
+    let plain = plain(&command.alias);
+    if plain == command.alias {
+        return Ok(());
+    }
+    let refuse = |why: String| {
+        let reason = format!(
+            "{:?} reads like {plain:?}, {why}: choose another one",
+            command.alias
+        );
+        Refusal::invalid("alias", reason)
+    };
+    if check(&plain).is_err() {
+        return Err(refuse("which cannot be an alias".to_owned()).into());
+    }
+    let (_, state) = world.alias(&plain)?;
+    match *state {
+        State::Reserved { object } if object != command.object => {
+            Err(refuse(format!("which is the alias of {object}")).into())
+        }
+        State::Reserved { .. } | State::Absent => Ok(()),
+    }
+}
+
 pub(crate) fn reserve(world: &mut World, command: &ReserveAlias, _: &Meta) -> Decided {
     check(&command.alias)?;
     let (kind, _) = world.locate(command.object)?;
     let (stream, state) = world.alias(&command.alias)?;
     match *state {
-        State::Absent => {}
+        State::Absent => refuse_confusable(world, command)?,
         State::Reserved { object } if object == command.object => return Ok(Vec::new()),
         State::Reserved { object } => {
             let reason = format!("{:?} is the alias of {object} already", command.alias);

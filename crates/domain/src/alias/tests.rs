@@ -52,6 +52,22 @@ fn an_alias_is_of_one_object_for_ever() {
 }
 
 #[test]
+fn an_alias_does_not_read_like_that_of_another_object() {
+    let given = given().command(reserve(A, "nice"));
+    for alias in ["Nice", "NICE", "ｎice", "ｎＩce"] {
+        let refusal = given.decide(reserve(B, alias)).unwrap_err().to_string();
+        assert!(refusal.contains(&A.to_string()), "{refusal}");
+        assert!(given.decide(reserve(A, alias)).is_ok());
+    }
+    for alias in ["ＤＥＡＤＢＥＥＦ", "℅"] {
+        let refusal = given.decide(reserve(B, alias)).unwrap_err().to_string();
+        assert!(refusal.contains("cannot be an alias"), "{refusal}");
+    }
+    // What reads like no other one may be in any letters.
+    assert!(given.decide(reserve(B, "PROJ-123")).is_ok());
+}
+
+#[test]
 fn an_alias_names_an_object_that_is_there() {
     let refusal = given().decide(reserve(Uuid::from_u128(9), "x"));
     assert!(matches!(refusal, Err(Refusal::Unknown { .. })));

@@ -510,6 +510,23 @@ pub(crate) fn require_may_be_done_if_any(
     }
 }
 
+/// Demands that an import may bring work on an intent, if that is on the axis: it and what it is a part of are let go, and
+/// neither waits for answers or for other intents.
+pub(crate) fn require_work(
+    world: &mut World,
+    id: IntentId,
+    asked: &'static str,
+) -> Result<(), DecideError> {
+    let Some(state) = world.intent_if_any(id)?.filter(|state| state.is_taken_in) else {
+        return Ok(());
+    };
+    require_let_go(world, id, &state, asked)?;
+    match state.stage == Stage::Approved || state.needs_clarification() {
+        true => require_ready(world, id, &state, asked),
+        false => Ok(()),
+    }
+}
+
 /// What beginning a run of a task means for its intent: that work began, if it
 /// was approved. One that waits for an approval, or for an answer, has no runs.
 ///

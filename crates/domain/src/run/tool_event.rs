@@ -90,8 +90,12 @@ impl ToolDecided {
     /// Returns `true` if the decision lifts a denial: a person allowed the call, and that was neither inferred nor
     /// reported by telemetry. Whatever else decides otherwise afterwards, a denied call stays denied.
     pub fn lifts_denials(&self) -> bool {
-        let is_stated = !self.inferred && !self.is_reported();
-        is_stated && self.verdict == ToolVerdict::Allow && self.by == ToolDecider::Person
+        self.verdict == ToolVerdict::Allow && self.is_persons()
+    }
+
+    /// Returns `true` if the decision is stated as a person's: neither inferred nor reported by telemetry.
+    pub fn is_persons(&self) -> bool {
+        self.by == ToolDecider::Person && !self.inferred && !self.is_reported()
     }
 }
 

@@ -34,8 +34,21 @@ pub struct OwnWork {
     has_plan: bool,
     /// Commands whose ends this log recorded.
     ended: BTreeSet<CommandId>,
-    /// Its status, if a person may have imported it.
-    status: Option<SessionStatus>,
+    /// Whether a person imported something of the session, or may have, or set metadata of it.
+    has_persons: bool,
+    /// Whether a person imported a status of the session, or may have.
+    has_persons_status: bool,
+    /// The status that only a person undoes.
+    held: Option<Held>,
+}
+
+/// A status that only a person's import undoes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    /// A person imported it, or may have.
+    ByPerson(SessionStatus),
+    /// An end that another importer brought after a person's status.
+    EndAfterPerson(SessionStatus),
 }
 
 /// Why an import must not record something of a session.
@@ -54,6 +67,12 @@ pub enum Overruling {
          --actor human:NAME"
     )]
     PersonsStatus(SessionStatus),
+    /// A status that lets a session run again which ended after a person imported its status.
+    #[error(
+        "an import ended the session ({0}) after a person had imported its status, and only a person's import lets it \
+         run again; let a person run the import, with --actor human:NAME"
+    )]
+    EndAfterPerson(SessionStatus),
     /// A verdict or a result, where this log's gate judges.
     #[error(
         "this log's gate judged a command of the session, so that no import brings verdicts or results for it; give \
@@ -74,28 +93,45 @@ pub enum Overruling {
          import into another log"
     )]
     Configuration,
-    /// The configuration of a session that one of this log's own begins.
+    /// A configuration by an importer that is not a person, of a session of which a person imported something.
     #[error(
-        "it is a child of session {0}, about which this log has events of its own, so that only a person's import \
-         configures it; create it by a command (create_session), or let a person run the import, with \
-         --actor human:NAME"
+        "a person imported something of the session, so that only a person's import configures it; let a person run \
+         the import, with --actor human:NAME"
+    )]
+    PersonsSession,
+    /// The configuration of a child of a session that this log works in, or that a person imported.
+    #[error(
+        "it is a child of session {0}, about which this log has events of its own or something that a person imported, \
+         so that only a person's import configures it; create it by a command (create_session), or let a person run the \
+         import, with --actor human:NAME"
     )]
     Child(SessionId),
+}
+
+/// Whether an import is a person's; without an importer it is.
+fn is_a_persons(importer: Option<&ActorRef>) -> bool {
+    importer.is_none_or(is_human)
 }
 
 impl OwnWork {
     /// Takes in an event of the session, which this actor caused.
     pub fn note(&mut self, event: &Event, actor: &ActorRef) {
         if is_importer(actor) {
+            let is_persons = actor.may_be_imported_by_a_person();
+            self.has_persons |= is_persons;
             if let Event::StatusRecorded(event) = event {
-                let is_persons = actor.may_be_imported_by_a_person();
-                self.status = Some(event.status).filter(|_| is_persons);
+                self.note_status(event.status, is_persons);
             }
             return;
         }
         match event {
             // Removed content says nothing of the session's life.
             Event::Redacted(_) => return,
+            // Nor does metadata: an agent that sets some keeps no person's import from pausing the session.
+            Event::MetadataSet(_) => {
+                self.has_persons |= is_human(actor);
+                return;
+            }
             Event::CommandReceived(_)
             | Event::CommandQueued(_)
             | Event::CommandAccepted(_)
@@ -108,6 +144,20 @@ impl OwnWork {
             _ => {}
         }
         self.has_events = true;
+    }
+
+    /// Takes in a status that an import recorded. What a person imported stays remembered under any later status of
+    /// another importer.
+    fn note_status(&mut self, status: SessionStatus, is_persons: bool) {
+        self.has_persons_status |= is_persons;
+        let is_held = !matches!(status, SessionStatus::Unknown | SessionStatus::Running);
+        match is_persons {
+            true => self.held = is_held.then_some(Held::ByPerson(status)),
+            false if self.has_persons_status && status.is_terminal() => {
+                self.held = Some(Held::EndAfterPerson(status));
+            }
+            false => {}
+        }
     }
 
     /// Why an import by this importer must not record an event; `None` if it may. Without an importer it is a person's.
@@ -123,36 +173,43 @@ impl OwnWork {
             Event::ArtifactAvailable(event) => self.of_result(event.correlation.command),
             Event::BacklogQueried(event) => self.of_result(event.correlation.command),
             Event::WorkItemQueried(event) => self.of_result(event.correlation.command),
-            Event::Adopted(event) if event.config.is_some() => {
-                self.has_events.then_some(Overruling::Configuration)
-            }
+            Event::Adopted(event) if event.config.is_some() => self.of_configuration(importer),
             _ => None,
         }
     }
 
     /// Why an import by this importer must not configure a child of this session; `None` if it may. Nothing holds an
-    /// imported configuration to the policy of the session that this log works in.
+    /// imported configuration to the policy of the session that began it.
     pub fn refusal_of_child(
         &self,
         parent: SessionId,
         importer: Option<&ActorRef>,
     ) -> Option<Overruling> {
-        let is_a_persons = importer.is_none_or(is_human);
-        (self.has_events && !is_a_persons).then_some(Overruling::Child(parent))
+        let is_bound = self.has_events || self.has_persons;
+        (is_bound && !is_a_persons(importer)).then_some(Overruling::Child(parent))
+    }
+
+    fn of_configuration(&self, importer: Option<&ActorRef>) -> Option<Overruling> {
+        if self.has_events {
+            return Some(Overruling::Configuration);
+        }
+        let is_refused = self.has_persons && !is_a_persons(importer);
+        is_refused.then_some(Overruling::PersonsSession)
     }
 
     fn of_status(&self, to: SessionStatus, importer: Option<&ActorRef>) -> Option<Overruling> {
         if self.has_events {
             return Some(Overruling::Status);
         }
-        let is_a_persons = importer.is_none_or(|importer| importer.kind == ActorKind::Human);
-        let from = self.status.filter(|_| !is_a_persons)?;
-        let holds = match from {
-            SessionStatus::Unknown | SessionStatus::Running => false,
-            SessionStatus::Paused | SessionStatus::NeedsApproval => !to.is_terminal(),
-            SessionStatus::Error | SessionStatus::Completed => true,
-        };
-        (holds && to != from).then_some(Overruling::PersonsStatus(from))
+        match self.held.filter(|_| !is_a_persons(importer))? {
+            Held::ByPerson(from) => {
+                let holds = from.is_terminal() || !to.is_terminal();
+                (holds && to != from).then_some(Overruling::PersonsStatus(from))
+            }
+            Held::EndAfterPerson(end) => {
+                (!to.is_terminal()).then_some(Overruling::EndAfterPerson(end))
+            }
+        }
     }
 
     fn of_result(&self, command: Option<CommandId>) -> Option<Overruling> {

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use annals_domain::{
-    AnyEvent, Kind, RunId, Slot, StoredEnvironment, TaskId, Timestamp, ToolInvocationId, metadata,
-    run, session, task,
+    ActorKind, AnyEvent, Kind, RunId, Slot, StoredEnvironment, TaskId, Timestamp, ToolInvocationId,
+    metadata, run, session, task,
 };
 use annals_event_log::{Digest, Position, ReadError, Record, Store};
 use bytes::Bytes;
@@ -75,8 +75,11 @@ pub(super) struct Told {
 #[derive(Debug)]
 pub(super) struct Decided {
     pub(super) call: ToolInvocationId,
+    pub(super) position: Position,
     pub(super) verdict: run::ToolVerdict,
     pub(super) by: run::ToolDecider,
+    /// Whether a person recorded it as their own, or an import of a person's did.
+    pub(super) is_by_person: bool,
     pub(super) inferred: bool,
     /// Whether telemetry reported it.
     pub(super) is_reported: bool,
@@ -180,8 +183,12 @@ fn of_run(entry: &Entry, event: &run::Event) -> Fact {
         }
         run::Event::ToolDecided(event) => Fact::Decided(Decided {
             call: event.tool_invocation,
+            position: entry.position,
             verdict: event.verdict,
             by: event.by,
+            is_by_person: event.is_persons()
+                && entry.actor.kind == ActorKind::Human
+                && entry.actor.may_be_imported_by_a_person(),
             inferred: event.inferred,
             is_reported: event.is_reported(),
             mode: event.permission_mode.and_then(|slot| present(entry, slot)),

@@ -6,11 +6,12 @@ use annals_domain::run::{CallStatus, Event, StoredFootprint, ToolEnded, ToolInvo
 use annals_domain::{AnyEvent, RunId, Slot};
 use serde::Serialize;
 
+use crate::same_call::is_another_call;
 use crate::tool_name::is_generic;
 use crate::views::Project;
 use crate::{ArtifactView, Entry, HeaderView, JsonText, Text};
 
-pub use life::{CallLifeView, CallMoment, FileInForceView, ToolDecisionView};
+pub use life::{CallLifeView, CallMoment, FileInForceView, JudgedCall, ToolDecisionView};
 
 /// Files that a tool call read and wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -63,6 +64,14 @@ pub struct ToolInvocationView {
 }
 
 impl ToolInvocationView {
+    /// The tool's name and the arguments that the decisions on the call are about.
+    pub fn judged(&self) -> (&Text, Option<&JsonText>) {
+        match &self.life.judged {
+            Some(judged) => (&judged.tool_name, judged.args.as_ref()),
+            None => (&self.tool_name, self.args.as_ref()),
+        }
+    }
+
     /// Where it is in its life. What git-internal knows are calls that ended: [`CallStatus::ended`].
     pub fn status(&self) -> CallStatus {
         self.status
@@ -86,6 +95,9 @@ impl ToolInvocationView {
 
     /// Adds what is not known yet.
     fn add(&mut self, event: &Event, entry: &Entry) {
+        if let Event::ToolInvoked(event) = event {
+            self.note_judged(event, entry);
+        }
         self.learn_name(event, entry);
         let ended = self.status.ended();
         self.status = CallStatus::after(Some(self.status), event).unwrap_or(self.status);
@@ -101,6 +113,31 @@ impl ToolInvocationView {
             _ => {}
         }
         self.life.add(event, entry);
+    }
+
+    /// Keeps the call that was judged, if this is another one.
+    fn note_judged(&mut self, event: &ToolInvoked, entry: &Entry) {
+        if self.life.decisions.is_empty() || self.life.judged.is_some() {
+            return;
+        }
+        let recorded_tool_name = entry.text(event.tool_name);
+        let recorded_args = entry.optional_json(event.args);
+        let before = (
+            self.tool_name.as_str(),
+            self.args.as_ref().map(JsonText::text),
+        );
+        let now = (
+            recorded_tool_name.as_str(),
+            recorded_args.as_ref().map(JsonText::text),
+        );
+        if is_another_call(before, now) {
+            self.life.judged = Some(JudgedCall {
+                tool_name: self.tool_name.clone(),
+                args: self.args.clone(),
+                recorded_tool_name,
+                recorded_args,
+            });
+        }
     }
 
     /// The tool's name is that of the first source that says one.

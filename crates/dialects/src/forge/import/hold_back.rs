@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use annals::At;
 use annals::domain::intent::{ApprovalStatus, Risk, RiskBasis, Source as IntentSource};
 use annals::domain::settings::State;
-use annals::domain::{IntentId, Kind};
+use annals::domain::{IntentId, Kind, TaskId};
 use annals::projections::ForgeIntentView;
 
 use super::{Import, Trusted};
@@ -14,7 +14,8 @@ use crate::forge::intent::ForgeIntent;
 use crate::forge::logged;
 use crate::forge::names::known_as;
 use crate::forge::source::Source;
-use crate::forge::words::IntentStatus;
+use crate::forge::task::ForgeTask;
+use crate::forge::words::{IntentStatus, TaskStatus};
 use crate::report::counted;
 
 /// What a file says that does not count.
@@ -63,8 +64,8 @@ impl HeldBack {
         let begun = self.begun.map(|said| {
             let said = said.as_str();
             format!(
-                "its file says {said}, and work on it waits for answers or for other intents: an agent's word does \
-                 not begin it"
+                "its file says {said}, and work on it, or on what it is a part of, waits for an approval, answers or \
+                 other intents: an agent's word does not begin it"
             )
         });
         let more = risk.into_iter().chain(begun);
@@ -75,6 +76,14 @@ impl HeldBack {
 /// Whether a status says that nothing more is wanted.
 fn is_end(status: IntentStatus) -> bool {
     matches!(status, IntentStatus::Rejected | IntentStatus::Cancelled)
+}
+
+/// Whether a status says that work began.
+fn is_begun(status: IntentStatus) -> bool {
+    matches!(
+        status,
+        IntentStatus::Executing | IntentStatus::Done | IntentStatus::Blocked | IntentStatus::Error
+    )
 }
 
 /// Takes answers out that the log does not have; how many.
@@ -179,7 +188,7 @@ impl Import<'_> {
             };
             let begun = match known {
                 Some(known) => self.hold_begun(&mut file.intent, known).await?,
-                None => None,
+                None => self.hold_part(&mut file.intent).await?,
             };
             // What its file says was let go is let go by its risk, and so by the system.
             file.goes_on = trusted == Trusted::Nobody
@@ -206,18 +215,66 @@ impl Import<'_> {
         known: &ForgeIntentView,
     ) -> Result<Option<IntentStatus>, ForgeFolderError> {
         let said = intent.status;
-        let is_begun = matches!(
-            said,
-            IntentStatus::Executing
-                | IntentStatus::Done
-                | IntentStatus::Blocked
-                | IntentStatus::Error
-        );
-        if known.status != ApprovalStatus::Approved || !is_begun || !self.waits(known).await? {
+        if known.status != ApprovalStatus::Approved || !is_begun(said) || !self.waits(known).await?
+        {
             return Ok(None);
         }
         intent.status = IntentStatus::Approved;
         Ok(Some(said))
+    }
+
+    /// Takes back that work began on a new part of an intent that takes no work.
+    async fn hold_part(
+        &self,
+        intent: &mut ForgeIntent,
+    ) -> Result<Option<IntentStatus>, ForgeFolderError> {
+        let said = intent.status;
+        let Some(parent) = intent.parent.as_ref().filter(|_| is_begun(said)) else {
+            return Ok(None);
+        };
+        let parent = self.id_of(parent).await?;
+        let is_there = matches!(
+            self.annals.index().place(parent).await?,
+            Some((Kind::Intent, _))
+        );
+        // One that is not there yet is proposed by the same importer.
+        if is_there && self.annals.imports().takes_work(parent).await? {
+            return Ok(None);
+        }
+        intent.status = IntentStatus::Approved;
+        Ok(Some(said))
+    }
+
+    /// Takes back that work began on a task whose intent takes no work: the task as it counts, and why; nothing, where the
+    /// file's counts.
+    pub(super) async fn hold_task(
+        &self,
+        task: &ForgeTask,
+        id: TaskId,
+    ) -> Result<Option<(ForgeTask, String)>, ForgeFolderError> {
+        let said = task.status;
+        let is_begun = !matches!(said, TaskStatus::Pending | TaskStatus::Cancelled);
+        if !is_begun {
+            return Ok(None);
+        }
+        let status = match self.annals.index().place(id).await? {
+            Some((Kind::Task, _)) => {
+                let logged = logged::task(self.annals, id, &task.intent_id).await?;
+                logged.task.status
+            }
+            _ => TaskStatus::Pending,
+        };
+        let held = ForgeTask {
+            status,
+            ..task.clone()
+        };
+        let reason = format!(
+            "its task {:?}: its file says {}, and its intent was turned down or waits for an approval, answers or other \
+             intents: an agent's word does not begin work on it",
+            task.id,
+            said.as_str()
+        );
+        Ok((status != said).then_some((held, reason)))
     }
 
     /// Whether a question of an intent is open, or an intent that it depends on is not done.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use annals::LoadError;
 use annals::domain::intent::title_and_body;
-use annals::domain::{IntentId, Kind, Timestamp, alias};
+use annals::domain::{IntentId, Kind, Timestamp};
 use annals::event_log::Version;
 use annals::projections::Relation;
 use annals::wire::stream_name;
@@ -15,7 +15,7 @@ use crate::forge::facts::{self, FileRules, IntentFacts};
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::intent::ForgeIntent;
 use crate::forge::logged;
-use crate::forge::names::{known_as, reserved};
+use crate::forge::names::{is_alias, known_as, reads_like, reserved};
 use crate::forge::queue::{Became, Queue, Unit};
 use crate::forge::remains::{Remains, Spelling};
 use crate::forge::source::{IntentFile, Source};
@@ -148,7 +148,11 @@ impl Import<'_> {
         let course = catch_up::course(self.annals, id.stream()).await?;
         if !course.is_followed {
             self.left.insert(name.clone());
-            self.passed_over(file.file.path(), in_log(&differs, CHANGED_HERE));
+            let mut reason = in_log(&differs, CHANGED_HERE);
+            if !is_of_folder {
+                reason.push_str(&self.holder(id).await?);
+            }
+            self.passed_over(file.file.path(), reason);
             return Ok(None);
         }
         let has_parts = has_parts || !logged.tasks.is_empty() || logged.has_children;
@@ -180,6 +184,18 @@ impl Import<'_> {
         }))
     }
 
+    /// Names the intent that has a file's name and did not come from a folder, and who made it.
+    async fn holder(&self, id: IntentId) -> Result<String, ForgeFolderError> {
+        let history = self.annals.history(id.0).await?;
+        let actor = history.first().map(|entry| &entry.actor);
+        let by = actor.map_or(String::new(), |actor| {
+            format!(" of {}:{}", actor.kind, actor.id)
+        });
+        Ok(format!(
+            "; its name is that of the intent {id}{by}, which came from no folder: rename the file if it is another one"
+        ))
+    }
+
     /// What is to be recorded of an intent that is not in the log.
     async fn new_intent<'f>(
         &mut self,
@@ -188,7 +204,7 @@ impl Import<'_> {
     ) -> Result<Unit<OfIntent<'f>>, ForgeFolderError> {
         let (name, intent) = (&file.file.name, &file.intent);
         let id = self.ids.intent(name);
-        let alias = alias::check(name).is_ok();
+        let alias = is_alias(name) && !self.is_confusable(file, id).await?;
         let created_at = created_at(intent);
         let mut remains = Remains {
             keys: intent.extra.clone(),
@@ -247,6 +263,24 @@ impl Import<'_> {
         })
     }
 
+    /// Whether a name reads like the alias of another object; the intent is called by its id then.
+    async fn is_confusable(
+        &mut self,
+        file: &IntentFile,
+        id: IntentId,
+    ) -> Result<bool, ForgeFolderError> {
+        let name = &file.file.name;
+        let Some(other) = reads_like(self.annals, &self.ids, name, id).await? else {
+            return Ok(false);
+        };
+        let violation = format!(
+            "its name {name:?} reads like that of the {} {}: it is called by its id",
+            other.kind, other.id
+        );
+        self.against(file.file.path(), 1, id, violation);
+        Ok(true)
+    }
+
     /// Whether a name is that of an intent that the log has from elsewhere than a folder.
     async fn is_elsewhere(&self, name: &str) -> Result<bool, ForgeFolderError> {
         Ok(match known_as(self.annals, &self.ids, name).await? {
@@ -284,7 +318,7 @@ impl Import<'_> {
             id, is_new: true, ..
         }) = self.known.get(name)
         {
-            let plain = alias::check(name).is_ok() || id.to_string() == name;
+            let plain = is_alias(name) || id.to_string() == name;
             return Ok((*id, plain));
         }
         if let Some(object) = known_as(self.annals, &self.ids, name).await?

@@ -7,7 +7,7 @@ use annals::LoadError;
 use annals::domain::{Kind, TaskId};
 use annals::wire::stream_name;
 
-use super::{CHANGED_HERE, Import};
+use super::{CHANGED_HERE, Import, Trusted};
 use crate::forge::facts;
 use crate::forge::folder::ForgeFolderError;
 use crate::forge::logged;
@@ -133,6 +133,14 @@ impl Import<'_> {
                 let reason = format!("it is not taken: {CHANGED_HERE}, the task");
                 self.passed_over(file.file.path(), reason);
             }
+            return Ok(None);
+        }
+        if self.trusted == Trusted::Nobody
+            && catch_up::has_persons_review(self.annals, task.stream()).await?
+        {
+            let reason = "it is not taken: a person's review of the task is in the log, which only a person's import \
+                          replaces; let a person run the import, with --actor human:NAME";
+            self.passed_over(file.file.path(), reason.to_owned());
             return Ok(None);
         }
         Ok(Some(Unit {

@@ -142,15 +142,28 @@ impl Import<'_> {
         }
         let names = self.identify(&file.file.name, intent, &good).await?;
         let ties = self.ties(file, &good, &names).await?;
+        let takes_work =
+            self.trusted == Trusted::Persons || self.annals.imports().takes_work(intent).await?;
         for placed in good {
             let Some(id) = names.get(&placed.task.id).copied() else {
                 continue;
+            };
+            let held = match takes_work {
+                true => None,
+                false => self.hold_task(&placed.task, id).await?,
+            };
+            let task = match &held {
+                Some((task, reason)) => {
+                    self.passed_over(path, reason.clone());
+                    task
+                }
+                None => &placed.task,
             };
             let needed = placed.task.depends_on.iter();
             let of = Identified {
                 id,
                 intent,
-                task: &placed.task,
+                task,
                 needed: needed.filter_map(|name| names.get(name).copied()).collect(),
             };
             let line = placed.at.line.unwrap_or(1);

@@ -7,6 +7,8 @@ use annals_event_log::{
 };
 use uuid::Uuid;
 
+use crate::verbatim::copied_by::named;
+
 /// Why a log was not copied, or not to its end. What was copied stays at the destination, and the next copy goes on
 /// behind it. The source is only read.
 #[derive(Debug, thiserror::Error)]
@@ -53,11 +55,13 @@ pub enum LogCopyError {
         position: Position,
     },
     /// The importer is not a person, and this is not theirs to copy.
-    #[error("the record at position {position} is refused: {refusal}. Nothing was copied")]
+    #[error("{}: {refusal}. Nothing was copied", named(*.count, *.position))]
     NotPermitted {
-        /// The record.
+        /// How many records are refused.
+        count: u64,
+        /// The first of them.
         position: Position,
-        /// Why it is not copied.
+        /// Why that one is not copied.
         refusal: Refusal,
     },
     /// A record of one of the two does not fit its own digests, or its place.

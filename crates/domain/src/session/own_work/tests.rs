@@ -3,12 +3,13 @@
 use uuid::Uuid;
 
 use super::*;
-use crate::Pieces;
+use crate::metadata::MetadataSet;
 use crate::redaction::Redacted;
 use crate::session::{
-    Aborted, CommandAccepted, CommandCompleted, CommandQueued, CommandResult, Completed,
-    Correlation, Paused, PlanUpdated, StatusRecorded, TokenSource,
+    Aborted, Adopted, CommandAccepted, CommandCompleted, CommandQueued, CommandResult, Completed,
+    Correlation, Paused, PlanUpdated, SessionConfig, StatusRecorded, StoredConfig, TokenSource,
 };
+use crate::{Dialect, Kind, Pieces};
 
 fn id(number: u128) -> CommandId {
     CommandId(Uuid::from_u128(number))
@@ -173,6 +174,87 @@ fn no_agents_import_configures_a_child_of_a_session_of_this_log() {
         Some(Overruling::Child(parent))
     );
     assert_eq!(own.refusal_of_child(parent, Some(&ada)), None);
-    let imported = after(&[(status(SessionStatus::Running), importer())]);
+    // Nor of one that a person imported.
+    let by_ada = importer().imported_by(&ada);
+    let imported = after(&[(status(SessionStatus::Running), by_ada)]);
+    assert_eq!(
+        imported.refusal_of_child(parent, Some(&coder)),
+        Some(Overruling::Child(parent))
+    );
+    let by_coder = importer().imported_by(&coder);
+    let imported = after(&[(status(SessionStatus::Running), by_coder)]);
     assert_eq!(imported.refusal_of_child(parent, Some(&coder)), None);
+}
+
+#[test]
+fn an_end_by_an_agents_import_hides_no_status_of_a_persons_import() {
+    let (ada, coder) = (ActorRef::human("ada"), ActorRef::agent("coder"));
+    let by_ada = importer().imported_by(&ada);
+    let by_coder = importer().imported_by(&coder);
+    for from in [SessionStatus::Paused, SessionStatus::NeedsApproval] {
+        for end in [SessionStatus::Completed, SessionStatus::Error] {
+            let own = after(&[
+                (status(from), by_ada.clone()),
+                (status(end), by_coder.clone()),
+            ]);
+            for to in SessionStatus::ALL {
+                let refused = own.refusal(&status(*to), Some(&coder));
+                let expected = (!to.is_terminal()).then_some(Overruling::EndAfterPerson(end));
+                assert_eq!(refused, expected, "{from} {end} {to}");
+                assert_eq!(own.refusal(&status(*to), Some(&ada)), None);
+            }
+        }
+    }
+    // A status of an agent's that was recorded between them hides nothing either.
+    let own = after(&[
+        (status(SessionStatus::Paused), by_ada.clone()),
+        (status(SessionStatus::Running), by_coder.clone()),
+    ]);
+    assert_eq!(
+        own.refusal(&status(SessionStatus::Running), Some(&coder)),
+        Some(Overruling::PersonsStatus(SessionStatus::Paused))
+    );
+    // What an agent alone imported it brings on.
+    let own = after(&[(status(SessionStatus::Completed), by_coder)]);
+    let running = status(SessionStatus::Running);
+    assert_eq!(own.refusal(&running, Some(&coder)), None);
+}
+
+#[test]
+fn no_agents_import_configures_a_session_of_which_a_person_imported_something() {
+    let (ada, coder) = (ActorRef::human("ada"), ActorRef::agent("coder"));
+    let config = || -> Event {
+        let json = r#"{"sessionId":"00000000-0000-0000-0000-000000000001","policy":{"name":"p"},
+            "repo":{"name":"app","path":"/app"},"workspace":{"path":"/w"},"agentProfile":"coder"}"#;
+        let config: SessionConfig = serde_json::from_str(json).unwrap();
+        Adopted {
+            dialect: Dialect::Contracts,
+            config: Some(StoredConfig::store(&config, &mut Pieces::new())),
+        }
+        .into()
+    };
+    let by_ada = importer().imported_by(&ada);
+    let own = after(&[(status(SessionStatus::Running), by_ada)]);
+    let refused = own.refusal(&config(), Some(&coder));
+    assert_eq!(refused, Some(Overruling::PersonsSession));
+    assert_eq!(own.refusal(&config(), Some(&ada)), None);
+    let by_coder = importer().imported_by(&coder);
+    let own = after(&[(status(SessionStatus::Running), by_coder)]);
+    assert_eq!(own.refusal(&config(), Some(&coder)), None);
+}
+
+#[test]
+fn metadata_keeps_no_import_from_changing_a_status() {
+    let set = || {
+        Event::from(MetadataSet {
+            kind: Kind::Session.number(),
+            object: Uuid::from_u128(7),
+            visibility: None,
+            tags: None,
+            external_ids: None,
+        })
+    };
+    let own = after(&[(set(), ActorRef::agent("coder"))]);
+    let paused = status(SessionStatus::Paused);
+    assert_eq!(own.refusal(&paused, Some(&ActorRef::human("ada"))), None);
 }

@@ -7,7 +7,7 @@ use annals_domain::{ActorRef, IntegrityHash, Timestamp, ToolInvocationId, is_rem
 use annals_event_log::Position;
 use serde::Serialize;
 
-use crate::{Entry, PieceValue, Text};
+use crate::{Entry, JsonText, PieceValue, Text};
 
 /// A moment of a call's life, and where it is in the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -31,8 +31,23 @@ impl CallMoment {
     }
 }
 
+/// A tool call as it was when it was decided on, of which the log got another name or other arguments later.
+///
+/// A verdict belongs to the call that was judged. It says nothing of what was recorded under the call's id afterwards.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JudgedCall {
+    /// The tool's name.
+    pub tool_name: Text,
+    /// Its arguments.
+    pub args: Option<JsonText>,
+    /// The tool's name that was recorded afterwards.
+    pub recorded_tool_name: Text,
+    /// The arguments that were recorded afterwards.
+    pub recorded_args: Option<JsonText>,
+}
+
 /// What is known of a tool call's life.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct CallLifeView {
     /// When it was requested, as the first source says.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,6 +67,9 @@ pub struct CallLifeView {
     /// When it was told of as a call that is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invoked: Option<CallMoment>,
+    /// The call that was judged, if another one was recorded under its id after the first decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged: Option<JudgedCall>,
 }
 
 impl CallLifeView {

@@ -1,0 +1,439 @@
+//! What a person imported, decided or reviewed is not undone by an agent's import.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::importers::{
+    PARENT, SESSION, end, forge, import, intent, object, push, put, refused, repo, status, submit,
+    taken_over, verdict,
+};
+use crate::support::{Place, agent, human, uuid};
+
+/// A person that did not ask for anything.
+fn kei(command: &str, fields: Value) -> Value {
+    let mut command = human(command, fields);
+    command["actor"] = json!({ "kind": "human", "id": "kei" });
+    command
+}
+
+fn spawn(number: u64, session: u64, parent: Option<u64>, policy: Value) -> Value {
+    let mut config = json!({
+        "sessionId": uuid(session), "policy": policy, "repo": repo(), "workspace": { "path": "/w" },
+        "agentProfile": "coder",
+    });
+    if let Some(parent) = parent {
+        config["parentSessionId"] = json!(uuid(parent));
+    }
+    object(
+        number,
+        parent.unwrap_or(PARENT),
+        "SpawnSession",
+        json!({ "config": config }),
+    )
+}
+
+fn lax() -> Value {
+    json!({ "name": "p" })
+}
+
+fn strict() -> Value {
+    json!({ "name": "p", "requireTestsBeforePush": true })
+}
+
+#[test]
+fn an_end_by_an_agents_import_lifts_no_pause_of_a_person() {
+    for held in ["Paused", "NeedsApproval"] {
+        let place = taken_over();
+        import(&place, "human:ada", &[status(3, held)]).ok();
+        import(&place, "agent:coder", &[status(4, "Completed")]).ok();
+        for (number, next) in [(5, "Running"), (6, "Unknown"), (7, "Paused")] {
+            let says = "only a person's import lets it run again";
+            refused(&place, "agent:coder", &[status(number, next)], says);
+        }
+        let rejected = verdict(&place, 1, push()).to_string();
+        assert!(rejected.contains("terminal state"), "{rejected}");
+    }
+}
+
+#[test]
+fn no_agents_import_configures_what_a_person_imported() {
+    // A status alone is enough.
+    let place = Place::with_log();
+    import(&place, "human:ada", &[status(1, "Running")]).ok();
+    let ran = import(&place, "agent:coder", &[spawn(2, SESSION, None, lax())]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(
+        ran.stdout
+            .contains("a person imported something of the session"),
+        "{ran:?}"
+    );
+    let answer = place.apply(&[submit(1, push())])[0].clone();
+    assert!(answer["error"].is_object(), "{answer}");
+    // A person's configuration replaces an agent's.
+    let place = Place::with_log();
+    import(&place, "agent:coder", &[spawn(1, SESSION, None, lax())]).ok();
+    import(&place, "human:ada", &[spawn(2, SESSION, None, strict())]).ok();
+    let rejected = verdict(&place, 1, push());
+    assert_eq!(
+        rejected["policy_rule"], "Tests required before push",
+        "{rejected}"
+    );
+    // One that is ignored is named, whoever imports it.
+    for (number, actor) in [(3, "agent:coder"), (4, "human:ada")] {
+        let ran = import(&place, actor, &[spawn(number, SESSION, None, lax())]);
+        assert_eq!(ran.status, 1, "{ran:?}");
+        assert!(
+            ran.stdout.contains("another configuration, which stays"),
+            "{ran:?}"
+        );
+    }
+    import(&place, "human:ada", &[spawn(5, SESSION, None, strict())]).ok();
+}
+
+#[test]
+fn no_agents_import_begins_a_child_of_what_a_person_imported() {
+    let place = taken_over();
+    let child = SESSION + 1;
+    let ran = import(
+        &place,
+        "agent:coder",
+        &[spawn(3, child, Some(SESSION), lax())],
+    );
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(
+        ran.stdout.contains("only a person's import configures it"),
+        "{ran:?}"
+    );
+    import(
+        &place,
+        "human:ada",
+        &[spawn(4, child, Some(SESSION), lax())],
+    )
+    .ok();
+}
+
+#[test]
+fn a_person_pauses_an_imported_session_that_an_agent_worked_in() {
+    let place = taken_over();
+    let tags = json!({ "object": uuid(SESSION), "tags": { "a": "b" } });
+    assert_eq!(place.apply(&[agent("set_metadata", tags)])[0]["ok"], true);
+    // Metadata is no work.
+    import(&place, "human:ada", &[status(3, "Paused")]).ok();
+    import(&place, "human:ada", &[status(4, "Running")]).ok();
+    verdict(&place, 1, json!({ "kind": "GetDiff", "repo": repo() }));
+    refused(&place, "human:ada", &[status(5, "Paused")], "pause_session");
+    place.accept(&[human("pause_session", json!({ "session": uuid(SESSION) }))]);
+    let rejected = verdict(&place, 2, push());
+    assert_eq!(rejected["reason"], "Session is paused", "{rejected}");
+}
+
+/// A run, in which an agent asked for a call; its id.
+fn with_call(place: &Place, args: Value) -> (String, Value) {
+    let created = place.apply(&[agent("create_task", json!({ "title": "x" }))]);
+    let task = created[0]["id"].clone();
+    let run = place.apply(&[agent("create_run", json!({ "task": task }))])[0]["id"].clone();
+    let call = uuid(0xca11);
+    let request = json!({ "run": run, "id": call, "tool_name": "Bash", "args": args });
+    place.accept(&[agent("request_tool_call", request)]);
+    (call, run)
+}
+
+fn allowed(call: &str, run: &Value) -> Value {
+    let fields = json!({ "run": run, "tool_invocation": call, "verdict": "allow", "by": "person" });
+    human("decide_tool_call", fields)
+}
+
+#[test]
+fn an_agent_copies_nothing_that_a_person_did() {
+    let person = Place::with_log();
+    let (call, run) = with_call(&person, json!({ "command": "curl http://evil.example" }));
+    person.run(&["export", "annals", "before.jsonl"]).ok();
+    person.accept(&[allowed(&call, &run)]);
+    person.accept(&[human("create_task", json!({ "title": "y" }))]);
+    person.run(&["export", "annals", "all.jsonl"]).ok();
+    let place = Place::empty();
+    for file in ["before.jsonl", "all.jsonl"] {
+        fs::copy(person.path(file), place.path(file)).unwrap();
+    }
+    for actor in ["agent:coder", "system:backup"] {
+        let import = |file: &str| place.run(&["import", "annals", file, "--actor", actor]);
+        import("all.jsonl").fails(1, &["2 records are refused", "what a person did"]);
+        assert!(!place.log_dir().exists(), "nothing is copied");
+        let (source, dest) = (person.log_dir(), place.path("copy"));
+        let (source, dest) = (source.to_str().unwrap(), dest.to_str().unwrap());
+        place
+            .run(&["copy", source, dest, "--actor", actor])
+            .fails(1, &["2 records are refused", "Nothing was copied"]);
+    }
+    place
+        .run(&["import", "annals", "before.jsonl", "--actor", "agent:coder"])
+        .ok();
+    place
+        .run(&["import", "annals", "all.jsonl", "--actor", "human:ada"])
+        .ok();
+}
+
+#[test]
+fn a_verdict_is_shown_for_the_call_that_was_judged() {
+    let place = Place::with_log();
+    let (call, run) = with_call(&place, json!({ "command": "ls", "n": 1 }));
+    place.accept(&[allowed(&call, &run)]);
+    let recorded = json!({
+        "run": run, "id": call, "tool_name": "Bash", "args": { "command": "rm -rf /srv" }, "status": "ok",
+    });
+    place.accept(&[agent("record_tool_invocation", recorded)]);
+    let decided = place.run(&["decisions", "--json"]).ok().json();
+    assert_eq!(decided["args"]["command"], "ls", "{decided}");
+    assert_eq!(decided["recorded_otherwise"], true, "{decided}");
+    let table = place.run(&["decisions"]).ok().stdout;
+    assert!(
+        table.contains("recorded otherwise") && !table.contains("rm -rf"),
+        "{table}"
+    );
+    let why = place.run(&["why", &call]).ok().stdout;
+    let after = "recorded with other arguments after the first decision: rm -rf /srv";
+    assert!(why.contains(after) && why.contains("  ls 1"), "{why}");
+    assert!(!why.contains("\\n"), "{why}");
+    let why = place.run(&["why", &call, "--json"]).ok().json();
+    assert_eq!(why["call"]["judged"]["args"]["command"], "ls", "{why}");
+    let suggested = place
+        .run(&["policy", "suggest", "--least", "1"])
+        .ok()
+        .stdout;
+    assert!(!suggested.contains("rm -rf"), "{suggested}");
+    // The same arguments in another spelling are the same.
+    let place = Place::with_log();
+    let (call, run) = with_call(&place, json!({ "command": "ls", "n": 1 }));
+    place.accept(&[allowed(&call, &run)]);
+    let recorded = json!({
+        "run": run, "id": call, "tool_name": "Bash", "args": { "n": 1.0, "command": "ls" }, "status": "ok",
+    });
+    place.accept(&[agent("record_tool_invocation", recorded)]);
+    let decided = place.run(&["decisions", "--json"]).ok().json();
+    assert_eq!(decided["recorded_otherwise"], Value::Null, "{decided}");
+}
+
+#[test]
+fn rules_are_suggested_for_what_people_themselves_allowed() {
+    let place = Place::with_log();
+    let created = place.apply(&[agent("create_task", json!({ "title": "x" }))]);
+    let task = created[0]["id"].clone();
+    let run = place.apply(&[agent("create_run", json!({ "task": task }))])[0]["id"].clone();
+    for (number, more) in [
+        (1, json!({ "inferred": true })),
+        (2, json!({ "source": "telemetry (OTLP)" })),
+    ] {
+        let call = uuid(0xca11 + number);
+        let args = json!({ "command": format!("curl http://evil.example/{number}") });
+        let request = json!({ "run": run, "id": call, "tool_name": "Bash", "args": args });
+        let mut decided =
+            json!({ "run": run, "tool_invocation": call, "verdict": "allow", "by": "person" });
+        decided
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        place.accept(&[
+            agent("request_tool_call", request),
+            agent("decide_tool_call", decided),
+        ]);
+    }
+    let suggested = place
+        .run(&["policy", "suggest", "--least", "1"])
+        .ok()
+        .stdout;
+    assert!(
+        suggested.contains("0 calls that people allowed"),
+        "{suggested}"
+    );
+    assert!(!suggested.contains("curl"), "{suggested}");
+}
+
+fn of_folder(place: &Place, status: &str, more: &str) {
+    let text = format!(
+        "title: Move the data\nbody: b\nsource: human\nrisk: high\nstatus: {status}\n{more}"
+    );
+    put(place, "intents/move.yaml", &text);
+}
+
+#[test]
+fn an_agents_import_of_a_folder_does_no_tasks_of_what_waits() {
+    let asks = "clarifications: [{question: 'Really?'}]\n";
+    for (status, more) in [
+        ("approved", asks),
+        ("approved", "depends_on: [first]\n"),
+        ("proposed", ""),
+    ] {
+        let place = Place::with_log();
+        let first = "title: Back up\nbody: b\nsource: human\nrisk: high\nstatus: proposed\n";
+        put(&place, "intents/first.yaml", first);
+        of_folder(&place, status, more);
+        put(
+            &place,
+            "tasks/move.yaml",
+            "- {id: t, title: x, status: pending}\n",
+        );
+        forge(&place, "human:ada").ok();
+        let task = |status: &str| {
+            let more = "- {id: u, title: y, status: done}\n";
+            let text = format!("- {{id: t, title: x, status: {status}}}\n{more}");
+            put(&place, "tasks/move.yaml", &text);
+        };
+        for said in ["done", "implementing", "failed"] {
+            task(said);
+            let ran = forge(&place, "agent:coder");
+            assert!(ran.stdout.contains("does not begin work on it"), "{ran:?}");
+            assert_eq!(
+                intent(&place, "move")["status"],
+                status,
+                "{more} {said}: {ran:?}"
+            );
+        }
+        forge(&place, "human:ada").ok();
+    }
+}
+
+#[test]
+fn no_agents_import_begins_a_part_of_what_waits() {
+    let place = Place::with_log();
+    of_folder(
+        &place,
+        "approved",
+        "clarifications: [{question: 'Really?'}]\n",
+    );
+    forge(&place, "human:ada").ok();
+    let part = "title: Tidy\nbody: b\nsource: audit\nrisk: low\nstatus: done\nparent: move\n";
+    put(&place, "intents/part.yaml", part);
+    let ran = forge(&place, "agent:coder");
+    assert_eq!(intent(&place, "move")["status"], "approved", "{ran:?}");
+    assert_eq!(intent(&place, "part")["status"], "approved", "{ran:?}");
+}
+
+#[test]
+fn no_agents_review_takes_the_place_of_a_persons() {
+    let place = Place::with_log();
+    of_folder(&place, "approved", "");
+    put(
+        &place,
+        "tasks/move.yaml",
+        "- {id: t, title: x, status: implementing}\n",
+    );
+    put(
+        &place,
+        "reviews/t.yaml",
+        "verdict: rejected\nissues: [bad]\n",
+    );
+    forge(&place, "human:ada").ok();
+    // Nor after the agent brought the task on, with its reviews.
+    put(
+        &place,
+        "tasks/move.yaml",
+        "- {id: t, title: x, status: done}\n",
+    );
+    forge(&place, "agent:coder");
+    put(&place, "reviews/t.yaml", "verdict: approved\n");
+    let ran = forge(&place, "agent:coder");
+    assert!(
+        ran.stdout.contains("a person's review of the task"),
+        "{ran:?}"
+    );
+    let approves = || {
+        intent(&place, "move")
+            .to_string()
+            .contains("\"verdict\":\"approved\"")
+    };
+    assert!(!approves(), "{ran:?}");
+    forge(&place, "human:ada").ok();
+    assert!(approves());
+}
+
+#[test]
+fn no_agents_import_changes_a_task_of_a_person_or_of_what_waits() {
+    let (of, task) = (uuid(0xb1), uuid(0xb2));
+    let header = |id: &str, kind: &str, fields: Value| {
+        let mut object = json!({
+            "object_id": id, "object_type": kind, "header_version": 1, "schema_version": 1,
+            "created_at": "2026-01-02T03:04:05Z", "created_by": { "kind": "agent", "id": "coder" },
+        });
+        let object_fields = object.as_object_mut().unwrap();
+        object_fields.extend(fields.as_object().unwrap().clone());
+        object
+    };
+    let task_of = |status: &str| {
+        header(
+            &task,
+            "task",
+            json!({ "title": "t", "intent": of, "status": status }),
+        )
+    };
+    let draft = || {
+        let statuses = json!([{ "status": "draft", "changed_at": "2026-01-02T03:04:05Z" }]);
+        header(
+            &of,
+            "intent",
+            json!({ "prompt": "Delete users", "content": "c", "statuses": statuses }),
+        )
+    };
+    let import = |place: &Place, objects: &[Value], actor: &str| {
+        let lines: Vec<String> = objects.iter().map(|it| format!("{it}\n")).collect();
+        fs::write(place.path("o.jsonl"), lines.concat()).unwrap();
+        place.run(&[
+            "import",
+            "git-internal",
+            "o.jsonl",
+            "--actor",
+            actor,
+            "--json",
+        ])
+    };
+    // A person imported the task.
+    let place = Place::with_log();
+    import(&place, &[draft(), task_of("draft")], "human:ada").ok();
+    for status in ["running", "done", "failed", "cancelled"] {
+        let before = end(&place);
+        let ran = import(&place, &[task_of(status)], "agent:coder");
+        assert_eq!(ran.status, 1, "{status}: {ran:?}");
+        assert_eq!(end(&place), before, "{status}");
+    }
+    // The agent did, and its intent waits, or was turned down.
+    for rejects in [false, true] {
+        let place = Place::with_log();
+        import(&place, &[draft(), task_of("draft")], "agent:coder").ok();
+        place.accept(&[kei("judge_intent", json!({ "intent": of, "risk": "high" }))]);
+        if rejects {
+            place.accept(&[kei("reject_intent", json!({ "intent": of }))]);
+        }
+        for status in ["running", "done", "failed"] {
+            let ran = import(&place, &[task_of(status)], "agent:coder");
+            assert_eq!(ran.status, 1, "{status}: {ran:?}");
+            assert!(
+                ran.stdout.contains("which only a person imports"),
+                "{ran:?}"
+            );
+        }
+        import(&place, &[task_of("done")], "human:ada").ok();
+    }
+}
+
+#[test]
+fn an_import_names_whose_object_has_the_alias_of_a_file() {
+    let place = Place::with_log();
+    let submit = [
+        "submit",
+        "Delete the archive",
+        "--risk",
+        "high",
+        "--alias",
+        "move",
+    ];
+    place
+        .run(&[&submit[..], &["--actor", "agent:coder"]].concat())
+        .ok();
+    of_folder(&place, "proposed", "");
+    let ran = forge(&place, "human:ada");
+    assert!(
+        ran.stdout
+            .contains("of agent:coder, which came from no folder"),
+        "{ran:?}"
+    );
+}
