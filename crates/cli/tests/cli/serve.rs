@@ -125,14 +125,64 @@ fn what_cannot_be_served_is_refused() {
 
 /// The first line of an answer to a request for a page.
 fn get(address: &str, headers: &str) -> String {
+    let answer = page(address, "/runs", headers);
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+/// An answer to a request.
+fn page(address: &str, path: &str, headers: &str) -> String {
     let host = address.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = TcpStream::connect(host).unwrap();
     let request =
-        format!("GET /runs HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{headers}\r\n");
+        format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{headers}\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    answer.lines().next().unwrap_or_default().to_owned()
+    answer
+}
+
+/// The text is in a write-ahead log when the viewer opens the log, as after each "I just pasted a key".
+#[test]
+fn a_viewer_shows_nothing_that_was_removed_since_it_began() {
+    const SECRET: &str = "ZQX7KWJVBN42";
+    let pages = [
+        "/",
+        "/log",
+        "/api/v1/log",
+        "/api/v1/events/1",
+        "/api/v1/search?q=pasted",
+    ];
+    for is_owned in [false, true] {
+        let place = Place::with_log();
+        let create = json!({ "id": uuid(1), "prompt": format!("pasted {SECRET}") });
+        place.accept(&[human("create_intent", create)]);
+        let mut owner = is_owned.then(|| start(&place));
+        if let Some(owner) = &mut owner {
+            assert_eq!(owner.next()["state"], "owner");
+        }
+        let shown = place.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+        let mut serving = Running::of(shown);
+        let address = serving.next()["address"].as_str().unwrap().to_owned();
+        let shows = |path: &str| page(&address, path, "").contains(SECRET);
+        assert!(shows("/log") && shows("/api/v1/events/1"), "the control");
+        let args = ["redact", "--pattern", SECRET, "--reason", "gone"];
+        place.run(&args).ok();
+        for n in 0..3 {
+            for path in pages {
+                let answer = page(&address, path, "");
+                assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+                assert!(
+                    !answer.contains(SECRET),
+                    "{path} after {n} more, {is_owned}"
+                );
+            }
+            submit(&place, 2 + n);
+        }
+        serving.end();
+        if let Some(owner) = owner {
+            end(owner);
+        }
+    }
 }
 
 #[test]
