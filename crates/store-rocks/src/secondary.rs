@@ -18,7 +18,7 @@ use crate::pace::{Manifest, Pace, manifest};
 use crate::read::Shown;
 use crate::slot::Slot;
 use crate::watermark_file::{WatermarkFile, lost};
-use crate::{keys, models};
+use crate::{continuity, keys, models};
 
 /// How often it tries to see what WATERMARK promises. The writer may switch
 /// files at any moment, and then the first attempts can miss.
@@ -337,6 +337,13 @@ impl Follower {
             return Ok(()); // It is being opened, and will publish it.
         }
         let served = self.served.get();
+        if let Err(error) = continuity::check(&db, last) {
+            tracing::warn!(
+                "the log's files go on to position {last}, and what is behind {served} cannot be read ({error}); \
+                 `annals doctor` tells what to do"
+            );
+            return Ok(());
+        }
         tracing::warn!(
             "the log's files go on to position {last}, but it is not known whether what is behind \
              {served} is durable, so it is not shown; open the log once for writing, which makes \
