@@ -343,3 +343,35 @@ fn unbase64(text: &str) -> Vec<u8> {
     }
     bytes
 }
+
+/// Hard links of a log share its files and its owner's socket: what is written to a copy would be in the original.
+#[test]
+fn nothing_is_written_to_a_hard_linked_copy_of_a_log_that_has_an_owner() {
+    let place = Place::with_log();
+    let mut serving = start(&place);
+    assert_eq!(serving.next()["state"], "owner");
+    submit(&place, 1);
+    let copy = place.path("copy");
+    std::fs::create_dir(&copy).unwrap();
+    for entry in std::fs::read_dir(place.log_dir())
+        .unwrap()
+        .map(Result::unwrap)
+    {
+        if !entry.file_type().unwrap().is_dir() {
+            std::fs::hard_link(entry.path(), copy.join(entry.file_name())).unwrap();
+        }
+    }
+    for log in ["copy", "log"] {
+        let refused = place.run(&["--log", log, "submit", "x"]);
+        assert_eq!(refused.status, 1, "{refused:?}");
+        assert!(
+            refused.stderr.contains("in another folder, too"),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(place.run(&["stats", "--json"]).ok().json()["events"], 1);
+    std::fs::remove_dir_all(&copy).unwrap();
+    submit(&place, 2);
+    assert_eq!(place.run(&["stats", "--json"]).ok().json()["events"], 2);
+    end(serving);
+}

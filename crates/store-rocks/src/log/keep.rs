@@ -26,7 +26,7 @@ use crate::redaction::{self, Unfinished};
 use crate::truncate::{self, End, TruncateError, TruncateReport};
 use crate::verify::{self, Fault, Finding, VerifyReport};
 use crate::writer::Groups;
-use crate::{collect, columns, models};
+use crate::{collect, columns, identity, models};
 
 /// How often it is looked whether a redaction is over.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
@@ -348,6 +348,15 @@ impl RocksLog {
     /// Removes what cannot be read of the write-ahead log, where nothing of it was
     /// acknowledged; the log opens then. The log as it was is kept next to it. No process may
     /// have the log open for writing. Blocks.
+    /// Refuses a log whose files are in another folder, too, by hard links: what is written to one of them alters the
+    /// other. Opening for writing does so, too; this is for who writes by way of another process.
+    ///
+    /// # Errors
+    /// [`OpenError::Linked`], and what the operating system refuses.
+    pub fn check_links(path: &Path) -> Result<(), OpenError> {
+        identity::check_links(path)
+    }
+
     ///
     /// # Errors
     /// [`TruncateError`]; nothing is removed then, unless it says so.
