@@ -26,7 +26,7 @@ use crate::redaction::{self, Unfinished};
 use crate::truncate::{self, End, TruncateError, TruncateReport};
 use crate::verify::{self, Fault, Finding, VerifyReport};
 use crate::writer::Groups;
-use crate::{collect, columns, identity, models};
+use crate::{collect, columns, identity, models, tree};
 
 /// How often it is looked whether a redaction is over.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
@@ -132,6 +132,15 @@ impl RocksLog {
             visibility.confirm_newest(&db)?;
         }
         looked
+    }
+
+    /// How many records have their hashes in the stored Merkle tree. A log that an older program wrote gets the
+    /// others when it is opened for writing.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn stored_hashes(&self) -> Result<u64, ReadError> {
+        self.look(|view| Ok(tree::frontier(view.db, &view.columns)?.size()))
     }
 
     /// For a reader: where the files of the log end, if that is behind the watermark and no
@@ -339,15 +348,6 @@ impl RocksLog {
         )
     }
 
-    /// Says what the files of a log say, whether or not it opens. Nothing is altered,
-    /// and a writer is not disturbed. Blocks.
-    pub fn examine(path: &Path) -> Examined {
-        examine::examine(path)
-    }
-
-    /// Removes what cannot be read of the write-ahead log, where nothing of it was
-    /// acknowledged; the log opens then. The log as it was is kept next to it. No process may
-    /// have the log open for writing. Blocks.
     /// Refuses a log whose files are in another folder, too, by hard links: what is written to one of them alters the
     /// other. Opening for writing does so, too; this is for who writes by way of another process.
     ///
@@ -357,6 +357,15 @@ impl RocksLog {
         identity::check_links(path)
     }
 
+    /// Says what the files of a log say, whether or not it opens. Nothing is altered,
+    /// and a writer is not disturbed. Blocks.
+    pub fn examine(path: &Path) -> Examined {
+        examine::examine(path)
+    }
+
+    /// Removes what cannot be read of the write-ahead log, where nothing of it was
+    /// acknowledged; the log opens then. The log as it was is kept next to it. No process may
+    /// have the log open for writing. Blocks.
     ///
     /// # Errors
     /// [`TruncateError`]; nothing is removed then, unless it says so.
