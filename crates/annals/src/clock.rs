@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use annals_domain::Timestamp;
-use chrono::Utc;
 
 /// A clock: the system's, or one that a test sets.
 #[derive(Clone)]
@@ -23,7 +22,7 @@ impl Clock {
 
 impl Default for Clock {
     fn default() -> Clock {
-        Clock::of(|| Utc::now().into())
+        Clock::of(|| annals_event_log::now().into())
     }
 }
 

@@ -1,17 +1,17 @@
 //! Output to a path that the user named: a file is there once it is whole, a pipe or a device is written to, and
 //! nothing is put into the folder of a log.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use annals::proof::log_around;
-use annals_files::{OutputTo, output_to};
+use annals_files::{OutputTo, Unfinished, output_to, part_name};
 use uuid::Uuid;
 
 use crate::error::CliError;
 use crate::proof_error::ProofCommandError;
+use crate::signals;
 
 /// Output that is being written. Dropped before [`WholeFile::finish`], a file goes.
 pub(crate) struct WholeFile {
@@ -20,6 +20,8 @@ pub(crate) struct WholeFile {
     part: Option<PathBuf>,
     out: BufWriter<File>,
     finished: bool,
+    /// A signal that ends the program removes the part.
+    _unfinished: Option<Unfinished>,
 }
 
 impl WholeFile {
@@ -27,15 +29,20 @@ impl WholeFile {
     /// device that is there.
     pub(crate) fn create(place: &Path) -> Result<WholeFile, CliError> {
         outside(place)?;
-        let (part, file) = match output_to(place) {
-            Ok(OutputTo::Stream(stream)) => Ok((None, stream)),
-            Ok(OutputTo::NewFile) => new_part(place).map(|(part, file)| (Some(part), file)),
+        signals::remove_unfinished()?;
+        let (part, file, unfinished) = match output_to(place) {
+            Ok(OutputTo::Stream(stream)) => Ok((None, stream, None)),
+            Ok(OutputTo::NewFile) => {
+                let made = Unfinished::making(|| new_part(place), |(part, _)| part.clone());
+                made.map(|((part, file), unfinished)| (Some(part), file, Some(unfinished)))
+            }
             Err(error) => Err(error),
         }
         .map_err(|source| CliError::file(place, source))?;
         Ok(WholeFile {
             place: place.to_owned(),
             part,
+            _unfinished: unfinished,
             out: BufWriter::new(file),
             finished: false,
         })
@@ -77,10 +84,9 @@ impl Drop for WholeFile {
 
 /// A file next to its place.
 fn new_part(place: &Path) -> io::Result<(PathBuf, File)> {
-    let mut name = OsString::from(".");
-    name.push(place.file_name().unwrap_or_default());
     // The name cannot be guessed, and a file that is there already is not written to.
-    name.push(format!(".{}.part", Uuid::new_v4().simple()));
+    let id = Uuid::new_v4().simple().to_string();
+    let name = part_name(place.file_name().unwrap_or_default(), &id);
     let part = place.with_file_name(name);
     let file = annals_files::create_own(&part)?;
     Ok((part, file))

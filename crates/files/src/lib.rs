@@ -38,6 +38,7 @@ mod root;
 mod scratch;
 mod socket;
 mod temporary;
+mod unfinished;
 mod user;
 
 pub use access::{Access, LOOK_INTO, Listed, READ, READ_WRITE, keep_user_out, let_user, listed};
@@ -49,6 +50,7 @@ pub use root::Root;
 pub use scratch::Scratch;
 pub use socket::{SocketAddress, identity, put_socket};
 pub use temporary::{NoTemporary, in_temporary};
+pub use unfinished::{Unfinished, is_part, part_name, remove_unfinished};
 pub use user::{ROOT, User};
 
 /// Where a process finds the open files that it was given, by number: a pipe among them was made for

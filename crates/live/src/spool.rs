@@ -1,6 +1,6 @@
 //! What could not be recorded in time: a file for each event, beside the log.
 //!
-//! The folder of a log whose real path is `PATH` is `PATH.spool`, with mode 0700; that of a log on PostgreSQL is in
+//! The folder of a log whose real path is `PATH` is `PATH.spool`, with mode 0700, which it gets again where it lost it; that of a log on PostgreSQL is in
 //! `~/.local/state/annals/spools` of the user whose agents tell. An event is written under another name, synced,
 //! renamed, and the folder is synced; so a file is whole or not there. Its name begins with the time in milliseconds,
 //! so that names in their order are events in theirs, and says of which session it is. The secrets are out of it before
@@ -28,13 +28,14 @@ mod room;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use annals::domain::Timestamp;
 use annals_dialects::secrets::Secrets;
 use annals_files::{Dir, Kind};
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -52,6 +53,11 @@ const MOST_OF_ONE: u64 = 8 * LARGEST as u64;
 
 /// The most entries of the folder that are looked at.
 const ENTRIES: usize = 100_000;
+
+/// The folder's mode, among the bits that are compared, and those by which others could put something there.
+const OWN_MODE: u32 = 0o700;
+const MODE_BITS: u32 = 0o777;
+const OTHERS_WRITE: u32 = 0o022;
 
 const ENDING: &str = ".hook";
 const BAD: &str = ".bad";
@@ -341,21 +347,69 @@ impl Spool {
             Err(error) => return Err(self.io(error)),
         };
         let is_own = found.uid() == rustix::process::geteuid().as_raw();
-        if !found.is_dir() || !is_own || found.mode() & 0o077 != 0 {
-            return Err(SpoolError::NotOwn {
-                path: self.path.clone(),
-            });
+        if !found.is_dir() || !is_own {
+            return Err(self.not_own());
+        }
+        if found.mode() & MODE_BITS != OWN_MODE {
+            self.close_to_others(&found)?;
         }
         Dir::open(&self.path)
             .map(Some)
             .map_err(|error| self.io(error))
     }
 
+    fn not_own(&self) -> SpoolError {
+        SpoolError::NotOwn {
+            path: self.path.clone(),
+        }
+    }
+
+    /// Gives an own folder the mode that it was made with: a copy or a `chmod` took it, and every event would be lost. Where
+    /// others could write to it, what they put there is not taken for events.
+    fn close_to_others(&self, found: &fs::Metadata) -> Result<(), SpoolError> {
+        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+        let flags = i32::try_from(flags.bits()).unwrap_or_default();
+        let mut how = OpenOptions::new();
+        let folder = how.read(true).custom_flags(flags).open(&self.path);
+        // One that its own user may not read is not reached otherwise.
+        let folder = folder.map_err(|_| self.not_own())?;
+        let held = folder.metadata().map_err(|error| self.io(error))?;
+        if (held.dev(), held.ino()) != (found.dev(), found.ino()) {
+            return Err(self.not_own());
+        }
+        let mode = fs::Permissions::from_mode(OWN_MODE);
+        folder
+            .set_permissions(mode)
+            .map_err(|error| self.io(error))?;
+        if found.mode() & OTHERS_WRITE != 0 && self.has_of_others(found.uid())? {
+            // As it was: it is not used.
+            let mode = fs::Permissions::from_mode(found.mode() & MODE_BITS);
+            folder
+                .set_permissions(mode)
+                .map_err(|error| self.io(error))?;
+            return Err(self.not_own());
+        }
+        tracing::info!(path = %self.path.display(), "the spool was open to others, and has mode 0700 again");
+        Ok(())
+    }
+
+    /// Returns `true` if something in the folder is another user's.
+    fn has_of_others(&self, own: u32) -> Result<bool, SpoolError> {
+        let entries = fs::read_dir(&self.path).map_err(|error| self.io(error))?;
+        for entry in entries {
+            let found = entry.and_then(|entry| entry.metadata());
+            if found.map_err(|error| self.io(error))?.uid() != own {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     pub(crate) fn make(&self) -> Result<(), SpoolError> {
         if let (true, Some(parent)) = (self.makes_parents, self.path.parent()) {
             place::make_all(parent).map_err(|error| self.io(error))?;
         }
-        let made = fs::DirBuilder::new().mode(0o700).create(&self.path);
+        let made = fs::DirBuilder::new().mode(OWN_MODE).create(&self.path);
         match made {
             Ok(()) => place::sync_parent(&self.path).map_err(|error| self.io(error)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.open().map(|_| ()),

@@ -11,6 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use annals_event_log::{Digest, Position, ReadError};
+use annals_files::Unfinished;
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{DB, WriteBatch};
 use uuid::Uuid;
@@ -27,7 +28,7 @@ use crate::watermark_file::WatermarkFile;
 use crate::{creation, directories, identity, index, mutants, tree};
 
 /// How the name of the folder begins in which a copy is made, next to its destination.
-pub(crate) const WORK: &str = ".annals-backup-";
+pub const WORK: &str = ".annals-backup-";
 /// Bytes of one write of a copy that is made key by key.
 const WRITE_BYTES: usize = 4 * 1024 * 1024;
 
@@ -78,8 +79,10 @@ pub(crate) fn backup(
             path: dest.to_owned(),
         });
     }
-    // Removed when it is dropped, together with a half-made copy.
-    let work = directories::temporary_folder(WORK, parent).map_err(io)?;
+    // Removed when it is dropped, together with a half-made copy; by a signal, where the program does so.
+    let make = || directories::temporary_folder(WORK, parent);
+    let (work, _unfinished) =
+        Unfinished::making(make, |work| work.path().to_owned()).map_err(io)?;
     let copy = work.path().join("log");
     match access {
         Access::Write(_) => checkpoint(db, &copy, dest)?,

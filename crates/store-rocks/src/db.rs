@@ -17,7 +17,7 @@ use crate::error::{StoreFailure, corrupt, is_blob_file_missing};
 use crate::folder::{Folder, files, named};
 use crate::latch::OnDrop;
 use crate::pace::Pace;
-use crate::{blob_files, chunk, keys, small_tables};
+use crate::{blob_files, chunk, keys, small_tables, watermark_file};
 
 /// An open database. A writer's is made durable when it is dropped. Then its fields are
 /// dropped in this order: RocksDB is closed first, then the lock is given back, and at last
@@ -64,6 +64,16 @@ impl Db {
         if let Some(durability) = &self.durability {
             durability.failed();
         }
+    }
+
+    /// Has readers in other processes open the log again, before they answer anything: they may have in memory
+    /// what was removed.
+    pub(crate) fn renew_readers(&self) -> Result<(), StoreFailure> {
+        let Some(durability) = &self.durability else {
+            return Ok(());
+        };
+        let counted = durability.file().count_removal();
+        counted.map_err(|error| StoreFailure::io(&self.path.join(watermark_file::NAME), &error))
     }
 
     /// Refuses where the directory is not where it was.

@@ -154,6 +154,8 @@ fn leftovers(path: &Path, written: Written) -> Vec<Leftover> {
         let found = found.to_string_lossy();
         let what = if found.starts_with(backup::WORK) {
             "a backup or restore that was interrupted, or is being made now"
+        } else if annals_files::is_part(&entry.file_name()) {
+            "output of a command that was interrupted, or is being written now"
         } else if found.starts_with(&aside) {
             match aside::is_complete(&entry.path()) {
                 true => "the log as it was before `annals doctor --truncate-tail` removed its end",

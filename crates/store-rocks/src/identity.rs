@@ -72,14 +72,27 @@ pub(crate) fn lock(directory: &Path) -> Result<File, OpenError> {
     let path = directory.join(NAME);
     let file = annals_files::open_with(&path, OpenOptions::new().read(true));
     let file = file.map_err(|error| OpenError::io(&path, error))?;
-    // RocksDB and the watermark write into files that are there.
     let found = file.metadata();
-    if links(&found.map_err(|error| OpenError::io(&path, error))?) > 1 {
-        return Err(OpenError::Linked {
-            path: directory.to_owned(),
-        });
-    }
+    let found = found.map_err(|error| OpenError::io(&path, error))?;
+    refuse_linked(&found, directory)?;
     take_lock(file, directory)
+}
+
+/// Refuses a log whose files are in another folder, too.
+pub(crate) fn check_links(directory: &Path) -> Result<(), OpenError> {
+    let path = directory.join(NAME);
+    let found = fs::metadata(&path).map_err(|error| OpenError::io(&path, error))?;
+    refuse_linked(&found, directory)
+}
+
+/// RocksDB and the watermark write into files that are there.
+fn refuse_linked(found: &fs::Metadata, directory: &Path) -> Result<(), OpenError> {
+    match links(found) > 1 {
+        false => Ok(()),
+        true => Err(OpenError::Linked {
+            path: directory.to_owned(),
+        }),
+    }
 }
 
 fn take_lock(file: File, directory: &Path) -> Result<File, OpenError> {

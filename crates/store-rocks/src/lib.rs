@@ -83,7 +83,7 @@ mod watermark_file;
 mod writer;
 
 pub use aside::{PutBackError, PutBackReport};
-pub use backup::BackupReport;
+pub use backup::{BackupReport, WORK as BACKUP_WORK};
 pub use blobs::StoredBlob;
 pub use collect::{CollectError, Orphans};
 pub use error::{BackupError, OpenError, RebuildError, StoreFailure};

@@ -38,6 +38,9 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, Open
     {
         return Err(no_watermark(path));
     }
+    // Before the database is opened: what is removed from then on is not missed.
+    let removals = file.removals();
+    let removals = removals.map_err(|error| OpenError::io(path, error))?;
     let folder = hold(path)?;
     endless::check(path)?;
     let db = settled(path, || {
@@ -48,7 +51,7 @@ pub(crate) fn open_reader(path: &Path, options: &Options) -> Result<Opened, Open
     let follower = Follower::new(
         Arc::clone(&db),
         (options.clone(), log_id),
-        file,
+        (file, removals),
         Arc::clone(&watermark),
     );
     let follower = Arc::new(follower);

@@ -20,7 +20,7 @@ use crate::latch::OnDrop;
 use crate::open_files::raise_open_files;
 use crate::open_still::{ALL_TABLES, READER, open_tables};
 use crate::options::Options;
-use crate::pace::{Pace, State, has_blob_files, manifest};
+use crate::pace::{Manifest, Pace, State, Tables, has_blob_files, manifest};
 
 /// How many tables RocksDB keeps open where it need not read them: as few as it can.
 const FEW_TABLES: i32 = 1;
@@ -78,15 +78,19 @@ fn open_newest(
     let lost = |_| OpenError::io(path, std::io::Error::other("a thread was lost"));
     let named = named.map_err(lost)??;
     let rocks = rocks.map_err(|error| OpenError::rocks(path, error))?;
-    if tables_of(path, &rocks)? == named {
-        let pace = Pace::follows(Some(before), has_blob_files);
+    let opened = Tables {
+        with: before.clone(),
+        names: tables_of(path, &rocks)?,
+    };
+    if opened.names == named {
+        let pace = Pace::follows(Some(before), has_blob_files, opened);
         return Ok((rocks, pace));
     }
     // What the secondary did not take is damaged, which this finds; or the writer has moved on since.
     let all = open_tables(path, held, &scratch.join("all"), options, ALL_TABLES);
     all.map(drop)?;
     if manifest(held) != before {
-        let pace = Pace::follows(None, has_blob_files);
+        let pace = Pace::follows(None, has_blob_files, opened);
         return Ok((rocks, pace));
     }
     drop(rocks);
@@ -138,6 +142,14 @@ pub(crate) fn has_newest_tables(db: &Db, options: &Options) -> Result<bool, Open
     let scratch = Scratch::new(READER, Some(&db.path)).map_err(OpenError::NoTemporary)?;
     let named = named_tables(&db.path, &db.folder.held(), scratch.path(), options)?;
     Ok(tables_of(&db.path, &db.rocks)? == named)
+}
+
+/// Returns `true` if tables have come to a view that follows since it was opened. `before` is the list of files before
+/// it was brought forward.
+pub(crate) fn has_other_tables(db: &Db, before: &Manifest) -> Result<bool, OpenError> {
+    let after = manifest(&db.folder.held());
+    let now = || tables_of(&db.path, &db.rocks);
+    db.pace.has_other_tables((before, &after), now)
 }
 
 /// Tells a rebuild that goes on now from one that was interrupted: a process that rebuilds

@@ -4,7 +4,11 @@
 //! finds none where its list of files names a blob file that is gone and no other one is in use, or one with a
 //! higher number is gone: the content is missing in its view then. So its tables are compared with those of the newest
 //! state, and where they differ, that state is opened for reading as it is.
+//!
+//! What it took from a write-ahead log stays in its memory until another one brings something for the same column family,
+//! and hides a newer form that has come by a table. So where a table has come, it is opened again.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -39,6 +43,15 @@ pub(crate) struct Checked {
     manifest: Option<Manifest>,
     /// Whether the log was ever seen to have blob files: before the view was opened, or since.
     has_blob_files: bool,
+    /// The tables that the view was opened with.
+    opened: Tables,
+}
+
+/// The tables that a view had with a list of files.
+#[derive(Debug)]
+pub(crate) struct Tables {
+    pub(crate) with: Manifest,
+    pub(crate) names: BTreeSet<String>,
 }
 
 /// The files that a state is read from.
@@ -71,11 +84,39 @@ pub(crate) fn has_blob_files(folder: &Path) -> bool {
 
 impl Pace {
     /// A view that follows and has the tables of this list of files; `None` if it has not.
-    pub(crate) fn follows(manifest: Option<Manifest>, has_blob_files: bool) -> Pace {
+    pub(crate) fn follows(
+        manifest: Option<Manifest>,
+        has_blob_files: bool,
+        opened: Tables,
+    ) -> Pace {
         Pace::Follows(Mutex::new(Checked {
             manifest,
             has_blob_files,
+            opened,
         }))
+    }
+
+    /// Returns `true` if tables have come since the view was opened: they may have newer forms of what it has in its
+    /// memory. `now` are those of the view, for which it is asked where the list of files was another one before or
+    /// after it was brought forward.
+    pub(crate) fn has_other_tables<E>(
+        &self,
+        (before, after): (&Manifest, &Manifest),
+        now: impl FnOnce() -> Result<BTreeSet<String>, E>,
+    ) -> Result<bool, E> {
+        let Pace::Follows(checked) = self else {
+            return Ok(false);
+        };
+        let mut checked = checked.lock().unwrap_or_else(PoisonError::into_inner);
+        if checked.opened.with == *before && before == after {
+            return Ok(false);
+        }
+        let have_come = !now()?.is_subset(&checked.opened.names);
+        if !have_come {
+            // It has the tables of this list at least.
+            checked.opened.with = before.clone();
+        }
+        Ok(have_come)
     }
 
     /// Returns `true` if the writer has gone on since a fixed state was opened.

@@ -101,7 +101,10 @@ pub(crate) fn purge(db: &Db, turns: &Turns) -> Result<(), PurgeError> {
         true => WITH_CONTENT.get(1..).unwrap_or_default(),
         false => &WITH_CONTENT,
     };
-    rewrite(db, with_content, logs)?;
+    let rewritten = rewrite(db, with_content, logs);
+    // They let old files go that they have open.
+    db.renew_readers()?;
+    rewritten?;
     let _turn = turns.take();
     match redaction::pending(db)? {
         Some(pending) if pending.said == said => {
@@ -147,7 +150,8 @@ fn begin(db: &Db, turns: &Turns) -> Result<Position, PurgeError> {
 /// Gives the room of deleted blobs back.
 pub(crate) fn shrink_blobs(db: &Db) -> Result<(), PurgeError> {
     db.flush().map_err(|error| db.write_failure(&error))?;
-    rewrite(db, &[columns::BLOBS], BTreeSet::new())
+    rewrite(db, &[columns::BLOBS], BTreeSet::new())?;
+    Ok(db.renew_readers()?)
 }
 
 /// Rewrites column families, and waits until their old files are gone, and `old` too.

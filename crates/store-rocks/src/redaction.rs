@@ -255,6 +255,9 @@ impl Groups<'_> {
             self.staging.begin_removal(steps.blobs());
         }
         self.write_alone(write)?;
+        if is_over {
+            self.renew_readers()?;
+        }
         self.publish(last);
         Ok(Begun {
             appended,
@@ -275,8 +278,16 @@ impl Groups<'_> {
         let _turn = turns.take();
         self.put_end(steps, &columns, &mut write)?;
         self.write_alone(write)?;
+        self.renew_readers()?;
         self.staging.end_removal();
         Ok(true)
+    }
+
+    /// Has readers in other processes see that content is gone. Where that fails, the redaction is not answered,
+    /// and the next opening does it.
+    fn renew_readers(&mut self) -> Result<(), StoreFailure> {
+        let renewed = self.db.renew_readers();
+        renewed.map_err(|failure| self.give_up(&failure.into()))
     }
 
     /// Puts the end of a redaction into a write.

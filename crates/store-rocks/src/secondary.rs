@@ -12,13 +12,13 @@ use uuid::Uuid;
 use crate::db::Db;
 use crate::error::{OpenError, StoreFailure, corrupt, unreadable};
 use crate::identity::{Written, written};
-use crate::open_secondary::{beside_rebuild, has_newest_tables, open_secondary};
+use crate::open_secondary::{beside_rebuild, has_newest_tables, has_other_tables, open_secondary};
 use crate::options::Options;
 use crate::pace::{Manifest, Pace, manifest};
 use crate::read::Shown;
 use crate::slot::Slot;
 use crate::watermark_file::{WatermarkFile, lost};
-use crate::{keys, models};
+use crate::{continuity, keys, models};
 
 /// How often it tries to see what WATERMARK promises. The writer may switch
 /// files at any moment, and then the first attempts can miss.
@@ -26,6 +26,8 @@ const ATTEMPTS: u32 = 20;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
 /// How often a reader that is opened does all that: about a second.
 const BEGINNINGS: u32 = 10;
+/// How often it tries to open the log again where content was removed: nothing is answered before that.
+const RENEWALS: u32 = 400;
 /// How often it looks whether what it sees was published: about two seconds.
 const PUBLICATIONS: u32 = 400;
 
@@ -41,6 +43,8 @@ pub(crate) struct Follower {
     opening: (Options, Uuid),
     file: WatermarkFile,
     served: Arc<Watermark>,
+    /// How often content had been removed when the database was opened.
+    removals: AtomicU64,
     catching_up: Mutex<Attempted>,
     polling: Mutex<bool>,
     /// Whether the view is to stay as it is.
@@ -106,10 +110,11 @@ pub(crate) struct Still<'a> {
 }
 
 impl Follower {
+    /// `removals` is what the file counted before the database was opened.
     pub(crate) fn new(
         db: Arc<Slot>,
         opening: (Options, Uuid),
-        file: WatermarkFile,
+        (file, removals): (WatermarkFile, u64),
         served: Arc<Watermark>,
     ) -> Follower {
         Follower {
@@ -117,6 +122,7 @@ impl Follower {
             opening,
             file,
             served,
+            removals: AtomicU64::new(removals),
             catching_up: Mutex::default(),
             polling: Mutex::default(),
             stands_still: AtomicBool::new(false),
@@ -217,7 +223,7 @@ impl Follower {
     pub(crate) fn refresh(&self) -> Result<(Arc<Db>, Position), ReadError> {
         self.db.get()?.check_place()?;
         let stands_still = self.stands_still.load(Ordering::Acquire);
-        if !stands_still && (!self.indexes().are_whole() || self.published()?.is_some()) {
+        if !stands_still && (self.is_unservable()? || self.published()?.is_some()) {
             self.advance()?;
         }
         // In this order: a database is in its place before it is served from.
@@ -234,7 +240,7 @@ impl Follower {
         let published = match self.published()? {
             Some(published) => published,
             // Nothing is new, but what is in view cannot be served.
-            None if !self.indexes().are_whole() => self.served.get(),
+            None if self.is_unservable()? => self.served.get(),
             None => return Ok(()),
         };
         let seen = self.see(published, &mut turn)?;
@@ -243,6 +249,21 @@ impl Follower {
         let published = self.read_file()?.unwrap_or(published);
         self.served.advance(seen.min(published));
         Ok(())
+    }
+
+    /// Returns `true` if what is in view cannot be answered.
+    fn is_unservable(&self) -> Result<bool, ReadError> {
+        Ok(!self.indexes().are_whole() || self.removed()?.is_some())
+    }
+
+    /// How often content was removed, if that happened since the database was opened. What RocksDB took from a
+    /// write-ahead log stays in its memory and hides what has come by a table, so following is not enough.
+    fn removed(&self) -> Result<Option<u64>, ReadError> {
+        let counted = self.file.removals();
+        let counted = counted.map_err(|error| ReadError::Unavailable {
+            source: Box::new(error),
+        })?;
+        Ok((counted != self.removals.load(Ordering::Acquire)).then_some(counted))
     }
 
     /// Catches up with what changed without a position: rows of read models, and content that went.
@@ -264,12 +285,16 @@ impl Follower {
         let mut attempt = 0;
         loop {
             attempt += 1;
+            let most = match self.removed()? {
+                Some(_) => RENEWALS,
+                None => ATTEMPTS,
+            };
             match self.catch_up(attempt, turn) {
                 Ok(seen) if seen >= published || attempt >= ATTEMPTS => return Ok(seen),
                 Err(ReadError::Closed) => return Err(ReadError::Closed),
                 // It takes longer than is waited for here.
                 Err(error) if self.indexes().is_rebuilding => return Err(error),
-                Err(error) if attempt >= ATTEMPTS => return Err(error),
+                Err(error) if attempt >= most => return Err(error),
                 _ => std::thread::sleep(BETWEEN_ATTEMPTS),
             }
         }
@@ -312,6 +337,13 @@ impl Follower {
             return Ok(()); // It is being opened, and will publish it.
         }
         let served = self.served.get();
+        if let Err(error) = continuity::check(&db, last) {
+            tracing::warn!(
+                "the log's files go on to position {last}, and what is behind {served} cannot be read ({error}); \
+                 `annals doctor` tells what to do"
+            );
+            return Ok(());
+        }
         tracing::warn!(
             "the log's files go on to position {last}, but it is not known whether what is behind \
              {served} is durable, so it is not shown; open the log once for writing, which makes \
@@ -353,28 +385,43 @@ impl Follower {
     /// A table that the writer deletes just when RocksDB is about to open it
     /// ends RocksDB's following for good: it keeps that error and answers every
     /// later attempt with it. So the database is reopened where it fails twice, and where it fails at the end of a
-    /// rebuild, after which tables are merged: nothing in view can be served until then.
+    /// rebuild, after which tables are merged: nothing in view can be served until then. So it is
+    /// where content was removed. Where tables have come, it is reopened, too, and served as it is if that fails.
     fn catch_up(&self, attempt: u32, turn: &mut Attempted) -> Result<Position, ReadError> {
         let db = self.db.get()?;
-        let error = match self.move_to_newest(&db) {
-            Err(CatchUp::Failed(error)) if attempt > 1 || self.indexes().is_rebuilding => error,
-            Err(CatchUp::Outdated) => StoreFailure::Restless.into(),
-            seen => return seen.map_err(CatchUp::into_error),
+        // Read before it is opened again: what is removed meanwhile is another removal.
+        let removed = self.removed()?;
+        let before = manifest(&db.folder.held());
+        let hiding = match removed {
+            Some(_) => Err(StoreFailure::Restless.into()),
+            None => match self.move_to_newest(&db) {
+                // What it cannot tell counts as a table that has come.
+                Ok(seen) if has_other_tables(&db, &before).unwrap_or(true) => Ok(seen),
+                Err(CatchUp::Failed(error)) if attempt > 1 || self.indexes().is_rebuilding => {
+                    Err(error)
+                }
+                Err(CatchUp::Outdated) => Err(StoreFailure::Restless.into()),
+                seen => return seen.map_err(CatchUp::into_error),
+            },
         };
         let failed = turn.failed_reopen;
         if failed.is_some_and(|(at, pause)| at.elapsed() < pause) {
-            return Err(error);
+            return hiding;
         }
         match self.reopen(&db) {
             Ok(seen) => {
                 turn.failed_reopen = None;
+                if let Some(removals) = removed {
+                    self.removals.store(removals, Ordering::Release);
+                }
                 Ok(seen)
             }
             Err(second) => {
                 tracing::warn!(%second, "the reader's database cannot be reopened");
                 let pause = failed.map_or(FIRST_PAUSE, |(_, pause)| 2 * pause);
                 turn.failed_reopen = Some((Instant::now(), pause.min(LONGEST_PAUSE)));
-                Err(error)
+                // What is only older here than it could be is served meanwhile.
+                hiding
             }
         }
     }

@@ -9,6 +9,7 @@
 //!             u64 its length in bytes
 //!             8 bytes: the first ones of SHA-256 over the position and these two numbers
 //!             then two *rested* positions, each as the first one, a position and its check
+//!             then, in a log that content was removed from, a u64 count of removals and its check
 //! ```
 //!
 //! The writer overwrites the position in place after each group, without waiting for a
@@ -23,6 +24,10 @@
 //! The second half is the *closing mark*. It is valid for exactly this position, newest
 //! write-ahead log and length, so each later opening, which begins another write-ahead log,
 //! makes it invalid by itself.
+//!
+//! The count of removals tells readers in other processes to open the log again. RocksDB would go on
+//! showing them what they took from a write-ahead log, although a newer form of it has come by a table.
+//! Only a difference matters, and only to readers that are open, so the count is not synced.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -43,6 +48,8 @@ const BYTES: usize = 16;
 const MARKED_BYTES: usize = BYTES + 24;
 /// Where the two rested positions begin.
 const RESTED: [u64; 2] = [MARKED_BYTES as u64, (MARKED_BYTES + BYTES) as u64];
+/// Where the count of removals begins.
+const REMOVALS: u64 = RESTED[1] + BYTES as u64;
 /// How long a position may wait for its sync.
 pub(crate) const LAG: Duration = Duration::from_millis(100);
 /// A value is half-written for less than a microsecond.
@@ -119,6 +126,26 @@ impl WatermarkFile {
         }
         // No process is writing it: a power cut has torn it.
         Ok(self.rested()?.into_iter().max().flatten())
+    }
+
+    /// How often content was removed; 0 where that was not counted.
+    pub(crate) fn removals(&self) -> io::Result<u64> {
+        for _ in 0..ATTEMPTS {
+            if let Some(Position(count)) = self.read_at(REMOVALS)? {
+                return Ok(count);
+            }
+            if self.file.metadata()?.len() <= REMOVALS {
+                break;
+            }
+            std::thread::yield_now();
+        }
+        Ok(0)
+    }
+
+    /// Counts that content was removed.
+    pub(crate) fn count_removal(&self) -> io::Result<()> {
+        let count = self.removals()?.wrapping_add(1).max(1);
+        self.write_at(Position(count), REMOVALS)
     }
 
     fn rested(&self) -> io::Result<[Option<Position>; 2]> {
@@ -388,6 +415,27 @@ mod tests {
         tear(RESTED[0]);
         tear(RESTED[1]);
         assert_eq!(file.read().unwrap(), None, "nothing is left");
+    }
+
+    #[test]
+    fn removals_are_counted_behind_what_older_programs_wrote() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = WatermarkFile::open_for_writing(directory.path()).unwrap();
+        file.write(Position(7)).unwrap();
+        let reader = WatermarkFile::open(directory.path()).unwrap();
+        assert_eq!(reader.removals().unwrap(), 0, "16 bytes");
+        file.count_removal().unwrap();
+        assert_eq!(reader.removals().unwrap(), 1);
+        assert_eq!(file.closed().unwrap(), None, "a hole is no mark");
+        assert_eq!(file.rested().unwrap(), [None, None]);
+        file.sync_new().unwrap();
+        file.count_removal().unwrap();
+        assert_eq!(reader.removals().unwrap(), 2);
+        assert_eq!(reader.read().unwrap(), Some(Position(7)));
+        file.file.write_all_at(&[0xee; 7], REMOVALS).unwrap();
+        assert_eq!(reader.removals().unwrap(), 0, "a torn one is none");
+        file.count_removal().unwrap();
+        assert_eq!(reader.removals().unwrap(), 1);
     }
 
     #[test]

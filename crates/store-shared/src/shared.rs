@@ -383,10 +383,12 @@ fn find(
     let stranger = Stranger::at(path);
     loop {
         let error = match (Connection::open(path), stranger) {
-            (Ok(connection), _) => match visit(path, options, reader.as_ref(), connection)? {
-                Some(visit) => return Ok(Role::Guest(Arc::new(visit))),
-                None => unusable_owner(path, "another log is open there", true),
-            },
+            (Ok(connection), _) => {
+                match visit_unlinked(path, options, reader.as_ref(), connection)? {
+                    Some(visit) => return Ok(Role::Guest(Arc::new(visit))),
+                    None => unusable_owner(path, "another log is open there", true),
+                }
+            }
             (Err(unreached), Some(stranger)) => stranger.unreached(path, unreached)?,
             (Err(error @ ConnectError::Version { .. }), None) => {
                 return Err(unusable_owner(path, error, false));
@@ -410,6 +412,18 @@ fn find(
         }
         std::thread::sleep(BETWEEN_ATTEMPTS);
     }
+}
+
+/// A visit to an owner, unless the folder shares its files with another one: the owner of either has both, and the socket
+/// is linked, too.
+fn visit_unlinked(
+    path: &Path,
+    options: &Options,
+    reader: Option<&Arc<RocksLog>>,
+    connection: Connection,
+) -> Result<Option<Visit>, ShareError> {
+    RocksLog::check_links(path)?;
+    visit(path, options, reader, connection)
 }
 
 /// A visit to an owner; nothing, if it has another log open than is at the path.

@@ -8,9 +8,11 @@ use crate::cli::Backup;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::bytes;
+use crate::signals;
 
 pub(crate) async fn run(args: &Backup, context: &mut Context) -> Result<(), CliError> {
     context.own_files();
+    signals::remove_unfinished()?;
     let annals = open(context)?;
     let Some(rocks) = annals.rocks() else {
         return Err(CliError::in_memory());

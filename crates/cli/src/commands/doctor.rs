@@ -3,6 +3,7 @@
 mod files;
 mod histories;
 mod opened;
+mod spool;
 
 use std::path::Path;
 
@@ -104,6 +105,7 @@ pub(crate) async fn run(args: &Doctor, context: &mut Context) -> Result<(), CliE
     if examined.identity.is_ok() {
         let is_damaged = checks.iter().any(|check| check.state == State::Corrupt);
         checks.extend(opened::checks(context, args.deep, is_damaged).await);
+        checks.extend(spool::checks(&context.log, &path));
     }
     report(checks, context)
 }

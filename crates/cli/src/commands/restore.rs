@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::error::{CliError, KeepingError};
 use crate::output::bytes;
 use crate::progress;
+use crate::signals;
 
 /// How often a bar moves while nothing is counted.
 const TICK: Duration = Duration::from_millis(100);
@@ -23,6 +24,7 @@ pub(crate) async fn run(args: &Restore, context: &mut Context) -> Result<(), Cli
         return Err(CliError::in_memory());
     };
     context.own_files();
+    signals::remove_unfinished()?;
     // Before the backup is read, which takes its time.
     check_place(&place, context)?;
     let backup = open(&args.backup)?;

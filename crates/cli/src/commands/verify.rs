@@ -145,6 +145,7 @@ impl Verified {
         json!({
             "ok": self.is_ok(),
             "position": report.watermark.0,
+            "unpublished": report.unpublished.map(|end| end.0),
             "records": report.records,
             "chunks": report.chunks,
             "streams": report.streams,
@@ -212,6 +213,13 @@ impl Verified {
                 next(unfinished),
             ))?;
         }
+        if let Some(end) = report.unpublished.filter(|_| report.is_sound()) {
+            output.line(&format!(
+                "the files go on to position {end}; readers do not show what is behind {}, as it is not known whether it \
+                 is durable: the next command that writes makes it so, as `annals apply /dev/null` does",
+                report.watermark
+            ))?;
+        }
         self.print_catalogue(output)?;
         self.print_snapshots(output)?;
         if let Some(line) = skewed(&self.catalogue.skew) {
@@ -254,9 +262,15 @@ impl Verified {
     /// How the catalogue's rows compare with the log.
     fn print_catalogue(&self, output: &mut Output) -> Result<(), CliError> {
         if let Some(end) = self.catalogue.ahead_of {
+            let settles = match self.report.is_sound() {
+                true => {
+                    ", as a writer was killed or lost its power; the next opening for writing settles it, as `annals apply \
+                     /dev/null` does"
+                }
+                false => "",
+            };
             output.line(&format!(
-                "the catalogue was not compared: it is ahead, with events up to {}, and readers see {end}, as a writer was \
-                 killed or lost its power; the next opening for writing settles it, as `annals apply /dev/null` does",
+                "the catalogue was not compared: it is ahead, with events up to {}, and readers see {end}{settles}",
                 self.catalogue.position
             ))?;
         } else if self.catalogue.is_sound() {

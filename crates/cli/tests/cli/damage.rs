@@ -1,8 +1,82 @@
 //! Damage ends with 3.
 
 use std::fs;
+use std::path::Path;
 
-use crate::support::{Place, story};
+use serde_json::json;
+
+use crate::support::{Place, human, story, uuid};
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_file() {
+            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}
+
+fn create(place: &Place, numbers: std::ops::Range<u64>) {
+    let create = |n| human("create_intent", json!({ "id": uuid(n), "prompt": "p" }));
+    place.accept(&numbers.map(create).collect::<Vec<_>>());
+}
+
+/// Records behind WATERMARK are missing: no writer opens the log, so it is not called sound.
+#[test]
+fn an_older_copy_over_a_log_fails_its_verification() {
+    let place = Place::with_log();
+    create(&place, 1..4);
+    copy(&place.log_dir(), &place.path("before"));
+    create(&place, 4..9);
+    create(&place, 9..14);
+    copy(&place.path("before"), &place.log_dir());
+    let doctor = place.run(&["doctor", "--json"]);
+    assert_eq!(doctor.status, 3, "{doctor:?}");
+    place.run(&["apply", "/dev/null"]).fails(3, &["corrupt"]);
+    let verified = place.run(&["verify", "--json"]);
+    assert_eq!(verified.status, 3, "{verified:?}");
+    let report = verified.json();
+    assert_eq!(report["ok"], false, "{report}");
+    let message = report["findings"][0]["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("behind position 3 the log cannot be read: "),
+        "{message}"
+    );
+    let text = place.run(&["verify"]).fails(3, &["backup"]);
+    assert!(!text.stdout.contains("settles it"), "{text:?}");
+    assert!(!text.stderr.contains("makes it durable"), "{text:?}");
+}
+
+/// What is behind WATERMARK hangs together: the next writer makes it durable, and nothing is wrong.
+#[test]
+fn an_older_watermark_is_sound_and_is_said() {
+    let place = Place::with_log();
+    create(&place, 1..4);
+    let before = fs::read(place.log_dir().join("WATERMARK")).unwrap();
+    create(&place, 4..9);
+    fs::write(place.log_dir().join("WATERMARK"), before).unwrap();
+    // Standard error tells what is not shown.
+    let verified = || {
+        place
+            .run(&["verify", "--json"])
+            .fails(0, &["position 8"])
+            .json()
+    };
+    let report = verified();
+    assert_eq!(
+        (&report["ok"], &report["position"]),
+        (&json!(true), &json!(3))
+    );
+    assert_eq!(report["unpublished"], 8);
+    let text = place.run(&["verify"]).fails(0, &["position 8"]).stdout;
+    assert!(text.contains("the files go on to position 8"), "{text}");
+    place.run(&["apply", "/dev/null"]).fails(0, &["no command"]);
+    let report = place.run(&["verify", "--json"]).ok().json();
+    assert_eq!(
+        (&report["position"], &report["unpublished"]),
+        (&json!(8), &json!(null))
+    );
+}
 
 #[test]
 fn a_damaged_log_fails_its_verification() {

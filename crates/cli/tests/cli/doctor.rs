@@ -264,3 +264,41 @@ fn a_read_only_file_system_is_named() {
     assert!(said.contains("mounted read-only"), "{output:?}");
     assert!(!place.run(&["doctor"]).stdout.contains("mounted read-only"));
 }
+
+/// A damaged table is damage, and not what an older program left out.
+#[test]
+fn a_damaged_tree_is_no_older_log() {
+    let (place, _) = grown();
+    // A copy is made of finished tables, which is where damage can be done.
+    place.run(&["backup", "copy"]).ok();
+    let of_tree = |path: &Path| {
+        let bytes = fs::read(path).unwrap();
+        bytes.windows(8).any(|part| part == b"nametree")
+    };
+    let entries = fs::read_dir(place.path("copy")).unwrap();
+    let tables = entries.map(|entry| entry.unwrap().path());
+    let mut damaged = 0;
+    for table in tables.filter(|path| path.extension().is_some_and(|it| it == "sst")) {
+        if of_tree(&table) {
+            let mut bytes = fs::read(&table).unwrap();
+            for byte in bytes.iter_mut().skip(60).take(3) {
+                *byte ^= 0xff;
+            }
+            fs::remove_file(&table).unwrap();
+            fs::write(&table, bytes).unwrap();
+            damaged += 1;
+        }
+    }
+    assert!(damaged > 0, "no table has the tree");
+    let ran = place.run(&["--log", "copy", "doctor", "--json"]);
+    assert_eq!(ran.status, 3, "{ran:?}");
+    let tree = check(&ran, "tree");
+    assert_eq!(
+        (&tree["state"], &tree["corrupt"]),
+        (&json!("problem"), &json!(true))
+    );
+    assert!(
+        !tree["what"].as_str().unwrap().contains("older program"),
+        "{tree}"
+    );
+}

@@ -446,3 +446,37 @@ fn hooks_are_installed_shown_and_removed() {
     .ok();
     assert!(!place.path(".codex/config.toml").exists());
 }
+
+/// A copy or a `chmod` changes a spool's mode, and no event is lost for that. One that cannot be used is named.
+#[test]
+fn a_spool_with_another_mode_is_put_right_and_an_unusable_one_is_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::with_log();
+    let spool = place.path("log.spool");
+    let event = r#"{"session_id":"s-1","hook_event_name":"Stop"}"#;
+    tell(&place, event);
+    fs::set_permissions(&spool, fs::Permissions::from_mode(0o750)).unwrap();
+    tell(&place, event);
+    assert_eq!(
+        fs::metadata(&spool).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+    let state = place.run(&["hook", "status", "--json"]).ok().json()["spool"]["state"].clone();
+    assert_eq!((&state["waiting"], &state["lost"]), (&json!(2), &json!(0)));
+    place.run(&["doctor"]).ok();
+    fs::remove_dir_all(&spool).unwrap();
+    fs::write(&spool, "a file").unwrap();
+    let ran = place.run(&["doctor", "--json"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    let report = ran.json();
+    let checks = report["checks"].as_array().unwrap();
+    let check = checks
+        .iter()
+        .find(|check| check["check"] == "spool")
+        .unwrap();
+    assert_eq!(check["state"], "problem");
+    assert!(
+        check["remedy"].as_str().unwrap().contains("log.spool"),
+        "{check}"
+    );
+}

@@ -2,11 +2,16 @@
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, symlink};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
+use std::time::Duration;
 
-use crate::support::{Place, fingerprint, grown};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use crate::support::{Place, fingerprint, grown, human, uuid};
 
 /// Content of the log, over 4 KiB.
 fn with_content() -> (Place, String) {
@@ -79,5 +84,57 @@ fn nothing_is_written_into_a_log() {
         place.run(&args).fails(1, &["is inside the log"]);
     }
     assert_eq!(fingerprint(&place.log_dir()), before);
+    place.run(&["verify"]).ok();
+}
+
+/// The hidden names in a place under which something is made.
+fn unfinished(place: &Place) -> Vec<String> {
+    let entries = fs::read_dir(place.path("")).unwrap().map(Result::unwrap);
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_hidden = |name: &String| name.starts_with(".annals-backup-") || name.ends_with(".part");
+    names.filter(is_hidden).collect()
+}
+
+/// Signals that end a command remove what it was making, which has content of the log.
+#[test]
+fn what_is_terminated_leaves_no_part_of_its_output() {
+    let place = Place::with_log();
+    let create = |n| {
+        human(
+            "create_intent",
+            json!({ "id": uuid(n), "prompt": "p".repeat(500) }),
+        )
+    };
+    place.accept(&(1..=4_000).map(create).collect::<Vec<_>>());
+    place.run(&["backup", "source"]).ok();
+    let commands: [&[&str]; 3] = [
+        &["backup", "made"],
+        &["--log", "made", "restore", "--fast", "source"],
+        &["export", "annals", "made"],
+    ];
+    for (args, signal) in commands
+        .iter()
+        .flat_map(|args| [(args, Signal::TERM), (args, Signal::INT)])
+    {
+        let made = place.path("made");
+        let mut ended_by_signal = false;
+        // The first ones may come too late, or before anything was begun.
+        for _ in 0..50 {
+            let mut child = place.command(args).spawn().unwrap();
+            while unfinished(&place).is_empty() && child.try_wait().unwrap().is_none() {
+                thread::sleep(Duration::from_micros(200));
+            }
+            let _ = kill_process(Pid::from_child(&child), signal);
+            let status = child.wait().unwrap();
+            assert_eq!(unfinished(&place), [""; 0], "{args:?} {signal:?}");
+            ended_by_signal |= status.signal().is_some();
+            if made.exists() {
+                let _ = fs::remove_file(&made).or_else(|_| fs::remove_dir_all(&made));
+            } else if status.signal().is_some() {
+                break;
+            }
+        }
+        assert!(ended_by_signal, "{args:?} {signal:?}: it was always faster");
+    }
     place.run(&["verify"]).ok();
 }

@@ -650,8 +650,9 @@ fn a_spool_that_is_not_searched_is_named() {
         said.contains(&named) && said.contains("--pattern"),
         "{said}"
     );
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&spool, mode).unwrap();
+    // One that a link leads to is not used.
+    std::fs::rename(&spool, place.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", &spool).unwrap();
     let args = [
         "redact",
         "--pattern",
@@ -660,9 +661,52 @@ fn a_spool_that_is_not_searched_is_named() {
         "leaked",
         "--json",
     ];
-    let ran = place.run(&args);
-    assert_eq!(ran.status, 0, "{ran:?}");
-    let report = ran.json();
+    let report = place.run(&args).fails(0, &["log.spool"]).json();
     assert_eq!(report["not_reached"][0]["path"], json!(spool));
-    assert_eq!(report["spool"], Value::Null);
+    assert_eq!(report["spool"]["cleaned"], 0);
+}
+
+/// Spools of before are searched whatever their mode; what is not searched is named.
+#[test]
+fn former_spools_and_what_interrupted_commands_left_are_searched_or_named() {
+    let place = Place::with_log();
+    std::os::unix::fs::symlink("log", place.path("link")).unwrap();
+    tell(&place, "Stop", json!({ "last_assistant_message": SECRET }));
+    let (spool, former) = (place.path("log.spool"), place.path("link.spool"));
+    std::fs::create_dir(&former).unwrap();
+    for entry in std::fs::read_dir(&spool).unwrap().map(Result::unwrap) {
+        if entry.file_name().to_string_lossy().ends_with(".hook") {
+            std::fs::rename(entry.path(), former.join(entry.file_name())).unwrap();
+        }
+    }
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&former, mode).unwrap();
+    std::fs::write(spool.join("x.hook~"), SECRET).unwrap();
+    assert_eq!(files_with(&former, SECRET).len(), 1, "the control");
+    let part = ".out.0192f0c1a1b2c3d4e5f60192f0c1a1b2.part";
+    std::fs::write(place.path(part), SECRET).unwrap();
+    std::fs::create_dir(place.path(".annals-backup-abc")).unwrap();
+    // A folder that cannot be used.
+    std::os::unix::fs::symlink("log", place.path("second")).unwrap();
+    std::fs::write(place.path("second.spool"), SECRET).unwrap();
+
+    let named = |ran: &crate::support::Ran| {
+        for not_searched in [part, ".annals-backup-abc", "x.hook~", "second.spool"] {
+            let is_named =
+                |line: &str| line.contains("not searched") && line.contains(not_searched);
+            assert!(ran.stdout.lines().any(is_named), "{not_searched}: {ran:?}");
+        }
+    };
+    let args = ["redact", "--pattern", SECRET, "--reason", "leaked"];
+    let dry = place.run(&[&args[..], &["--dry-run"]].concat()).ok();
+    named(&dry);
+    let ran = place.run(&args).ok();
+    named(&ran);
+    assert_eq!(files_with(&former, SECRET), [""; 0], "{ran:?}");
+    let status = place.run(&["hook", "status"]).ok().stdout;
+    assert!(status.contains("second.spool"), "{status}");
+    let doctor = place.run(&["doctor"]).fails(1, &[]);
+    for left in [part, ".annals-backup-abc", "second.spool"] {
+        assert!(doctor.stdout.contains(left), "{left}: {doctor:?}");
+    }
 }

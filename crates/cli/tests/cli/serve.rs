@@ -125,14 +125,64 @@ fn what_cannot_be_served_is_refused() {
 
 /// The first line of an answer to a request for a page.
 fn get(address: &str, headers: &str) -> String {
+    let answer = page(address, "/runs", headers);
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+/// An answer to a request.
+fn page(address: &str, path: &str, headers: &str) -> String {
     let host = address.trim_start_matches("http://").trim_end_matches('/');
     let mut stream = TcpStream::connect(host).unwrap();
     let request =
-        format!("GET /runs HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{headers}\r\n");
+        format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n{headers}\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    answer.lines().next().unwrap_or_default().to_owned()
+    answer
+}
+
+/// The text is in a write-ahead log when the viewer opens the log, as after each "I just pasted a key".
+#[test]
+fn a_viewer_shows_nothing_that_was_removed_since_it_began() {
+    const SECRET: &str = "ZQX7KWJVBN42";
+    let pages = [
+        "/",
+        "/log",
+        "/api/v1/log",
+        "/api/v1/events/1",
+        "/api/v1/search?q=pasted",
+    ];
+    for is_owned in [false, true] {
+        let place = Place::with_log();
+        let create = json!({ "id": uuid(1), "prompt": format!("pasted {SECRET}") });
+        place.accept(&[human("create_intent", create)]);
+        let mut owner = is_owned.then(|| start(&place));
+        if let Some(owner) = &mut owner {
+            assert_eq!(owner.next()["state"], "owner");
+        }
+        let shown = place.command(&["serve", "--listen", "127.0.0.1:0", "--json"]);
+        let mut serving = Running::of(shown);
+        let address = serving.next()["address"].as_str().unwrap().to_owned();
+        let shows = |path: &str| page(&address, path, "").contains(SECRET);
+        assert!(shows("/log") && shows("/api/v1/events/1"), "the control");
+        let args = ["redact", "--pattern", SECRET, "--reason", "gone"];
+        place.run(&args).ok();
+        for n in 0..3 {
+            for path in pages {
+                let answer = page(&address, path, "");
+                assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+                assert!(
+                    !answer.contains(SECRET),
+                    "{path} after {n} more, {is_owned}"
+                );
+            }
+            submit(&place, 2 + n);
+        }
+        serving.end();
+        if let Some(owner) = owner {
+            end(owner);
+        }
+    }
 }
 
 #[test]
@@ -292,4 +342,36 @@ fn unbase64(text: &str) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// Hard links of a log share its files and its owner's socket: what is written to a copy would be in the original.
+#[test]
+fn nothing_is_written_to_a_hard_linked_copy_of_a_log_that_has_an_owner() {
+    let place = Place::with_log();
+    let mut serving = start(&place);
+    assert_eq!(serving.next()["state"], "owner");
+    submit(&place, 1);
+    let copy = place.path("copy");
+    std::fs::create_dir(&copy).unwrap();
+    for entry in std::fs::read_dir(place.log_dir())
+        .unwrap()
+        .map(Result::unwrap)
+    {
+        if !entry.file_type().unwrap().is_dir() {
+            std::fs::hard_link(entry.path(), copy.join(entry.file_name())).unwrap();
+        }
+    }
+    for log in ["copy", "log"] {
+        let refused = place.run(&["--log", log, "submit", "x"]);
+        assert_eq!(refused.status, 1, "{refused:?}");
+        assert!(
+            refused.stderr.contains("in another folder, too"),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(place.run(&["stats", "--json"]).ok().json()["events"], 1);
+    std::fs::remove_dir_all(&copy).unwrap();
+    submit(&place, 2);
+    assert_eq!(place.run(&["stats", "--json"]).ok().json()["events"], 2);
+    end(serving);
 }

@@ -1,5 +1,9 @@
 //! Events that are dated before what came before them.
 
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+
 use serde_json::json;
 
 use crate::support::{Place, human};
@@ -80,4 +84,77 @@ fn times_that_go_back_are_named_and_what_is_shown_keeps_the_recorded_order() {
         json["checksum"].is_string() && json["seal"].is_null(),
         "{json}"
     );
+}
+
+/// Tells 60 years less than the machine's clock.
+const SHIM: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+int clock_gettime(clockid_t id, struct timespec *at) {
+    static int (*next)(clockid_t, struct timespec *);
+    if (!next) next = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    int done = next(id, at);
+    if (!done && id == CLOCK_REALTIME) at->tv_sec -= 1893456000;
+    return done;
+}
+"#;
+
+/// A library that sets a program's clock to before 1970, if there is a compiler.
+fn clock_before_1970(place: &Place) -> Option<PathBuf> {
+    let (source, library) = (place.path("shim.c"), place.path("shim.so"));
+    fs::write(&source, SHIM).unwrap();
+    let mut compiler = std::process::Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]).arg(&library);
+    match compiler.arg(&source).arg("-ldl").status() {
+        Ok(status) if status.success() => Some(library),
+        failed => {
+            assert!(
+                std::env::var_os("CI").is_none(),
+                "no C compiler: {failed:?}"
+            );
+            println!("NOT RUN: no C compiler: {failed:?}");
+            None
+        }
+    }
+}
+
+#[test]
+fn nothing_is_recorded_by_a_clock_before_1970_and_nothing_panics() {
+    let place = Place::with_log();
+    let Some(shim) = clock_before_1970(&place) else {
+        return;
+    };
+    place.run(&["submit", "before"]).ok();
+    let events = || place.run(&["stats", "--json"]).ok().json()["events"].clone();
+    let before = events();
+    let run = |args: &[&str], input: &str| {
+        let mut command = place.command(args);
+        command
+            .env("LD_PRELOAD", &shim)
+            .env("ANNALS_ACTOR", "human:ada");
+        let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        crate::support::Ran::of(child.wait_with_output().unwrap())
+    };
+    let create = human("create_intent", json!({ "prompt": "p" })).to_string();
+    for (args, input) in [
+        (&["submit", "x", "--json"][..], ""),
+        (&["settings", "review.max_retries", "5", "--json"], ""),
+    ] {
+        let refused = run(args, input);
+        assert_eq!(
+            (refused.status, refused.error_code().as_str()),
+            (1, "clock"),
+            "{refused:?}"
+        );
+        assert!(!refused.stderr.contains("panicked"), "{refused:?}");
+    }
+    let applied = run(&["apply"], &create);
+    assert!(applied.stdout.contains(r#""clock""#), "{applied:?}");
+    assert!(!applied.stderr.contains("panicked"), "{applied:?}");
+    for args in [&["log"][..], &["inbox"], &["stats"], &["verify"]] {
+        run(args, "").ok();
+    }
+    assert_eq!(events(), before);
 }

@@ -37,8 +37,8 @@ pub enum SpoolError {
         /// How many bytes they have.
         bytes: u64,
     },
-    /// The folder belongs to somebody else, or others may write to it.
-    #[error("the spool {path} is not used: it is not this user's own folder with mode 0700", path = .path.display())]
+    /// The folder belongs to somebody else, or has something of somebody else.
+    #[error("the spool {path} is not used: it is not this user's own folder, or has files of others", path = .path.display())]
     NotOwn {
         /// The folder.
         path: PathBuf,

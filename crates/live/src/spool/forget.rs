@@ -8,7 +8,7 @@ use annals_files::{Dir, Kind};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{BAD, ENDING, ENTRIES, MOST_OF_ONE, NEW, Spool, SpoolError};
+use super::{BAD, ENDING, ENTRIES, LOST, MOST_OF_ONE, NEW, OF, Spool, SpoolError, room};
 
 /// The content that is to go.
 pub struct Unwanted<'a> {
@@ -41,18 +41,13 @@ const LEVELS: usize = 4;
 /// `dry_run` it only counts.
 ///
 /// An event that waits keeps all else that it says. Any other file goes as a whole. In a folder that
-/// another log may use now, only files that name this log are changed.
-///
-/// # Errors
-/// [`SpoolError`], where the folder cannot be used.
-pub fn forget(
-    spool: &Spool,
-    unwanted: &Unwanted<'_>,
-    dry_run: bool,
-) -> Result<Forgotten, SpoolError> {
+/// another log may use now, only files that name this log are changed. A folder that cannot be used is
+/// among [`Forgotten::unsearched`].
+pub fn forget(spool: &Spool, unwanted: &Unwanted<'_>, dry_run: bool) -> Forgotten {
     let mut forgotten = Forgotten::default();
     let all = |_: &[u8]| true;
-    forget_within(spool, (unwanted, dry_run), &all, &mut forgotten)?;
+    let searched = forget_within(spool, (unwanted, dry_run), &all, &mut forgotten);
+    forgotten.refused(searched);
     if let Some(log) = spool.log_id() {
         let own = log.to_string();
         let names_log = |bytes: &[u8]| Event::read(bytes).is_some_and(|it| it.is_of(&own));
@@ -61,10 +56,21 @@ pub fn forget(
                 true => &names_log,
                 false => &all,
             };
-            forget_within(&former.spool, (unwanted, dry_run), is_ours, &mut forgotten)?;
+            let searched =
+                forget_within(&former.spool, (unwanted, dry_run), is_ours, &mut forgotten);
+            forgotten.refused(searched);
         }
     }
-    Ok(forgotten)
+    forgotten
+}
+
+impl Forgotten {
+    /// Notes a folder that could not be searched.
+    fn refused(&mut self, searched: Result<(), SpoolError>) {
+        if let Err(error) = searched {
+            self.unsearched.push(error.to_string());
+        }
+    }
 }
 
 /// Removes content from the files of one folder.
@@ -88,6 +94,18 @@ fn forget_within(
         let name = name.to_string_lossy();
         [ENDING, BAD, NEW].iter().any(|end| name.ends_with(end))
     };
+    let is_of_spool = |name: &OsStr| {
+        let name = name.to_string_lossy();
+        [LOST, room::NAME, crate::bell::NAME].contains(&&*name) || name.starts_with(OF)
+    };
+    let strange = entries
+        .iter()
+        .filter(|it| it.kind != Kind::File || !has_events(&it.name));
+    for entry in strange.filter(|it| !is_of_spool(&it.name)) {
+        let name = entry.name.to_string_lossy();
+        let reason = format!("{place}/{name}: it is no file of a spool");
+        forgotten.unsearched.push(reason);
+    }
     let files = entries.iter().filter(|it| it.kind == Kind::File);
     for entry in files.filter(|it| has_events(&it.name)) {
         let found = match read(&dir, &entry.name) {

@@ -22,8 +22,25 @@ pub(crate) struct Former {
 }
 
 impl Spool {
-    /// The other folders in which events of a log wait. One that is not this user's own is none.
+    /// The other folders in which events of a log wait. One that is not this user's own is none ([`Spool::unusable`]).
     pub(crate) fn former(&self, log: Uuid) -> Vec<Former> {
+        let others = self.others(log).into_iter();
+        let is_there = |former: &Former| matches!(former.spool.open(), Ok(Some(_)));
+        others.filter(is_there).collect()
+    }
+
+    /// Other folders in which events of the log may wait, and that cannot be used: nothing in them is taken in, or searched.
+    pub fn unusable(&self) -> Vec<(PathBuf, SpoolError)> {
+        let others = self.others(self.log_id().unwrap_or_default()).into_iter();
+        let refused = others.filter_map(|former| {
+            let error = former.spool.open().err()?;
+            Some((former.spool.path, error))
+        });
+        refused.collect()
+    }
+
+    /// The places of other folders in which events of a log may wait; most of them are not there.
+    fn others(&self, log: Uuid) -> Vec<Former> {
         let mark = format!("{OF}{log}");
         let siblings = self
             .log
@@ -35,10 +52,9 @@ impl Spool {
         let mut found: Vec<Former> = Vec::new();
         for (path, is_shared) in all {
             let spool = Spool::in_folder(path);
-            let is_there = matches!(spool.open(), Ok(Some(_)));
             // By another name it may be the log's own.
             let is_own = place::is_same(&spool.path, &self.path);
-            if is_there && !is_own && found.iter().all(|it| it.spool.path != spool.path) {
+            if !is_own && found.iter().all(|it| it.spool.path != spool.path) {
                 found.push(Former { spool, is_shared });
             }
         }

@@ -143,6 +143,55 @@ fn only_an_own_folder_is_used() {
 
     let (_place, spool) = place();
     spool.make().unwrap();
-    fs::set_permissions(spool.path(), fs::Permissions::from_mode(0o750)).unwrap();
+    fs::set_permissions(spool.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let forged = spool.path().join("01795000000000-x-00000000.hook");
+    fs::write(&forged, "{}").unwrap();
+    if let Err(error) = std::os::unix::fs::chown(&forged, Some(12_345), None) {
+        eprintln!("NOT RUN: only root gives files to others: {error}");
+        return;
+    }
     is_refused(&spool);
+    assert_eq!(mode_of(spool.path()), 0o777, "it is left as it was");
+}
+
+fn mode_of(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// A copy or a `chmod` takes the mode: events are not lost for that.
+#[test]
+fn an_own_folder_gets_its_mode_again() {
+    for mode in [0o755, 0o750, 0o777, 0o500] {
+        let (_place, spool) = place();
+        spool.put(&hook(1)).unwrap();
+        fs::set_permissions(spool.path(), fs::Permissions::from_mode(mode)).unwrap();
+        spool.put(&hook(2)).unwrap();
+        assert_eq!(spool.waiting().unwrap().len(), 2, "{mode:o}");
+        assert_eq!(mode_of(spool.path()), 0o700, "{mode:o}");
+        assert_eq!(spool.state().unwrap().lost, 0);
+    }
+}
+
+/// Folders of before are searched whatever their mode, and those that cannot be are named.
+#[test]
+fn former_folders_that_cannot_be_used_are_named() {
+    let room = tempfile::tempdir().unwrap();
+    let home = room.path().canonicalize().unwrap();
+    let log = home.join("log");
+    fs::create_dir(&log).unwrap();
+    for link in ["first", "second"] {
+        std::os::unix::fs::symlink(&log, home.join(link)).unwrap();
+    }
+    let spool = Spool::of(log.to_str().unwrap()).unwrap();
+    let first = Spool::of(home.join("other").to_str().unwrap()).unwrap();
+    first.put(&hook(1)).unwrap();
+    fs::rename(first.path(), home.join("first.spool")).unwrap();
+    fs::set_permissions(home.join("first.spool"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(home.join("second.spool"), "a file").unwrap();
+    let refused = spool.unusable();
+    let named: Vec<_> = refused.iter().map(|(path, _)| path.clone()).collect();
+    assert_eq!(named, [home.join("second.spool")]);
+    assert_eq!(mode_of(&home.join("first.spool")), 0o700);
+    let elsewhere = spool.elsewhere().unwrap();
+    assert_eq!(elsewhere, [(home.join("first.spool"), 1)]);
 }

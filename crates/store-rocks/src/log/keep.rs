@@ -14,7 +14,7 @@ use crate::backup::{self, BackupReport};
 use crate::blobs::{self, StoredBlob};
 use crate::collect::{CollectError, Orphans};
 use crate::db::Db;
-use crate::error::{BackupError, RebuildError};
+use crate::error::{BackupError, OpenError, RebuildError};
 use crate::examine::{self, Examined};
 use crate::identity::{Written, written};
 use crate::open::Access;
@@ -23,10 +23,10 @@ use crate::purge::{self, PurgeError};
 use crate::read::{Shown, View};
 use crate::rebuild::{self, RebuildReport, RebuildStep};
 use crate::redaction::{self, Unfinished};
-use crate::truncate::{self, TruncateError, TruncateReport};
-use crate::verify::{self, VerifyReport};
+use crate::truncate::{self, End, TruncateError, TruncateReport};
+use crate::verify::{self, Fault, Finding, VerifyReport};
 use crate::writer::Groups;
-use crate::{collect, columns, models};
+use crate::{collect, columns, identity, models, tree};
 
 /// How often it is looked whether a redaction is over.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
@@ -48,14 +48,51 @@ impl RocksLog {
     /// decode, digests fit, positions and versions are dense, the indexes, the
     /// batches, the tree and the counts agree with the records, every blob has its
     /// digest, and none is missing. Of the read models only the names and the
-    /// checkpoints are checked. `progress` is called with each chunk's last position. Blocks.
+    /// checkpoints are checked. `progress` is called with each chunk's last position. Where the
+    /// files go on behind the watermark and no process writes, it is checked whether that can be
+    /// read and hangs together, as the next opening for writing does. Blocks.
     ///
     /// # Errors
     /// [`ReadError`] when the log cannot be read at all. What is wrong with it
     /// is a finding of the report, not an error.
     pub fn verify(&self, progress: &mut dyn FnMut(Position)) -> Result<VerifyReport, ReadError> {
         let log_id = self.inner.log_id;
-        self.look(|view| verify::verify(view, log_id, progress))
+        let mut report = self.look(|view| verify::verify(view, log_id, progress))?;
+        self.verify_behind(&mut report)?;
+        Ok(report)
+    }
+
+    /// Checks what the files have behind the watermark, where no process writes.
+    fn verify_behind(&self, report: &mut VerifyReport) -> Result<(), ReadError> {
+        let Some(end) = self.unpublished() else {
+            return Ok(());
+        };
+        let path = self.inner.db()?.path.clone();
+        if written(&path) == Written::Now {
+            return Ok(());
+        }
+        let damage = match truncate::look(&path) {
+            Ok(End::Sound(_)) => None,
+            Ok(End::Damaged { last, damage, .. }) => Some((last, damage)),
+            Err(OpenError::Corrupt { reason, .. }) => Some((report.watermark, reason)),
+            Err(error) => {
+                let source = Box::new(error);
+                return Err(ReadError::Unavailable { source });
+            }
+        };
+        // What a writer who has just begun does looks like damage.
+        if written(&path) == Written::Now {
+            return Ok(());
+        }
+        report.unpublished = Some(end);
+        if let Some((last, reason)) = damage {
+            report.add(Finding {
+                position: None,
+                stream: None,
+                fault: Fault::Behind { last, reason },
+            });
+        }
+        Ok(())
     }
 
     /// The same of the records behind `after` only: what was checked once need not be
@@ -95,6 +132,15 @@ impl RocksLog {
             visibility.confirm_newest(&db)?;
         }
         looked
+    }
+
+    /// How many records have their hashes in the stored Merkle tree. A log that an older program wrote gets the
+    /// others when it is opened for writing.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn stored_hashes(&self) -> Result<u64, ReadError> {
+        self.look(|view| Ok(tree::frontier(view.db, &view.columns)?.size()))
     }
 
     /// For a reader: where the files of the log end, if that is behind the watermark and no
@@ -300,6 +346,15 @@ impl RocksLog {
             from,
             limit,
         )
+    }
+
+    /// Refuses a log whose files are in another folder, too, by hard links: what is written to one of them alters the
+    /// other. Opening for writing does so, too; this is for who writes by way of another process.
+    ///
+    /// # Errors
+    /// [`OpenError::Linked`], and what the operating system refuses.
+    pub fn check_links(path: &Path) -> Result<(), OpenError> {
+        identity::check_links(path)
     }
 
     /// Says what the files of a log say, whether or not it opens. Nothing is altered,

@@ -264,6 +264,8 @@ pub(crate) fn resume(db: &Db, counts: &mut Counts) -> Result<bool, Failure> {
     }
     let left = pending::pending(db)?.map(|pending| pending.left);
     if left == Some(Left::Files) {
+        // The process that removed it may have been killed before it did this.
+        db.renew_readers().map_err(ReadError::from)?;
         tracing::info!("giving up the bytes that a redaction left");
         // Content is out of reach already; where its bytes cannot be given up now,
         // for example on a full disk, that is tried again.

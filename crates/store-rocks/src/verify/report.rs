@@ -41,12 +41,26 @@ pub struct VerifyReport {
     pub of_models: u64,
     /// How many are of indexes, which [`crate::RocksLog::rebuild_indexes`] may repair.
     pub of_indexes: u64,
+    /// Where the files of the log end, if that is behind the watermark and no process writes:
+    /// [`crate::RocksLog::unpublished`].
+    pub unpublished: Option<Position>,
 }
 
 impl VerifyReport {
     /// Whether nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.total_findings == 0
+    }
+
+    /// Adds a finding.
+    pub(crate) fn add(&mut self, finding: Finding) {
+        self.total_findings += 1;
+        let is_of_a_model = matches!(finding.fault, Fault::Model { .. });
+        self.of_models += u64::from(is_of_a_model);
+        self.of_indexes += u64::from(finding.fault.is_of_an_index());
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(finding);
+        }
     }
 }
 
@@ -228,6 +242,14 @@ pub enum Fault {
         checkpoint: Position,
         /// The log's last record.
         last: Position,
+    },
+    /// Behind the watermark the log goes on, and does not hang together: it is not opened for writing.
+    #[error("behind position {last} the log cannot be read: {reason}")]
+    Behind {
+        /// The last record that can be read.
+        last: Position,
+        /// What is wrong behind it.
+        reason: String,
     },
     /// The log ends before its watermark.
     #[error("the log ends at {last}, before its watermark")]

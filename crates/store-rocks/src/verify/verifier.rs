@@ -8,7 +8,7 @@ use annals_event_log::{BatchId, Digest, Position, ReadError, Record};
 use chrono::{DateTime, Utc};
 
 use super::chunks::{Entries, Scope};
-use super::report::{Fault, Finding, MAX_FINDINGS, VerifyReport};
+use super::report::{Fault, Finding, VerifyReport};
 use crate::read::View;
 
 /// A verification under way.
@@ -54,13 +54,7 @@ impl<'a> Verifier<'a> {
     }
 
     pub(super) fn found(&mut self, finding: Finding) {
-        self.report.total_findings += 1;
-        let is_of_a_model = matches!(finding.fault, Fault::Model { .. });
-        self.report.of_models += u64::from(is_of_a_model);
-        self.report.of_indexes += u64::from(finding.fault.is_of_an_index());
-        if self.report.findings.len() < MAX_FINDINGS {
-            self.report.findings.push(finding);
-        }
+        self.report.add(finding);
     }
 
     /// An unreadable store is a finding; one that cannot be reached is an error.

@@ -23,6 +23,7 @@ mod reader;
 mod rebuild;
 mod recovery;
 mod redaction;
+mod renewed;
 mod streams;
 mod support;
 mod tree;

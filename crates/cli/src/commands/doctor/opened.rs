@@ -69,17 +69,28 @@ async fn hashes(annals: &Annals) -> Result<Check, CliError> {
         Err(ReadError::Corrupt { reason }) => reason,
         Err(error) => return Err(error.into()),
     };
-    // Hashes are kept from the first record on, so those of an older program's records
-    // are missing at the end.
-    let last = log.tree_hashes(0, size.saturating_sub(1), 1).await;
-    Ok(match last {
-        Err(ReadError::Corrupt { .. }) => check(
+    Ok(match is_older(annals, size).await? {
+        true => check(
             State::Note,
             "the last hashes are missing: an older program wrote the log".into(),
         )
         .remedy("the next command that writes makes them"),
-        _ => check(State::Corrupt, found).remedy("`annals verify` names what is wrong"),
+        false => check(State::Corrupt, found).remedy("`annals verify` names what is wrong"),
     })
+}
+
+/// Whether the hashes end before the log does, and are whole up to there. They are kept from the first record on, so
+/// those of an older program's records are missing at the end.
+async fn is_older(annals: &Annals, size: u64) -> Result<bool, CliError> {
+    let Some(rocks) = annals.rocks() else {
+        return Ok(false);
+    };
+    let stored = match rocks.stored_hashes() {
+        Ok(stored) if stored < size => stored,
+        Ok(_) | Err(ReadError::Corrupt { .. }) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(tree::root(annals.log().as_ref(), stored).await.is_ok())
 }
 
 /// How far the catalogue's rows are behind the log.

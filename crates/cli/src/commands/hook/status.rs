@@ -38,6 +38,8 @@ struct Waits {
     state: SpoolState,
     /// Folders of other names of the log, and how many events wait there.
     elsewhere: Vec<(PathBuf, usize)>,
+    /// Folders of other names of the log that cannot be used, and why: what waits there is not taken in.
+    unusable: Vec<(PathBuf, String)>,
     /// Logs that were at this path before, and how many events are theirs.
     of_other_logs: BTreeMap<Uuid, usize>,
 }
@@ -57,6 +59,11 @@ pub(super) async fn run(args: &HookStatus, context: &mut Context) -> Result<(), 
         folder: spool.path().display().to_string(),
         state: spool.state()?,
         elsewhere: spool.elsewhere()?,
+        unusable: spool
+            .unusable()
+            .into_iter()
+            .map(|(path, error)| (path, error.to_string()))
+            .collect(),
         of_other_logs: spool.of_other_logs()?,
     };
     // Without a log there are still configurations and a spool.
@@ -142,6 +149,10 @@ fn as_json(found: &[Found], came: &[Came], waits: &Waits) -> Value {
         .elsewhere
         .iter()
         .map(|(path, waiting)| json!({ "folder": path.display().to_string(), "waiting": waiting }));
+    let unusable = waits
+        .unusable
+        .iter()
+        .map(|(path, reason)| json!({ "folder": path.display().to_string(), "reason": reason }));
     json!({
         "installed": installed.collect::<Vec<_>>(),
         "lately": came.collect::<Vec<_>>(),
@@ -149,6 +160,7 @@ fn as_json(found: &[Found], came: &[Came], waits: &Waits) -> Value {
             "folder": waits.folder,
             "state": waits.state,
             "elsewhere": elsewhere.collect::<Vec<_>>(),
+            "unusable": unusable.collect::<Vec<_>>(),
             "of_other_logs": waits.of_other_logs,
         },
     })
@@ -197,6 +209,11 @@ fn print_waits(waits: &Waits, output: &mut Output) -> Result<(), CliError> {
         output.line(&format!(
             "{waiting} in {}, under another name of the log",
             path.display()
+        ))?;
+    }
+    for (_, reason) in &waits.unusable {
+        output.line(&format!(
+            "events may wait under another name of the log: {reason}"
         ))?;
     }
     if *state == SpoolState::default() {

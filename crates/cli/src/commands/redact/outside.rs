@@ -32,19 +32,15 @@ pub(super) struct Outside {
 pub(super) fn clean(patterns: &[Regex], dry_run: bool, context: &Context) -> Outside {
     let mut outside = Outside::default();
     if let Ok(LogUrl::Rocks(log)) = context.log.parse() {
-        for copy in copies(&log) {
-            let hint = format!(
-                "a copy of the log that `annals doctor` made: `annals --log {} redact ...` searches \
-                 it",
-                copy.display()
-            );
-            outside.not_reached.push((copy, hint));
-        }
+        outside.not_reached.extend(copies(&log));
     }
     let Ok(spool) = Spool::of(&context.log) else {
         return outside;
     };
     let path = spool.path().to_owned();
+    let unusable = spool.unusable().into_iter();
+    let unusable = unusable.map(|(path, error)| (path, error.to_string()));
+    outside.not_reached.extend(unusable);
     match search(&spool, patterns, dry_run) {
         Ok(Searched::Whole(forgotten)) => {
             let unsearched = forgotten
@@ -98,11 +94,12 @@ fn search(spool: &Spool, patterns: &[Regex], dry_run: bool) -> Result<Searched, 
         is_in: &is_in,
         without: &without,
     };
-    forget(spool, &unwanted, dry_run).map(Searched::Whole)
+    Ok(Searched::Whole(forget(spool, &unwanted, dry_run)))
 }
 
-/// The copies of a log that lie next to it.
-fn copies(log: &Path) -> Vec<PathBuf> {
+/// What lies next to a log and may have its content: copies that `annals doctor` made, and what interrupted
+/// commands left.
+fn copies(log: &Path) -> Vec<(PathBuf, String)> {
     let log = log.components().as_path();
     let folder = log.parent().filter(|it| !it.as_os_str().is_empty());
     let name = log.file_name().unwrap_or_default();
@@ -114,13 +111,37 @@ fn copies(log: &Path) -> Vec<PathBuf> {
             .strip_prefix(name.as_encoded_bytes());
         rest.is_some_and(|rest| COPIES.iter().any(|copy| rest.starts_with(copy.as_bytes())))
     };
+    let what = |entry: &OsStr| {
+        let path = log.with_file_name(entry);
+        let hint = if is_copy(entry) {
+            format!(
+                "a copy of the log that `annals doctor` made: `annals --log {} redact ...` searches \
+                 it",
+                path.display()
+            )
+        } else if is_backup_work(entry) {
+            "a backup or restore of some log that was interrupted, or is being made now: remove it \
+             if no process makes it"
+                .to_owned()
+        } else if annals_files::is_part(entry) {
+            "output that was interrupted, or is being written now: remove it if no process writes \
+             it"
+            .to_owned()
+        } else {
+            return None;
+        };
+        Some((path, hint))
+    };
     let names = entries.map(|entry| entry.file_name());
-    let mut copies: Vec<PathBuf> = names
-        .filter(|entry| is_copy(entry))
-        .map(|entry| log.with_file_name(entry))
-        .collect();
+    let mut copies: Vec<(PathBuf, String)> = names.filter_map(|entry| what(&entry)).collect();
     copies.sort();
     copies
+}
+
+/// Returns `true` for the name of a folder in which a backup is made.
+fn is_backup_work(name: &OsStr) -> bool {
+    name.as_encoded_bytes()
+        .starts_with(annals::store_rocks::BACKUP_WORK.as_bytes())
 }
 
 impl Outside {

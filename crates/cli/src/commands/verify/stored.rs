@@ -11,6 +11,8 @@ use crate::progress;
 /// What was read, and what is wrong with it.
 pub(super) struct Stored {
     pub(super) watermark: Position,
+    /// Where the files of a log in a folder end, if readers do not see as much.
+    pub(super) unpublished: Option<Position>,
     pub(super) records: u64,
     /// Of a log in a folder, whose records are in chunks.
     pub(super) chunks: Option<u64>,
@@ -47,6 +49,7 @@ impl Stored {
         });
         Stored {
             watermark: report.watermark,
+            unpublished: report.unpublished,
             records: report.records,
             chunks: Some(report.chunks),
             streams: report.streams,
@@ -81,6 +84,7 @@ impl Stored {
         });
         Ok(Stored {
             watermark: Position(report.to.size),
+            unpublished: None,
             records: report.records,
             chunks: None,
             streams: stats.streams,
