@@ -51,8 +51,11 @@ impl Inbox<'_> {
     pub async fn additions(self, intent: IntentId) -> Result<Vec<Addition>, LoadError> {
         let (mut request, mut found) = (None, Vec::new());
         let apply = |entry: Entry| {
-            let first = *request.get_or_insert(entry.batch_id);
-            let is_later = entry.batch_id != first && entry.actor.kind != ActorKind::Human;
+            let (batch, by) = request.get_or_insert_with(|| (entry.batch_id, entry.actor.clone()));
+            // An import records one request in several batches.
+            let is_imported = entry.actor.kind == ActorKind::System && entry.actor == *by;
+            let is_persons = entry.actor.kind == ActorKind::Human;
+            let is_later = entry.batch_id != *batch && !is_imported && !is_persons;
             if let Some(added) = added(&entry).filter(|_| is_later) {
                 found.push((entry.actor, entry.occurred_at, added));
             }

@@ -43,7 +43,7 @@ impl Inbox<'_> {
             details.queue = session.queue();
         }
         if details.requests.is_empty() {
-            details.recorded = self.recorded_request(row.id.into()).await?;
+            details.recorded = self.recorded_request(SessionId(row.id)).await?;
         }
         Ok(details)
     }

@@ -8,7 +8,8 @@ use annals::domain::intent::{
 };
 use annals::domain::session::{ApproveSession, DenySession, PUSH};
 use annals::domain::{ActorRef, Command, CommandId, IntentId, Json, Kind, ObservationId, Refusal};
-use annals::{Annals, At, Outcome, Request};
+use annals::projections::PendingApprovalView;
+use annals::{Annals, At, Outcome, Request, SessionDetails};
 use annals_dialects::forge::analysis::Analyzed;
 use annals_dialects::forge::record_analysis;
 use serde_json::json;
@@ -281,19 +282,38 @@ enum Answering {
 }
 
 impl Answering {
-    fn word(self) -> &'static str {
-        match self {
-            Answering::Approve => "approve",
-            Answering::Reject => "reject",
-        }
-    }
-
     fn done(self) -> &'static str {
         match self {
             Answering::Approve => "granted",
             Answering::Reject => "denied",
         }
     }
+}
+
+/// The refusal of an answer that names no request: the pending one may be another one than the one that a person saw.
+fn unnamed(id: Uuid, details: &SessionDetails, how: Answering) -> CliError {
+    /// Requests that a refusal names.
+    const NAMED: usize = 4;
+    let (word, text) = match how {
+        Answering::Approve => ("approve", ""),
+        Answering::Reject => ("reject", " --reason TEXT"),
+    };
+    let command = |pending: &PendingApprovalView| {
+        let reason = pending.reason.as_ref();
+        let reason = reason.map_or_else(String::new, |reason| format!(" (\"{reason}\")"));
+        let request = pending.request;
+        let actions = pending.actions.join(", ");
+        format!("`annals {word} {id} --request {request}{text}` for {actions}{reason}")
+    };
+    let named: Vec<String> = details.requests.iter().take(NAMED).map(command).collect();
+    let more = details.requests.len().saturating_sub(NAMED);
+    let more = match more {
+        0 => String::new(),
+        more => format!("; `annals inbox` has {more} more"),
+    };
+    let message = format!("which request of session {id} is to be answered is not named");
+    CliError::new(ErrorClass::Refused, "request_not_named", message)
+        .hint(format!("run {}{more}", named.join(", or ")))
 }
 
 /// What an answer to a session grants or denies. A request that is not named is refused, with the commands that name one.
@@ -306,26 +326,7 @@ async fn session_answer(
     let row = annals.index().row(id).await?;
     let details = annals.inbox().session_details(&row).await?;
     if request.is_none() && !details.requests.is_empty() {
-        let mut message = format!("name the request of session {id} to {}:", how.word());
-        for pending in &details.requests {
-            let reason = pending.reason.as_ref();
-            let reason = reason.map_or_else(String::new, |it| format!(" (\"{it}\")"));
-            let what = pending.actions.join(", ");
-            let text = match how {
-                Answering::Approve => "",
-                Answering::Reject => " --reason TEXT",
-            };
-            message.push_str(&format!(
-                "\n  annals {} {id} --request {}{text}    # {what}{reason}",
-                how.word(),
-                pending.request
-            ));
-        }
-        return Err(CliError::new(
-            ErrorClass::Refused,
-            "request_not_named",
-            message,
-        ));
+        return Err(unnamed(id, &details, how));
     }
     let mut pending = details.requests.iter();
     let named = pending.find(|pending| Some(pending.request) == request);

@@ -100,7 +100,8 @@ async fn added(annals: &Annals, view: &ObjectView, at: At) -> Result<Vec<String>
         return Ok(Vec::new());
     };
     let id = IntentId(intent.header.object_id);
-    if at != At::Now || annals.inbox().status(id).await? != ApprovalStatus::Proposed {
+    let waits = annals.index().row(id.0).await?.approval == Some(ApprovalStatus::Proposed);
+    if !matches!(at, At::Now) || !waits {
         return Ok(Vec::new());
     }
     let additions = annals.inbox().additions(id).await?;
