@@ -98,8 +98,8 @@ pub enum AdoptRefusal {
     },
     /// A person imported it, and it is a task, has ended, or never changes.
     #[error(
-        "{kind} {id} is a task, has ended, or never changes, by what a person imported, which only a person replaces; let \
-         a person run the import, with --actor human:NAME"
+        "a person imported {kind} {id}, which only a person replaces, as a task, or an object that has ended or never \
+         changes; let a person run the import, with --actor human:NAME"
     )]
     EndedByPerson {
         /// What it is.

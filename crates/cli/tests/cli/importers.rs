@@ -632,7 +632,7 @@ fn an_agent_imports_no_work_on_what_a_person_turned_down() {
             "--json",
         ])
     };
-    let of_it = json!({ "title": "t", "intent": intent, "status": "running" });
+    let of_it = json!({ "title": "t", "intent": intent, "status": "draft" });
     import(&[object("task", &task, of_it)], "agent:coder").ok();
     for status in ["validating", "completed"] {
         let ran = import(&[run(status)], "agent:coder");

@@ -128,7 +128,7 @@ fn an_approval_that_another_system_asks_for_can_be_given() {
         Refusal::NotPermitted { .. }
     ));
     let mut denied = stage;
-    denied.given = denied.given.by(crate::ActorRef::human("ada"));
+    denied.given = denied.given.by(ActorRef::human("ada"));
     assert_eq!(denied.when(deny("no")), ["denied: no"]);
     assert_eq!(denied.status(), SessionStatus::Running);
 }
