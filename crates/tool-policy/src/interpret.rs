@@ -918,10 +918,12 @@ pub(crate) fn program_of(word: &str) -> String {
     }
 }
 
-/// Whether a word is the program that it names. zsh looks for the program behind `=`, and what is behind
-/// `time` may be an option of a program of that name.
+/// Whether a word is the program that it names. zsh looks for the program behind `=`, what is behind
+/// `time` may be an option of a program of that name, and `{NAME}` may belong to a redirection.
 fn is_program(word: &str) -> bool {
-    !word.is_empty() && !word.starts_with('=') && (word == "-" || !word.starts_with('-'))
+    let is_option = word.starts_with('-') && word != "-";
+    let is_in_braces = word.starts_with('{') && word.ends_with('}');
+    !word.is_empty() && !word.starts_with('=') && !is_option && !is_in_braces
 }
 
 /// The name by which it is known what a program does, wherever it lies.
