@@ -684,10 +684,10 @@ impl<'a, 'r> Reader<'a, 'r> {
     fn changed_by_builtin(&mut self, program: &str, args: &[Word]) -> Option<String> {
         let names: Vec<&str> = match program {
             "export" | "declare" | "typeset" | "local" | "readonly" | "read" | "mapfile"
-            | "readarray" | "unset" | "getopts" | "printf" | "let" => {
+            | "readarray" | "unset" | "getopts" | "printf" | "let" | "wait" => {
                 args.iter().map(Word::shown).collect()
             }
-            "test" | "[" | "wait" | "shift" | "exit" | "return" => Vec::new(),
+            "test" | "[" | "break" | "continue" | "shift" | "exit" | "return" => Vec::new(),
             _ => return None,
         };
         if program == "printf" && !names.first().is_some_and(|it| it.starts_with("-v")) {
@@ -698,14 +698,20 @@ impl<'a, 'r> Reader<'a, 'r> {
         let refers =
             names.iter().any(is_reference) && matches!(program, "declare" | "typeset" | "local");
         for text in names {
-            let text = text.strip_prefix("-v").unwrap_or(text);
             match refers || program == "let" {
                 true => self.assigned_in(text),
                 false => {
                     let name = text.split(['=', '+']).next().unwrap_or_default();
                     self.set(name, &Word::unknown(""));
+                    self.set_by_option(text);
                 }
             }
+        }
+        if let Some(word) = set_at_run_time(program, args) {
+            let shown = cut(&word.raw);
+            return Some(format!(
+                "which variable {program} sets by `{shown}` is only known at run time"
+            ));
         }
         // The index of an array is evaluated, commands in it too, quoted or not.
         let has_command = |word: &&Word| {
@@ -717,6 +723,18 @@ impl<'a, 'r> Reader<'a, 'r> {
             "{program} may run what is in `{}`",
             cut(&found.raw)
         ))
+    }
+
+    /// The variable that an option names in the same word: `-vPATH`, `-raPATH`.
+    fn set_by_option(&mut self, text: &str) {
+        let group = text.strip_prefix('-').unwrap_or_default();
+        let mut names = group
+            .char_indices()
+            .filter_map(|(at, _)| group.get(at..))
+            .filter(|it| simple::decides(it));
+        if let Some(name) = names.next() {
+            self.set(name, &Word::unknown(""));
+        }
     }
 
     /// The files of a patch that a command is given.
@@ -879,6 +897,39 @@ impl Known<'_> {
             home: self.home,
             pwd: self.pwd.as_deref(),
         }
+    }
+}
+
+/// The word by which a builtin sets a variable whose name is only known at run time.
+fn set_at_run_time<'a>(program: &str, args: &'a [Word]) -> Option<&'a Word> {
+    let is_open = |word: &&Word| {
+        let name = word.raw.split('=').next().unwrap_or_default();
+        word.text.is_none()
+            && !word.raw.starts_with('-')
+            && name.contains(['$', '`', '{', '*', '?'])
+    };
+    // Behind these letters the next word is no name.
+    let with_value = match program {
+        "read" => "dinNptu",
+        "mapfile" | "readarray" => "dnOsuCc",
+        _ => "",
+    };
+    let takes_next = |word: &Word| {
+        let text = word.shown();
+        text.starts_with('-') && text.ends_with(|c: char| with_value.contains(c))
+    };
+    match program {
+        "export" | "declare" | "typeset" | "local" | "readonly" | "unset" => {
+            args.iter().find(is_open)
+        }
+        "printf" | "getopts" => args.get(1).filter(is_open),
+        "read" | "mapfile" | "readarray" => {
+            let before = std::iter::once(None).chain(args.iter().map(Some));
+            let names = args.iter().zip(before);
+            let names = names.filter(|(_, before)| !before.is_some_and(takes_next));
+            names.map(|(word, _)| word).find(is_open)
+        }
+        _ => None,
     }
 }
 
