@@ -483,7 +483,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         let Some(program) = first
             .text
             .as_deref()
-            .map(program_of)
+            .map(|it| program_in(it, dirs).0)
             .filter(|it| is_program(it))
         else {
             self.unknown_program(first, args, simple, dirs, around);
@@ -626,7 +626,10 @@ impl<'a, 'r> Reader<'a, 'r> {
     ) -> Ends {
         let name = name_of(program);
         let git = git_of(name, args).map(|args| git::read(&args));
-        let resource = self.described(Some(program), args, git.as_ref(), simple, around);
+        let mut resource = self.described(Some(program), args, git.as_ref(), simple, around);
+        if !program_in(program, dirs).1 {
+            resource.attributes.remove("program");
+        }
         let subcommand = resource.known_text("subcommand").map(str::to_owned);
         let mut part = Part::new(Kind::Run, resource);
         part.needs_permission = !programs::is_shell_only(program) || runs.is_some();
@@ -966,6 +969,23 @@ pub(crate) fn program_of(word: &str) -> String {
     match normal.rsplit_once('/') {
         Some((folder, name)) if FOLDERS.contains(&folder) => path::folded(name),
         _ => normal,
+    }
+}
+
+/// The program that a word names in one of these directories, and whether it is the same in all of them: `./rm` is the
+/// system's in `/bin`, and another one elsewhere.
+fn program_in(word: &str, dirs: &Dirs) -> (String, bool) {
+    let program = program_of(word);
+    if !program.contains('/') || program.starts_with('/') {
+        return (program, true);
+    }
+    let named = |dir: Option<&str>| dir.map(|dir| program_of(&path::normal(&[dir, word])));
+    let of_system = |named: &String| !named.contains('/');
+    let all: Option<BTreeSet<String>> = dirs.all().into_iter().map(named).collect();
+    match all {
+        Some(all) if !all.iter().any(of_system) => (program, true),
+        Some(all) if all.len() == 1 => (all.into_iter().next().unwrap_or(program), true),
+        _ => (program, false),
     }
 }
 
