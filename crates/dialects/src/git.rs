@@ -95,7 +95,7 @@ pub async fn import(
             ReadEvent::End => {
                 report.notes = tally.remarks.sentences();
                 tally.fields.report(&mut report);
-                return Ok(report);
+                return Ok(report.without_secrets(&options.secrets));
             }
         }
         report.records_read = report.imported + report.already_there + skipped;

@@ -132,7 +132,7 @@ pub(crate) async fn import(
     let source = format!("{} {}", agent.key, path.display());
     let importer = Importer::new(annals, agent, options, count_ahead, source);
     match record(importer, events, progress).await? {
-        Some(report) => Ok(report),
+        Some(report) => Ok(report.without_secrets(&options.secrets)),
         None => Err(ImportError::Interrupted {
             path: path.to_owned(),
         }),

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::secrets::{RedactedKind, Redactions};
+use crate::secrets::{RedactedKind, Redactions, Secrets};
 
 /// How many broken records a report names; the others are only counted. The
 /// same goes for objects with violations and for files that were passed over.
@@ -165,6 +165,27 @@ impl ImportReport {
 }
 
 impl ImportReport {
+    /// The report without the secrets that are in names of files and folders.
+    #[must_use]
+    pub(crate) fn without_secrets(mut self, secrets: &Secrets) -> ImportReport {
+        let redacted = |text: &str| secrets.redact(text).content.into_owned();
+        let named = |text: &mut String| *text = redacted(text);
+        named(&mut self.source);
+        for passed_over in &mut self.passed_over {
+            named(&mut passed_over.file);
+            named(&mut passed_over.reason);
+        }
+        for broken in &mut self.broken {
+            named(&mut broken.file);
+            named(&mut broken.reason);
+        }
+        let violations = self.violations.iter_mut();
+        violations.for_each(|it| named(&mut it.file));
+        self.notes.iter_mut().for_each(named);
+        self.redacted = self.redacted.with_files(redacted);
+        self
+    }
+
     /// The report for people, a line each, with each field. `Display` has them in groups.
     pub fn with_all_fields(&self) -> impl fmt::Display {
         Shown(self.lines(true))

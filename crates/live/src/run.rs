@@ -235,22 +235,28 @@ enum NotDelivered {
     Refused,
 }
 
-/// Records the hook that another process gives; what is to be told to it.
-pub async fn deliver(log: &str, input: impl Read) -> String {
-    match delivered(log, input).await {
+/// The part of its time in which a process that records a hook takes in what came before it.
+const FOR_BEFORE: f64 = 0.4;
+
+/// Records the hook that another process gives, within so much time; what is to be told to it.
+pub async fn deliver(log: &str, input: impl Read, within: Duration) -> String {
+    // A time that is too far away for the clock leaves none for what came before.
+    let now = Instant::now();
+    let until = now.checked_add(within.mul_f64(FOR_BEFORE)).unwrap_or(now);
+    match delivered(log, input, until).await {
         Ok(()) => RECORDED.to_owned(),
         Err(error) => error.to_string(),
     }
 }
 
-async fn delivered(log: &str, input: impl Read) -> Result<(), NotDelivered> {
+async fn delivered(log: &str, input: impl Read, until: Instant) -> Result<(), NotDelivered> {
     let mut text = String::new();
     input.take(LONGEST).read_to_string(&mut text)?;
     let secrets = Secrets::standard();
     let hook = from_kept(&text, &secrets).ok_or(NotDelivered::NoEvent)?;
     let spool = Spool::of(log)?;
     let annals = OpenOptions::new().open(log)?;
-    let recorded = record(&annals, &secrets, &hook, &spool).await;
+    let recorded = record(&annals, &secrets, (&hook, &spool), until).await;
     annals.close().await;
     recorded
 }
@@ -258,15 +264,15 @@ async fn delivered(log: &str, input: impl Read) -> Result<(), NotDelivered> {
 async fn record(
     annals: &Annals,
     secrets: &Secrets,
-    hook: &Hook,
-    spool: &Spool,
+    (hook, spool): (&Hook, &Spool),
+    until: Instant,
 ) -> Result<(), NotDelivered> {
     let session = session_mark(hook);
-    // What came before it comes before it.
+    // What came before it comes before it, as far as there is time: an agent waits for this one.
     let before = match spool.is_of_another() {
         // The log's user lets this one write to it; what waits there is theirs.
         true => Taken::default(),
-        false => take_session(annals, spool, secrets, &session).await?,
+        false => take_session(annals, spool, secrets, &session, until).await?,
     };
     match Recorders::new(annals).record(hook).await? {
         Outcome::Recorded | Outcome::Before => {}
@@ -275,7 +281,58 @@ async fn record(
     }
     if before.waiting > 0 {
         // They waited for this one; if not now, the next process takes them in.
-        let _ = take_session(annals, spool, secrets, &session).await;
+        let _ = take_session(annals, spool, secrets, &session, until).await;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use annals::blocking::Wait as _;
+    use annals::domain::Timestamp;
+    use serde_json::json;
+
+    use super::*;
+    use crate::hook::HookAgent;
+
+    fn asks(call: u64) -> Hook {
+        let named = (
+            annals::event_log::new_id(),
+            Timestamp::from(annals::event_log::now()),
+        );
+        let event = json!({
+            "session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_use_id": call.to_string(), "tool_input": { "command": "ls" },
+        });
+        let bytes = event.to_string().into_bytes();
+        Hook::new(HookAgent::Claude, named, bytes, 0, &Secrets::standard())
+    }
+
+    /// What there is no time for waits, and what was told now is in the log.
+    #[test]
+    fn what_waits_keeps_nothing_from_the_log() {
+        let place = tempfile::tempdir().unwrap();
+        let log = place.path().join("log").to_str().unwrap().to_owned();
+        let annals = OpenOptions::new().create_new(true).open(&log).unwrap();
+        let (spool, secrets) = (Spool::of(&log).unwrap(), Secrets::standard());
+        (0..3).for_each(|call| spool.put(&asks(call)).unwrap());
+        let waiting = || spool.waiting().unwrap().len();
+        let now = Instant::now();
+        for (call, until, expected) in [(3, now, 3), (4, now + Duration::from_secs(3_600), 0)] {
+            let hook = asks(call);
+            record(&annals, &secrets, (&hook, &spool), until)
+                .wait()
+                .unwrap();
+            assert_eq!(waiting(), expected);
+        }
+        let calls = annals.tool_calls();
+        let ids = annals_dialects::live::agent("claude").unwrap().ids();
+        for call in 0..5 {
+            let id = ids.tool(&call.to_string()).invocation;
+            assert!(calls.call(id).wait().unwrap().is_some(), "{call}");
+        }
+        annals.close().wait();
+    }
 }

@@ -257,6 +257,14 @@ impl Spool {
         Ok(waiting)
     }
 
+    /// The length of an event that waits, in bytes; nothing, if it is gone.
+    pub(crate) fn bytes(&self, spooled: &Spooled) -> Result<Option<u64>, SpoolError> {
+        let Some(dir) = self.open()? else {
+            return Ok(None);
+        };
+        Ok(dir.bytes(&spooled.name).ok().flatten())
+    }
+
     /// An event that waits; nothing, if another process has taken it in meanwhile, or it cannot be read or is larger than
     /// any that is kept, and was put aside.
     ///

@@ -1,7 +1,7 @@
 //! Taking in what waits in the spool: each event once, and each session's in their order.
 
 use std::collections::HashSet;
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use annals::Annals;
 use annals::event_log::{Classification, Classified};
@@ -14,6 +14,9 @@ use uuid::Uuid;
 use crate::grants;
 use crate::hook::{Hook, HookAgent};
 use crate::spool::{Spool, SpoolError, Spooled};
+
+/// The largest event that waits which a hook takes in: what a larger one takes, it may not have time for.
+const LARGEST_ON_THE_WAY: u64 = 128 * 1024;
 
 /// Why taking in stopped. What was taken in stays, the rest waits.
 #[derive(Debug, thiserror::Error)]
@@ -66,13 +69,13 @@ pub async fn take_in(
 ) -> Result<Taken, TakeError> {
     let log = annals.log().log_id();
     let is_ours = |told_for: Option<Uuid>| told_for.is_none_or(|it| it == log);
-    let mut taken = take(annals, spool, secrets, spool.waiting()?, &is_ours).await?;
+    let mut taken = take(annals, spool, secrets, spool.waiting()?, &is_ours, None).await?;
     spool.sweep(SystemTime::now())?;
     let mut has_more = false;
     for former in spool.former(log) {
         let waiting = former.spool.waiting()?;
         let is_ours = |told_for| former.has(told_for, log);
-        let more = take(annals, &former.spool, secrets, waiting, &is_ours).await?;
+        let more = take(annals, &former.spool, secrets, waiting, &is_ours, None).await?;
         if more.waiting == 0 {
             former.forget(log);
         }
@@ -81,7 +84,7 @@ pub async fn take_in(
     }
     if has_more && taken.waiting > 0 {
         // What came first may have waited for what was elsewhere.
-        let again = take(annals, spool, secrets, spool.waiting()?, &is_ours).await?;
+        let again = take(annals, spool, secrets, spool.waiting()?, &is_ours, None).await?;
         taken.recorded += again.recorded;
         taken.waiting -= again.recorded.min(taken.waiting);
     }
@@ -96,18 +99,21 @@ impl Taken {
     }
 }
 
-/// Takes in what waits of a session.
+/// Takes in small events that wait of a session, until it is time for what comes behind them. So no event in the spool
+/// keeps a later one from the log, however long it takes: larger ones, and what there was no time for, are for a process
+/// without a deadline.
 pub(crate) async fn take_session(
     annals: &Annals,
     spool: &Spool,
     secrets: &Secrets,
     session: &str,
+    until: Instant,
 ) -> Result<Taken, TakeError> {
     let mut waiting = spool.waiting()?;
     waiting.retain(|spooled| spooled.session == session);
     let log = annals.log().log_id();
     let is_ours = |told_for: Option<Uuid>| told_for.is_none_or(|it| it == log);
-    take(annals, spool, secrets, waiting, &is_ours).await
+    take(annals, spool, secrets, waiting, &is_ours, Some(until)).await
 }
 
 async fn take(
@@ -116,6 +122,7 @@ async fn take(
     secrets: &Secrets,
     waiting: Vec<Spooled>,
     is_ours: &(dyn Fn(Option<Uuid>) -> bool + Sync),
+    until: Option<Instant>,
 ) -> Result<Taken, TakeError> {
     let mut taken = Taken::default();
     let mut recorders = Recorders::new(annals);
@@ -125,6 +132,15 @@ async fn take(
         let mut again = Vec::new();
         let mut progress: HashSet<String> = HashSet::new();
         for spooled in left {
+            if let Some(until) = until {
+                if Instant::now() >= until {
+                    return Ok(taken);
+                }
+                let bytes = spool.bytes(&spooled)?;
+                if bytes.is_none_or(|bytes| bytes > LARGEST_ON_THE_WAY) {
+                    continue;
+                }
+            }
             let Some(hook) = spool.read(&spooled, secrets)? else {
                 continue;
             };

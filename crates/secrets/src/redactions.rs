@@ -86,6 +86,14 @@ impl Redactions {
         }
     }
 
+    /// Names the files in another way, such as without the secrets that are in their names.
+    #[must_use]
+    pub fn with_files(mut self, named: impl Fn(&str) -> String) -> Redactions {
+        let places = self.0.iter_mut().flat_map(|kind| &mut kind.places);
+        places.for_each(|place| place.file = named(&place.file));
+        self
+    }
+
     /// Counts what is in another one.
     pub fn merge(&mut self, other: Redactions) {
         for kind in other.0 {

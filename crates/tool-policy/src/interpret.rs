@@ -483,7 +483,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         let Some(program) = first
             .text
             .as_deref()
-            .map(program_of)
+            .map(|it| program_in(it, dirs).0)
             .filter(|it| is_program(it))
         else {
             self.unknown_program(first, args, simple, dirs, around);
@@ -626,7 +626,10 @@ impl<'a, 'r> Reader<'a, 'r> {
     ) -> Ends {
         let name = name_of(program);
         let git = git_of(name, args).map(|args| git::read(&args));
-        let resource = self.described(Some(program), args, git.as_ref(), simple, around);
+        let mut resource = self.described(Some(program), args, git.as_ref(), simple, around);
+        if !program_in(program, dirs).1 {
+            resource.attributes.remove("program");
+        }
         let subcommand = resource.known_text("subcommand").map(str::to_owned);
         let mut part = Part::new(Kind::Run, resource);
         part.needs_permission = !programs::is_shell_only(program) || runs.is_some();
@@ -684,10 +687,10 @@ impl<'a, 'r> Reader<'a, 'r> {
     fn changed_by_builtin(&mut self, program: &str, args: &[Word]) -> Option<String> {
         let names: Vec<&str> = match program {
             "export" | "declare" | "typeset" | "local" | "readonly" | "read" | "mapfile"
-            | "readarray" | "unset" | "getopts" | "printf" | "let" => {
+            | "readarray" | "unset" | "getopts" | "printf" | "let" | "wait" => {
                 args.iter().map(Word::shown).collect()
             }
-            "test" | "[" | "wait" | "shift" | "exit" | "return" => Vec::new(),
+            "test" | "[" | "break" | "continue" | "shift" | "exit" | "return" => Vec::new(),
             _ => return None,
         };
         if program == "printf" && !names.first().is_some_and(|it| it.starts_with("-v")) {
@@ -698,14 +701,20 @@ impl<'a, 'r> Reader<'a, 'r> {
         let refers =
             names.iter().any(is_reference) && matches!(program, "declare" | "typeset" | "local");
         for text in names {
-            let text = text.strip_prefix("-v").unwrap_or(text);
             match refers || program == "let" {
                 true => self.assigned_in(text),
                 false => {
                     let name = text.split(['=', '+']).next().unwrap_or_default();
                     self.set(name, &Word::unknown(""));
+                    self.set_by_option(text);
                 }
             }
+        }
+        if let Some(word) = set_at_run_time(program, args) {
+            let shown = cut(&word.raw);
+            return Some(format!(
+                "which variable {program} sets by `{shown}` is only known at run time"
+            ));
         }
         // The index of an array is evaluated, commands in it too, quoted or not.
         let has_command = |word: &&Word| {
@@ -717,6 +726,18 @@ impl<'a, 'r> Reader<'a, 'r> {
             "{program} may run what is in `{}`",
             cut(&found.raw)
         ))
+    }
+
+    /// The variable that an option names in the same word: `-vPATH`, `-raPATH`.
+    fn set_by_option(&mut self, text: &str) {
+        let group = text.strip_prefix('-').unwrap_or_default();
+        let mut names = group
+            .char_indices()
+            .filter_map(|(at, _)| group.get(at..))
+            .filter(|it| simple::decides(it));
+        if let Some(name) = names.next() {
+            self.set(name, &Word::unknown(""));
+        }
     }
 
     /// The files of a patch that a command is given.
@@ -882,6 +903,39 @@ impl Known<'_> {
     }
 }
 
+/// The word by which a builtin sets a variable whose name is only known at run time.
+fn set_at_run_time<'a>(program: &str, args: &'a [Word]) -> Option<&'a Word> {
+    let is_open = |word: &&Word| {
+        let name = word.raw.split('=').next().unwrap_or_default();
+        word.text.is_none()
+            && !word.raw.starts_with('-')
+            && name.contains(['$', '`', '{', '*', '?'])
+    };
+    // Behind these letters the next word is no name.
+    let with_value = match program {
+        "read" => "dinNptu",
+        "mapfile" | "readarray" => "dnOsuCc",
+        _ => "",
+    };
+    let takes_next = |word: &Word| {
+        let text = word.shown();
+        text.starts_with('-') && text.ends_with(|c: char| with_value.contains(c))
+    };
+    match program {
+        "export" | "declare" | "typeset" | "local" | "readonly" | "unset" => {
+            args.iter().find(is_open)
+        }
+        "printf" | "getopts" => args.get(1).filter(is_open),
+        "read" | "mapfile" | "readarray" => {
+            let before = std::iter::once(None).chain(args.iter().map(Some));
+            let names = args.iter().zip(before);
+            let names = names.filter(|(_, before)| !before.is_some_and(takes_next));
+            names.map(|(word, _)| word).find(is_open)
+        }
+        _ => None,
+    }
+}
+
 /// Whether a command changes the directory.
 fn has_cd(parts: &[Part]) -> bool {
     parts.iter().any(|part| {
@@ -918,10 +972,29 @@ pub(crate) fn program_of(word: &str) -> String {
     }
 }
 
-/// Whether a word is the program that it names. zsh looks for the program behind `=`, and what is behind
-/// `time` may be an option of a program of that name.
+/// The program that a word names in one of these directories, and whether it is the same in all of them: `./rm` is the
+/// system's in `/bin`, and another one elsewhere.
+fn program_in(word: &str, dirs: &Dirs) -> (String, bool) {
+    let program = program_of(word);
+    if !program.contains('/') || program.starts_with('/') {
+        return (program, true);
+    }
+    let named = |dir: Option<&str>| dir.map(|dir| program_of(&path::normal(&[dir, word])));
+    let of_system = |named: &String| !named.contains('/');
+    let all: Option<BTreeSet<String>> = dirs.all().into_iter().map(named).collect();
+    match all {
+        Some(all) if !all.iter().any(of_system) => (program, true),
+        Some(all) if all.len() == 1 => (all.into_iter().next().unwrap_or(program), true),
+        _ => (program, false),
+    }
+}
+
+/// Whether a word is the program that it names. zsh looks for the program behind `=`, what is behind
+/// `time` may be an option of a program of that name, and `{NAME}` may belong to a redirection.
 fn is_program(word: &str) -> bool {
-    !word.is_empty() && !word.starts_with('=') && (word == "-" || !word.starts_with('-'))
+    let is_option = word.starts_with('-') && word != "-";
+    let is_in_braces = word.starts_with('{') && word.ends_with('}');
+    !word.is_empty() && !word.starts_with('=') && !is_option && !is_in_braces
 }
 
 /// The name by which it is known what a program does, wherever it lies.

@@ -60,6 +60,7 @@ mod request;
 mod rules;
 mod schema;
 mod shell;
+mod shell_options;
 mod simple;
 mod source;
 mod suggest;

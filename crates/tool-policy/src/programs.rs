@@ -42,7 +42,8 @@ impl Operands {
     }
 }
 
-/// Commands that change nothing but the shell that runs them: they need no permission.
+/// Commands that change nothing but the shell that runs them: they need no permission. What some of them run or change by
+/// options is read by `wrap` and `shell_options`, and which variables they set by `interpret`.
 const SHELL_ONLY: [&str; 31] = [
     ":", "[", "break", "cd", "continue", "declare", "dirs", "exit", "export", "false", "getopts",
     "hash", "jobs", "let", "local", "popd", "pushd", "pwd", "read", "readonly", "return", "set",
@@ -765,6 +766,7 @@ fn writing(program: &str) -> Option<(&'static [char], &'static [&'static str])> 
         "age" | "base64" | "dot" | "gpg" | "gpg2" | "iconv" | "pandoc" | "sdiff" | "shuf" => {
             (&['o'], &["output"])
         }
+        "history" => (&['a', 'w'], &[]),
         "less" => (&['o', 'O'], &["log-file", "LOG-FILE"]),
         "csplit" => (&['f'], &["prefix"]),
         _ => return None,

@@ -1,6 +1,7 @@
 //! Programs that run other programs: which words are the command that is run.
 
 use crate::shell::word::Word;
+use crate::shell_options;
 
 /// What a command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,25 +77,40 @@ pub(crate) fn is_shell(program: &str) -> bool {
 }
 
 /// Programs that run what they are given in ways of their own.
-const OTHERS: [&str; 68] = [
+const OTHERS: [&str; 121] = [
+    "aarch64",
+    "arm64",
+    "armv7l",
     "at",
     "autossh",
     "aws-vault",
     "batch",
+    "bind",
     "bpftrace",
+    "bunx",
     "bwrap",
+    "byobu",
     "capsh",
-    "chpst",
+    "catchsegv",
+    "cgexec",
     "choom",
+    "chpst",
     "chronic",
+    "chruby-exec",
+    "cmd",
+    "cmd.exe",
     "compgen",
     "complete",
+    "concurrently",
     "coproc",
     "cpulimit",
     "crontab",
     "daemonize",
     "dbus-run-session",
     "direnv",
+    "dtach",
+    "dumb-init",
+    "eatmydata",
     "emulate",
     "entr",
     "expect",
@@ -103,70 +119,142 @@ const OTHERS: [&str; 68] = [
     "firejail",
     "flock",
     "gdb",
+    "gnome-terminal",
+    "gosu",
     "hyperfine",
+    "i386",
+    "i486",
+    "i586",
+    "i686",
+    "ifne",
+    "konsole",
+    "lima",
+    "linux32",
+    "linux64",
     "lldb",
     "ltrace",
+    "lxc-attach",
     "machinectl",
+    "mips",
+    "mips64",
     "mosh",
+    "newgrp",
     "nodemon",
     "nsenter",
     "numactl",
     "op",
+    "openvt",
     "parallel",
+    "pdsh",
+    "pee",
     "perf",
     "pkexec",
+    "ppc",
+    "ppc64",
+    "ppc64le",
     "prlimit",
     "proot",
     "proxychains",
     "proxychains4",
+    "pssh",
+    "riscv64",
     "rlwrap",
     "rr",
-    "run0",
     "run-parts",
+    "run0",
     "runcon",
+    "s390",
+    "s390x",
+    "sched",
     "screen",
     "script",
+    "sem",
     "setarch",
     "setpriv",
+    "setuidgid",
     "sg",
+    "softlimit",
+    "sparc",
+    "sparc64",
     "ssh",
     "sshpass",
     "start-stop-daemon",
+    "su-exec",
     "systemd-inhibit",
+    "systemd-nspawn",
     "systemd-run",
+    "tini",
     "tmux",
     "torify",
     "torsocks",
     "tsp",
+    "uname26",
     "unshare",
+    "uvx",
     "valgrind",
     "watchexec",
+    "wine",
+    "wsl",
+    "wsl.exe",
+    "x86_64",
+    "xterm",
     "xvfb-run",
-    "linux32",
-    "linux64",
-    "newgrp",
 ];
 
 /// Tools that run a program in the surroundings that a project says, by a subcommand.
-const SURROUNDINGS: [(&str, &[&str]); 18] = [
+const SURROUNDINGS: [(&str, &[&str]); 52] = [
+    ("adb", &["shell"]),
+    ("apptainer", &["exec", "run", "shell"]),
+    ("asdf", &["exec"]),
+    ("buildah", &["run"]),
+    ("bun", &["x"]),
     ("bundle", &["exec"]),
+    ("chamber", &["exec"]),
     ("conda", &["run"]),
+    ("distrobox", &["enter"]),
     ("docker", &["exec", "run"]),
+    ("docker-compose", &["exec", "run"]),
+    ("doppler", &["run"]),
+    ("dotenvx", &["run"]),
+    ("flatpak", &["run"]),
+    ("fly", &["ssh"]),
+    ("flyctl", &["ssh"]),
+    ("gcloud", &["ssh"]),
+    ("goenv", &["exec"]),
+    ("guix", &["environment", "shell"]),
     ("hatch", &["run"]),
+    ("heroku", &["run"]),
     ("ip", &["netns", "vrf"]),
+    ("jenv", &["exec"]),
     ("kubectl", &["exec", "run"]),
     ("lxc", &["exec"]),
     ("mise", &["exec", "x"]),
+    ("multipass", &["exec"]),
+    ("nerdctl", &["exec", "run"]),
     ("nix", &["develop", "run", "shell"]),
+    ("nodenv", &["exec"]),
     ("npm", &["exec", "x"]),
+    ("nvm", &["exec", "run"]),
+    ("oc", &["exec", "rsh", "run"]),
     ("pdm", &["run"]),
     ("pipenv", &["run"]),
+    ("pipx", &["run"]),
     ("pnpm", &["dlx", "exec"]),
     ("podman", &["exec", "run"]),
     ("poetry", &["run"]),
+    ("pyenv", &["exec"]),
+    ("rbenv", &["exec"]),
     ("rustup", &["run"]),
+    ("rvm", &["do", "exec"]),
     ("rye", &["run"]),
+    ("singularity", &["exec", "run", "shell"]),
+    ("snap", &["run"]),
+    ("sops", &["exec-env", "exec-file"]),
+    ("toolbox", &["run"]),
+    ("tox", &["e", "exec"]),
     ("uv", &["run"]),
+    ("vagrant", &["ssh"]),
+    ("yarn", &["dlx", "exec"]),
 ];
 
 /// The options of tar by which it runs other programs: their beginnings.
@@ -182,23 +270,66 @@ const OF_TAR: &[&str] = &[
     "-F",
 ];
 
+/// The options of compilers by which they run other programs, or load code.
+const OF_COMPILERS: &[&str] = &["-fplugin", "-specs", "--specs", "-wrapper"];
+
+/// The options of netcat by which it runs a program for a connection.
+const OF_NETCAT: &[&str] = &["-e", "-c", "--exec", "--sh-exec", "--lua-exec"];
+
 /// Programs that run others by an option: its beginning.
-const BY_OPTION: [(&str, &[&str]); 14] = [
+const BY_OPTION: [(&str, &[&str]); 38] = [
+    ("bat", &["--pager"]),
+    ("batcat", &["--pager"]),
     ("bsdtar", &["--use", "-I"]),
+    ("c++", OF_COMPILERS),
+    ("cc", OF_COMPILERS),
+    ("clang", OF_COMPILERS),
+    ("clang++", OF_COMPILERS),
+    ("cpio", &["--rsh"]),
+    ("diff3", &["--diff-program"]),
+    ("g++", OF_COMPILERS),
+    ("gcc", OF_COMPILERS),
+    ("gmake", &["SHELL", ".SHELL"]),
+    (
+        "go",
+        &[
+            "-exec",
+            "--exec",
+            "-toolexec",
+            "--toolexec",
+            "-vettool",
+            "--vettool",
+        ],
+    ),
     ("gtar", OF_TAR),
     ("install", &["--strip-p"]),
+    ("less", &["+", "-k", "--lesskey"]),
+    ("lftp", &["-e", "-c", "-f"]),
+    ("make", &["SHELL", ".SHELL"]),
     ("man", &["-P", "--pager", "-H", "--html"]),
+    ("mapfile", &["-C"]),
+    ("nc", OF_NETCAT),
+    ("nc.traditional", OF_NETCAT),
+    ("ncat", OF_NETCAT),
+    ("netcat", OF_NETCAT),
     ("nix-shell", &["--run", "--command"]),
     ("npx", &["-c", "--call"]),
+    ("readarray", &["-C"]),
     ("rsync", &["-e", "--rsh", "--rsync-path"]),
     ("scp", &["-S", "-o"]),
+    ("sdiff", &["--diff-program"]),
     ("sftp", &["-S", "-o"]),
     ("sort", &["--c"]),
     ("split", &["--fi"]),
-    ("tar", OF_TAR),
-    ("zip", &["-TT", "--unzip-command"]),
     ("sqlite3", &["-cmd", "--cmd"]),
+    ("tar", OF_TAR),
+    ("tcpdump", &["-z"]),
+    ("wget", &["--use-askpass"]),
+    ("zip", &["-TT", "--unzip-command"]),
 ];
+
+/// What the names of programs begin with that load the program that they are given.
+const LOADERS: [&str; 5] = ["ld-2.", "ld-linux", "ld-musl", "ld.so", "ld64.so"];
 
 fn shape(program: &str) -> Option<Shape> {
     Some(match program {
@@ -350,10 +481,15 @@ pub(crate) fn runs(program: &str, args: &[Word], input: Option<&Word>, is_piped:
         "find" | "gfind" => find(args),
         "fd" | "fdfind" => fd(args),
         "su" | "runuser" => su(args),
-        "hash" if args.iter().any(|it| it.shown().starts_with("-p")) => {
-            Runs::Unknown("it says which program a name is")
-        }
         "enable" => Runs::Unknown("it can load code"),
+        "jobs" => jobs(args),
+        "hash" | "set" | "shopt" if !shell_options::are_plain(program, args) => {
+            Runs::Unknown("it changes how the shell reads or finds commands")
+        }
+        loader if LOADERS.iter().any(|it| loader.starts_with(it)) => {
+            Runs::Unknown("it loads another program")
+        }
+        _ if is_by_text(program, args, input) => Runs::Unknown("a text of it runs a command"),
         "python" | "python3" | "pypy" | "pypy3" => module(args),
         other if OTHERS.contains(&other) => {
             Runs::Unknown("it runs other commands, which are not read")
@@ -403,6 +539,72 @@ fn is_by_option(program: &str, args: &[Word]) -> bool {
         })
     };
     known.is_some() && args.iter().any(runs)
+}
+
+/// Whether a program is given a text that has it run another one, in a language of its own.
+fn is_by_text(program: &str, args: &[Word], input: Option<&Word>) -> bool {
+    let runs: fn(&str) -> bool = match program {
+        "rg" => |text| matches!(name_of_option(text), "--pre" | "--hostname-bin"),
+        "socat" => |text| {
+            let text = text.to_ascii_lowercase();
+            ["exec:", "shell:", "system:"]
+                .iter()
+                .any(|it| text.contains(it))
+        },
+        "psql" => |text| {
+            let pipes = text.contains('\\') && text.contains(['|', '`']);
+            let runs = text.contains("\\!") || text.contains("\\e");
+            pipes || runs || text.to_ascii_lowercase().contains("program")
+        },
+        "mysql" | "mariadb" => |text| text.contains("\\!") || text.contains("system"),
+        "sqlite3" => |text| {
+            text.lines().any(is_odd_dot_command)
+                || ["edit(", "load_extension("]
+                    .iter()
+                    .any(|it| text.contains(it))
+        },
+        _ => return false,
+    };
+    args.iter().chain(input).map(Word::shown).any(runs)
+}
+
+fn name_of_option(text: &str) -> &str {
+    text.split('=').next().unwrap_or_default()
+}
+
+/// Whether a line is a command of SQLite's shell, other than those that only show something.
+fn is_odd_dot_command(line: &str) -> bool {
+    const SHOW: [&str; 8] = [
+        ".databases",
+        ".dump",
+        ".headers",
+        ".indexes",
+        ".mode",
+        ".schema",
+        ".tables",
+        ".width",
+    ];
+    let command = line.split_whitespace().next().unwrap_or_default();
+    let rest = command.strip_prefix('.').unwrap_or_default();
+    rest.starts_with(|c: char| c.is_ascii_alphabetic()) && !SHOW.contains(&command)
+}
+
+/// `jobs -x COMMAND` runs a command. Other options list the shell's jobs.
+fn jobs(args: &[Word]) -> Runs {
+    let Some(rest) = operands(args, "", &[]) else {
+        return UNSURE;
+    };
+    let options = args.get(..args.len() - rest.len()).unwrap_or_default();
+    match (shell_options::have_only(options, "lnprs"), rest) {
+        (true, _) => Runs::Itself,
+        (false, []) => UNSURE,
+        (false, words) => Runs::Words {
+            words: words.to_vec(),
+            sets: Vec::new(),
+            with_itself: true,
+            elsewhere: false,
+        },
+    }
 }
 
 /// Whether a program is given a subcommand that runs another one.
@@ -735,6 +937,10 @@ fn of_shell(args: &[Word], input: Option<&Word>, is_piped: bool) -> Runs {
             return Runs::Unknown("it runs a file before anything else");
         }
         if !text.starts_with("--") {
+            let named = args.get(at..at + text.matches('o').count());
+            if !shell_options::are_read(text, named.unwrap_or_default()) {
+                return Runs::Unknown("an option of it changes how it reads commands");
+            }
             is_text |= text.starts_with('-') && text.contains('c');
             is_from_input |= text.contains('s');
             // Each has a word of its own behind the group.

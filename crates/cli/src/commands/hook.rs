@@ -94,7 +94,7 @@ fn courier(within: Duration, context: &Context) -> std::io::Result<Command> {
 async fn deliver(within: Duration, context: &mut Context) -> Result<(), CliError> {
     context.own_files();
     end_in(within);
-    let said = annals_live::deliver(&context.log, std::io::stdin()).await;
+    let said = annals_live::deliver(&context.log, std::io::stdin(), within).await;
     context.output.raw(said.as_bytes())
 }
 

@@ -285,6 +285,44 @@ fn a_log_that_does_not_answer_in_time_refuses_where_that_is_wanted() {
     );
 }
 
+/// What takes long to record does not come before a verdict: a process without a deadline takes it in.
+#[test]
+fn a_large_event_in_the_spool_keeps_no_verdict_from_the_log() {
+    let place = gated(Place::with_log());
+    let waits = || place.run(&["hook", "status", "--json"]).ok().json()["spool"]["state"].clone();
+    let tell = |name: &str, id: &str, more: Value| {
+        let mut event = asks(id, "ls").parse::<Value>().unwrap();
+        event["hook_event_name"] = json!(name);
+        event["prompt_id"] = json!("p1");
+        let fields = more.as_object().unwrap().clone();
+        event.as_object_mut().unwrap().extend(fields);
+        // There is no time for the log.
+        let args = ["hook", "claude", "--deadline", "1"];
+        place.run_with(&args, event.to_string()).ok();
+    };
+    let large = json!({ "tool_response": "text ".repeat(100_000) });
+    tell("PostToolUse", "c0", large);
+    tell("UserPromptSubmit", "", json!({ "prompt": "Fix it" }));
+    assert_eq!(waits()["waiting"], 2);
+    // The small one comes before the call, and the large one waits.
+    let ran = place.run_with(CLOSED, asks("c1", "ls")).ok();
+    assert_eq!(decision(&ran).0, "allow");
+    assert_eq!(waits()["waiting"], 1);
+    assert_eq!(decisions(&place), [decided("allow", Some("look"))]);
+    let ran = place.run_with(GATE, asks("c2", "git push --force")).ok();
+    assert_eq!(decision(&ran).0, "deny");
+    assert_eq!(waits()["waiting"], 1);
+    assert_eq!(place.run_with(&["apply"], "").status, 0);
+    assert_eq!(
+        (&waits()["waiting"], &waits()["bad"]),
+        (&json!(0), &json!(0))
+    );
+    let log = place.run(&["log", "--json"]).ok().lines();
+    let count = |kind: &str| log.iter().filter(|it| it["event_type"] == kind).count();
+    assert_eq!((count("run.tool_ended"), count("intent.submitted")), (1, 1));
+    place.run(&["verify"]).ok();
+}
+
 fn start(place: &Place, input: &str) -> Child {
     let mut child = place.command(CLOSED).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

@@ -9,6 +9,28 @@ fn token() -> String {
     ["gh", "p_", &"Pl4nted7".repeat(5)].concat()
 }
 
+/// A report names no secret, also where it is in the name of a file or folder.
+#[test]
+fn a_report_names_files_without_their_secrets() {
+    let place = Place::with_log();
+    write(&place, &format!("Use {}", token()));
+    let text = std::fs::read_to_string(place.path("s.jsonl")).unwrap();
+    let folder = format!("recordings/{}", token());
+    std::fs::create_dir_all(place.path(&folder)).unwrap();
+    let file = format!("{folder}/{}.jsonl", token());
+    std::fs::write(place.path(&file), format!("{text}not JSON\n")).unwrap();
+    std::fs::write(place.path(&format!("{folder}/{}.txt", token())), "x").unwrap();
+    for args in [
+        &["import", "claude", "recordings", "--keep-raw"][..],
+        &["import", "claude", &folder, "--json"],
+        &["--verbose", "import", "recordings"],
+    ] {
+        let ran = place.run(args);
+        assert!(ran.stdout.contains("[redacted:github-token]"), "{ran:?}");
+        assert!(!ran.stdout.contains(&token()), "{ran:?}");
+    }
+}
+
 /// A session of one prompt.
 fn write(place: &Place, prompt: &str) {
     let line = json!({ "type": "user", "uuid": "u1", "sessionId": "s", "cwd": "/w",

@@ -110,7 +110,7 @@ pub async fn import(
             }
             Ok(ReadEvent::End) => {
                 import.flush().await?;
-                return Ok(import.finish());
+                return Ok(import.finish().without_secrets(secrets));
             }
         }
     }

@@ -136,7 +136,7 @@ pub async fn import(
             Err(error) => return Err(error),
         }
     }
-    Ok(import.finish())
+    Ok(import.finish().without_secrets(&options.secrets))
 }
 
 /// Names the types that are not listed: one may be a slip.

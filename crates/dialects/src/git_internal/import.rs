@@ -102,7 +102,7 @@ pub async fn import(
             }
             ReadEvent::End => {
                 import.flush().await?;
-                return Ok(import.finish());
+                return Ok(import.finish().without_secrets(secrets));
             }
         }
         progress(Progress { done, total });

@@ -141,6 +141,7 @@ impl<'a> GrowingRecordings<'a> {
             });
         };
         let report = growing.importer.pause().await?;
+        let report = report.without_secrets(&self.options.secrets);
         let growing = Growing {
             reader,
             place,

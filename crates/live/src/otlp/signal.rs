@@ -160,10 +160,70 @@ fn decoded<T: Message + Default + serde::de::DeserializeOwned>(
     encoding: Encoding,
     body: &[u8],
 ) -> Result<T, InvalidBody> {
-    Ok(match encoding {
-        Encoding::Json => serde_json::from_slice(body)?,
-        Encoding::Protobuf => T::decode(body)?,
-    })
+    match encoding {
+        Encoding::Json => match serde_json::from_slice(body) {
+            Ok(request) => Ok(request),
+            Err(error) => match without_malformed_ids(body) {
+                Some(request) => Ok(serde_json::from_value(request)?),
+                None => Err(error.into()),
+            },
+        },
+        Encoding::Protobuf => Ok(T::decode(body)?),
+    }
+}
+
+/// A request in JSON without ids of traces and spans that are not hexadecimal: what has such an id is taken for a record
+/// outside of a trace, and the others of the request are not lost with it. None, where no id is malformed.
+fn without_malformed_ids(body: &[u8]) -> Option<Value> {
+    const LISTS: [[&str; 2]; 3] = [
+        ["resourceLogs", "resourceSpans"],
+        ["scopeLogs", "scopeSpans"],
+        ["logRecords", "spans"],
+    ];
+    let mut request: Value = serde_json::from_slice(body).ok()?;
+    let mut found = vec![&mut request];
+    for names in LISTS {
+        found = found
+            .into_iter()
+            .flat_map(|object| listed(object, &names))
+            .collect();
+    }
+    let mut count = 0;
+    for record in found {
+        count += clear_malformed_ids(record);
+        for link in listed(record, &["links"]) {
+            count += clear_malformed_ids(link);
+        }
+    }
+    (count > 0).then_some(request)
+}
+
+/// The elements of lists of an object that have these names.
+fn listed<'a>(object: &'a mut Value, names: &[&str]) -> Vec<&'a mut Value> {
+    let fields = object.as_object_mut().into_iter().flatten();
+    let lists = fields.filter(|(name, _)| names.contains(&name.as_str()));
+    let lists = lists.filter_map(|(_, list)| list.as_array_mut());
+    lists.flatten().collect()
+}
+
+/// Clears ids that are not hexadecimal; how many.
+fn clear_malformed_ids(object: &mut Value) -> usize {
+    const IDS: [&str; 3] = ["traceId", "spanId", "parentSpanId"];
+    let is_hex = |value: &Value| {
+        let text = value.as_str();
+        let digits = text.map(|it| it.strip_prefix("0x").unwrap_or(it));
+        digits.is_some_and(|it| {
+            it.len().is_multiple_of(2) && it.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
+    };
+    let fields = object.as_object_mut().into_iter().flatten();
+    let malformed = fields.filter(|(name, value)| IDS.contains(&name.as_str()) && !is_hex(value));
+    let mut count = 0;
+    for (_, value) in malformed {
+        *value = Value::String(String::new());
+        count += 1;
+    }
+    count
 }
 
 fn logs(

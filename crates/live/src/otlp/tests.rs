@@ -521,6 +521,36 @@ fn many_records_of_one_request_are_recorded() {
     assert_eq!(evidence(&running.end()), 300);
 }
 
+/// One id that is not hexadecimal costs no other record of its request, nor its own.
+#[test]
+fn a_malformed_id_is_none() {
+    let running = Running::start(None);
+    let mut all = claude("compaction", 0, json!({ "trigger": "auto" }));
+    let ids = [
+        json!("5b8efff798038103d269b633813fc60c"),
+        json!("xyz"),
+        json!("5b8"),
+        json!(7),
+        json!(null),
+    ];
+    let records: Vec<Value> = (0..)
+        .zip(&ids)
+        .map(|(n, id)| {
+            let one = claude("compaction", n, json!({ "trigger": "auto" }));
+            let mut one = one["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0].clone();
+            one["traceId"] = id.clone();
+            one["spanId"] = id.clone();
+            one
+        })
+        .collect();
+    all["resourceLogs"][0]["scopeLogs"][0]["logRecords"] = records.into();
+    assert_eq!(running.json("/v1/logs", &all), 200);
+    // What is malformed elsewhere is refused.
+    all["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0]["attributes"] = json!(7);
+    assert_eq!(running.json("/v1/logs", &all), 400);
+    assert_eq!(evidence(&running.end()), ids.len());
+}
+
 /// A time that cannot be is none; nothing is recorded at 1970 for it.
 #[test]
 fn a_time_that_cannot_be_is_another_one_or_refused() {

@@ -6,6 +6,8 @@
 
 use brush_parser::{ParserOptions, Token, ast, parse_tokens, uncached_tokenize_str};
 
+use crate::simple;
+
 /// Bytes of a command; Linux passes none to a shell that is longer.
 const MAX_LENGTH: usize = 128 * 1024;
 /// Substitutions and expansions that a command may have.
@@ -70,14 +72,82 @@ fn tokens_and_syntax(text: &str) -> Result<ast::Program, Unreadable> {
         enable_extended_globbing: false,
         ..ParserOptions::default()
     };
-    let tokens = uncached_tokenize_str(text, &options.tokenizer_options())
+    let mut tokens = uncached_tokenize_str(text, &options.tokenizer_options())
         .map_err(|error| Unreadable::Syntax(error.to_string()))?;
+    number_named_files(text, &mut tokens)?;
     let nested = checked(&tokens)?;
     let parsed =
         || parse_tokens(&tokens, &options).map_err(|error| Unreadable::Syntax(error.to_string()));
     match nested {
         0..=SMALL => parsed(),
         _ => elsewhere(parsed),
+    }
+}
+
+/// Replaces the `{NAME}` of `{NAME}>FILE` by a number. The shell opens the file under a free number from 10 on, and sets the
+/// variable to it; the grammar would take `{NAME}` for a word, and at the beginning of a command for the program.
+fn number_named_files(text: &str, tokens: &mut [Token]) -> Result<(), Unreadable> {
+    /// A number that is neither standard input nor output.
+    const FREE: &str = "10";
+    let is_named = |token: &Token| matches!(token, Token::Word(word, _) if word.starts_with('{'));
+    if !tokens.iter().any(is_named) {
+        return Ok(());
+    }
+    let characters: Vec<char> = text.chars().collect();
+    for at in 1..tokens.len() {
+        let Some(
+            [
+                Token::Word(word, of_word),
+                Token::Operator(operator, of_operator),
+            ],
+        ) = tokens.get_mut(at - 1..=at)
+        else {
+            continue;
+        };
+        if !operator.starts_with(['<', '>']) {
+            continue;
+        }
+        let between = characters.get(of_word.end.index..of_operator.start.index);
+        match named_file(word, between) {
+            NamedFile::Not => {}
+            NamedFile::Plain => FREE.clone_into(word),
+            NamedFile::Odd => {
+                let reason = "has the number of a redirected file set in a way that is not read";
+                return Err(Unreadable::TooMuch(reason));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A word before a redirection.
+enum NamedFile {
+    /// It is a word of the command.
+    Not,
+    /// `{NAME}`.
+    Plain,
+    /// `{NAME[INDEX]}`, whose index may be a command, or a variable that decides what runs.
+    Odd,
+}
+
+/// Returns what a word is to the redirection that follows on it, with these characters between them.
+fn named_file(word: &str, between: Option<&[char]>) -> NamedFile {
+    let inner = word.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+    let is_apart = matches!(between, Some([' ' | '\t', ..]));
+    let Some(inner) = inner.filter(|_| !is_apart) else {
+        return NamedFile::Not;
+    };
+    let name = inner.split('[').next().unwrap_or_default();
+    let is_of_name = |c: char| c == '_' || c.is_alphanumeric();
+    let begins = |c: char| is_of_name(c) && !c.is_ascii_digit();
+    if !name.starts_with(begins) || !name.chars().all(is_of_name) {
+        return NamedFile::Not;
+    }
+    // The grammar knows a number by nothing between it and the operator.
+    let is_plain = name == inner && name.is_ascii() && between == Some(&[]);
+    match is_plain && !simple::decides(name) {
+        true => NamedFile::Plain,
+        false => NamedFile::Odd,
     }
 }
 
@@ -228,6 +298,50 @@ mod tests {
             "",
         ] {
             parse(text).expect(text);
+        }
+    }
+
+    #[test]
+    fn a_file_whose_number_is_in_a_variable_is_a_redirection() {
+        for (text, same) in [
+            ("{fd}>x a b", "10>x a b"),
+            ("a {fd}>>x b", "a 10>>x b"),
+            ("{_f1}<x a", "10<x a"),
+            ("{fd}>&2 a", "10>&2 a"),
+            ("{fd}<&- a", "10<&- a"),
+            ("{fd}<>x a", "10<>x a"),
+            ("{fd}>|x a", "10>|x a"),
+            ("{fd}<<<x a", "10<<<x a"),
+            ("{fd}<<E a\nx\nE", "10<<E a\nx\nE"),
+            ("X=1 {fd}>x a", "X=1 10>x a"),
+            ("! {fd}>x a", "! 10>x a"),
+            ("{ a; } {fd}>x", "{ a; } 10>x"),
+            ("exec {fd}>x", "exec 10>x"),
+            ("{f\\\nd}>x a", "10>x a"),
+            ("{fd}\\\n>x a", "10>x a"),
+        ] {
+            let shown = |text: &str| parse(text).expect(text).to_string();
+            assert_eq!(shown(text), shown(same), "{text}");
+        }
+        for text in [
+            "{a[0]}>x b",
+            "{a[$(b)]}>x c",
+            "{PATH}>x a",
+            "{GIT_DIR}>x git log",
+            "{f\u{e9}}>x a",
+        ] {
+            assert!(matches!(parse(text), Err(Unreadable::TooMuch(_))), "{text}");
+        }
+        for text in [
+            "{fd} >x",
+            "a {b,c}>x",
+            "a {1..3}>x",
+            "a '{b}'>x",
+            "a {}>x",
+            "a {b}.c>x",
+        ] {
+            let found = parse(text).expect(text).to_string();
+            assert!(found.contains('{'), "{text}: {found}");
         }
     }
 
