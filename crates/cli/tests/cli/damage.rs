@@ -56,13 +56,10 @@ fn an_older_watermark_is_sound_and_is_said() {
     create(&place, 4..9);
     fs::write(place.log_dir().join("WATERMARK"), before).unwrap();
     // Standard error tells what is not shown.
-    let verified = || {
-        place
-            .run(&["verify", "--json"])
-            .fails(0, &["position 8"])
-            .json()
-    };
-    let report = verified();
+    let report = place
+        .run(&["verify", "--json"])
+        .fails(0, &["position 8"])
+        .json();
     assert_eq!(
         (&report["ok"], &report["position"]),
         (&json!(true), &json!(3))

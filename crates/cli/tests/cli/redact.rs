@@ -702,7 +702,10 @@ fn former_spools_and_what_interrupted_commands_left_are_searched_or_named() {
     named(&dry);
     let ran = place.run(&args).ok();
     named(&ran);
-    assert_eq!(files_with(&former, SECRET), [""; 0], "{ran:?}");
+    assert!(
+        !former.exists() || files_with(&former, SECRET).is_empty(),
+        "{ran:?}"
+    );
     let status = place.run(&["hook", "status"]).ok().stdout;
     assert!(status.contains("second.spool"), "{status}");
     let doctor = place.run(&["doctor"]).fails(1, &[]);
