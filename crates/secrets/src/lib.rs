@@ -20,6 +20,8 @@
 //! | `key`, `key_file`, `table` | private keys, key stores, tables: no expression finds them |
 //! | `redactions` | secrets removed, by kind and place |
 
+#![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
+
 mod check;
 mod encoded;
 mod gate;

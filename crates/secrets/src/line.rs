@@ -36,7 +36,7 @@ fn goes_on(part: &Hir, is_first: bool, is_last: bool) -> bool {
         HirKind::Literal(literal) => {
             let last = literal.0.len() - 1;
             let mut ends = literal.0.iter().enumerate().filter(|(_, it)| **it == END);
-            ends.any(|(at, _)| !(at == 0 && is_first) && !(at == last && is_last))
+            ends.any(|(at, _)| !((at == 0 && is_first) || (at == last && is_last)))
         }
         HirKind::Class(class) => has_end(class) && !is_first && !is_last,
         HirKind::Capture(group) => goes_on(&group.sub, is_first, is_last),

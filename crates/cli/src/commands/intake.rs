@@ -294,16 +294,16 @@ impl Answering {
 fn unnamed(id: Uuid, details: &SessionDetails, how: Answering) -> CliError {
     /// Requests that a refusal names.
     const NAMED: usize = 4;
-    let (word, text) = match how {
-        Answering::Approve => ("approve", ""),
-        Answering::Reject => ("reject", " --reason TEXT"),
-    };
     let command = |pending: &PendingApprovalView| {
         let reason = pending.reason.as_ref();
         let reason = reason.map_or_else(String::new, |reason| format!(" (\"{reason}\")"));
         let request = pending.request;
+        let command = match how {
+            Answering::Approve => format!("`annals approve {id} --request {request}`"),
+            Answering::Reject => format!("`annals reject {id} --request {request} --reason TEXT`"),
+        };
         let actions = pending.actions.join(", ");
-        format!("`annals {word} {id} --request {request}{text}` for {actions}{reason}")
+        format!("{command} for {actions}{reason}")
     };
     let named: Vec<String> = details.requests.iter().take(NAMED).map(command).collect();
     let more = details.requests.len().saturating_sub(NAMED);

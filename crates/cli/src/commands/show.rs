@@ -80,15 +80,11 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         None => render::object(&mut context.output, &json, &remark)?,
     }
     step_frames_gone(&annals, &view, at, context).await?;
-    if !importers.is_empty() {
-        let line = format!("  imported by {}", importers.join(", "));
-        context.output.line(&line)?;
-    }
-    for line in added(&annals, &view, at).await? {
-        context.output.line(&line)?;
-    }
-    let notes = notes(&view, seal, &expired).into_iter();
-    for line in notes.chain(redactions.iter().map(redacted)) {
+    let imported = format!("  imported by {}", importers.join(", "));
+    let imported = Some(imported).filter(|_| !importers.is_empty());
+    let lines = imported.into_iter().chain(added(&annals, &view, at).await?);
+    let lines = lines.chain(notes(&view, seal, &expired));
+    for line in lines.chain(redactions.iter().map(redacted)) {
         context.output.line(&line)?;
     }
     Ok(())

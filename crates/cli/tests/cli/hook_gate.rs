@@ -2,7 +2,6 @@
 //! refused where that is wanted.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
@@ -252,8 +251,7 @@ fn without_a_log_the_verdict_is_in_the_spool_before_it_is_answered() {
 #[test]
 fn a_verdict_that_is_on_disk_nowhere_is_not_answered() {
     let place = gated(Place::empty());
-    fs::create_dir(place.path("log.spool")).unwrap();
-    fs::set_permissions(place.path("log.spool"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(place.path("log.spool"), "a file").unwrap();
     for command in ["ls", "git push --force"] {
         let ran = place.run_with(GATE, asks("c1", command));
         assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{ran:?}");

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use annals::event_log::Digest;
@@ -92,9 +93,15 @@ impl Place {
     /// Runs the program with a text on its standard input.
     pub fn run_with(&self, args: &[&str], input: impl AsRef<[u8]>) -> Ran {
         let mut child = self.command(args).stdin(Stdio::piped()).spawn().unwrap();
-        // It may end before it has read everything.
-        let _ = child.stdin.take().unwrap().write_all(input.as_ref());
-        Ran::of(child.wait_with_output().unwrap())
+        let mut stdin = child.stdin.take().unwrap();
+        let input = input.as_ref().to_vec();
+        // Beside the reading of its answers, which fill a pipe. It may end before it has read everything.
+        let writing = thread::spawn(move || {
+            let _ = stdin.write_all(&input);
+        });
+        let ran = Ran::of(child.wait_with_output().unwrap());
+        writing.join().unwrap();
+        ran
     }
 
     /// Applies commands and gives the answers.
@@ -359,6 +366,6 @@ pub fn wait_for(is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {
         assert!(begun.elapsed() < Duration::from_secs(120), "it never is");
-        std::thread::sleep(Duration::from_millis(20));
+        thread::sleep(Duration::from_millis(20));
     }
 }

@@ -264,7 +264,7 @@ fn settle(mut folder: Vec<Made>) -> Vec<Made> {
             .map(|it| it.intent.status)
             .collect();
         let made = &folder[index];
-        let status = status(made.intent.status, &children, &made.tasks);
+        let status = status(&made.intent, &children, &made.tasks);
         folder[index].intent.status = status;
     }
     folder
@@ -272,7 +272,7 @@ fn settle(mut folder: Vec<Made>) -> Vec<Made> {
 
 /// What an intent's status comes to, computed separately here.
 fn status(
-    said: IntentStatus,
+    intent: &ForgeIntent,
     children: &[IntentStatus],
     tasks: &[(ForgeTask, Option<ForgeReview>)],
 ) -> IntentStatus {
@@ -292,15 +292,18 @@ fn status(
     });
     let parts: Vec<&str> = of_tasks.chain(of_children).flatten().collect();
     let all = |word: &str| !parts.is_empty() && parts.iter().all(|part| *part == word);
+    let mut questions = intent.clarifications.iter();
+    let asks = questions.any(|it| it.answer.is_none());
     let aggregate = match () {
         () if parts.contains(&"open") => S::Executing,
+        () if all("done") && asks => S::Executing,
         () if all("done") => S::Done,
         () if all("failed") => S::Error,
         () if tasks.is_empty() && children.is_empty() => S::Executing,
         () => S::Blocked,
     };
-    match said {
-        S::Proposed | S::Rejected | S::Cancelled => said,
+    match intent.status {
+        said @ (S::Proposed | S::Rejected | S::Cancelled) => said,
         S::Approved if aggregate == S::Executing => S::Approved,
         S::Done if tasks.is_empty() && children.is_empty() => S::Done,
         _ => aggregate,
