@@ -13,7 +13,7 @@ use regex_syntax::hir::literal::Extractor;
 use regex_syntax::hir::{Hir, HirKind};
 
 use super::keywords::{Keyword, Keywords};
-use super::line;
+use super::line::{self, Parts};
 use super::pattern::Pattern;
 
 /// Bytes before and behind a keyword in which its hint is tried, if what it matches has no greatest length.
@@ -37,9 +37,6 @@ const DASHES: [usize; 4] = [8, 13, 18, 23];
 
 /// Bytes that the search for hints without keywords may take, of each thread.
 const SET_BYTES: usize = 4 * 1024 * 1024;
-
-/// Parts of a text, in order, that do not overlap.
-pub(super) type Parts = Vec<(usize, usize)>;
 
 /// A pattern that a text may match, and the places of its hint.
 #[derive(Debug, Clone, PartialEq, Eq)]

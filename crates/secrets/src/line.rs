@@ -4,6 +4,9 @@ use memchr::{memchr, memrchr};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
+/// Parts of a text, in order, that do not overlap.
+pub(super) type Parts = Vec<(usize, usize)>;
+
 /// Line end.
 const END: u8 = b'\n';
 
@@ -86,7 +89,7 @@ pub(super) fn within(
 }
 
 /// Adds a part that begins no earlier than the others. It is joined with the last one if they overlap.
-pub(super) fn add(parts: &mut Vec<(usize, usize)>, (start, end): (usize, usize)) {
+pub(super) fn add(parts: &mut Parts, (start, end): (usize, usize)) {
     match parts.last_mut() {
         Some((from, to)) if start <= *to => {
             *from = start.min(*from);

@@ -6,9 +6,8 @@ use annals_event_log::{Classification, Classified, ErrorClass};
 use regex::bytes::Regex;
 
 use super::check::Check;
-use super::gate::Parts;
 use super::key;
-use super::line;
+use super::line::{self, Parts};
 use super::rules::{self, Kind, Rule};
 use super::table;
 

@@ -115,7 +115,7 @@ fn a_state_that_was_written_is_read_again() {
 }
 
 /// All states of generated histories, at [`STATES_VERSION`].
-const DIGEST: &str = "5a1998e7758b96ea1dbab302eec9e7b7cb4f71103375a3f74844e28f876a3430";
+const DIGEST: &str = "2bf60ef4f8a4b75fe34f6e32a1c1d8b7d741fba5b3ce310c51bb00e4f3ffac2b";
 
 #[test]
 fn the_version_of_the_folds_changes_with_them() {

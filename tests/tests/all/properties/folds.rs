@@ -130,6 +130,8 @@ fn without_what_follows(mut view: ObjectView) -> ObjectView {
             .flat_map(|it| it.in_force.iter_mut().flatten());
         let kept = files.filter(|file| file.content.is_some());
         kept.for_each(|file| file.hash = None);
+        // Calls are told apart by their content.
+        view.life.judged = None;
     }
     let artifacts = match &mut view {
         ObjectView::PatchSet(view) => view.artifact.as_mut_slice(),
