@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use memchr::memmem;
 use regex::bytes::Regex;
 use serde::Deserialize;
 
@@ -635,7 +636,7 @@ fn is_place(secret: &[u8]) -> bool {
 /// The same without what may be code.
 fn is_elsewhere(secret: &[u8]) -> bool {
     let lower = secret.to_ascii_lowercase();
-    let has = |part: &&[u8]| find(&lower, part).is_some();
+    let has = |part: &&[u8]| memmem::find(&lower, part).is_some();
     // `$HOME/.ssh/id_rsa`
     let is_variable = matches!(lower.as_slice(), [b'$', a, ..] if a.is_ascii_alphabetic())
         && lower.contains(&b'/');
@@ -694,27 +695,18 @@ fn is_code(secret: &[u8]) -> bool {
 fn is_example(lower: &[u8]) -> bool {
     if EXAMPLES
         .iter()
-        .any(|word| find(lower, word.as_bytes()).is_some())
+        .any(|word| memmem::find(lower, word.as_bytes()).is_some())
     {
         return true;
     }
     let mut rest = lower.to_vec();
     for word in PARTS {
-        while let Some(at) = find(&rest, word.as_bytes()) {
+        while let Some(at) = memmem::find(&rest, word.as_bytes()) {
             rest.drain(at..at + word.len());
         }
     }
     let letters = rest.iter().filter(|byte| byte.is_ascii_alphabetic());
     rest.len() < lower.len() && letters.count() < OTHERS
-}
-
-/// Finds the first place of a short word in a short text.
-fn find(text: &[u8], word: &[u8]) -> Option<usize> {
-    let first = *word.first()?;
-    memchr::memchr_iter(first, text).find(|at| {
-        let rest = text.get(*at..);
-        rest.is_some_and(|rest| rest.starts_with(word))
-    })
 }
 
 /// Whether it is the base64 of a text that is not an example.

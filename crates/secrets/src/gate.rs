@@ -343,7 +343,7 @@ mod tests {
         let without = gate.of_run.iter().map(|hint| &gate.hints[*hint].regex);
         let without: Vec<&String> = without.collect();
         assert!(without.len() <= ON_RUNS, "{without:#?}");
-        assert!(gate.on_runs.is_some());
+        assert!(gate.keywords.is_searchable() && gate.on_runs.is_some());
         println!("{} keywords", gate.keywords.len());
     }
 
