@@ -1,9 +1,9 @@
 //! What ends a program that otherwise goes on.
 
-use std::sync::{OnceLock, mpsc};
+use std::sync::OnceLock;
 
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level::emulate_default_handler;
-use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::CliError;
@@ -28,32 +28,17 @@ pub(crate) fn remove_unfinished() -> Result<(), CliError> {
     if WAITS.set(()).is_err() {
         return Ok(());
     }
-    let (ready, is_ready) = mpsc::channel();
+    let ending = [SIGTERM, SIGINT];
+    let mut signals = signal_hook::iterator::Signals::new(ending).map_err(CliError::signal)?;
     let thread = std::thread::Builder::new().name("annals-signals".into());
     let waiting = thread.spawn(move || {
-        let ended = end_without_unfinished(&ready);
-        if let Err(error) = ended {
-            let _ = ready.send(Err(error));
+        if let Some(signal) = signals.forever().next() {
+            annals_files::remove_unfinished();
+            // A shell is told by which signal it ended.
+            let _ = emulate_default_handler(signal);
         }
     });
-    waiting.map_err(CliError::signal)?;
-    // The thread answers, unless it was lost: then a signal ends the process as before.
-    is_ready.recv().unwrap_or(Ok(()))
-}
-
-/// Waits for a signal, and ends the process by it.
-fn end_without_unfinished(ready: &mpsc::Sender<Result<(), CliError>>) -> Result<(), CliError> {
-    let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(CliError::runtime)?;
-    let ended = runtime.block_on(async {
-        let mut signals = Signals::new()?;
-        let _ = ready.send(Ok(()));
-        Ok::<SignalKind, CliError>(signals.which().await)
-    })?;
-    annals_files::remove_unfinished();
-    // A shell is told by which signal it ended.
-    let _ = emulate_default_handler(ended.as_raw_value());
-    Ok(())
+    waiting.map(drop).map_err(CliError::signal)
 }
 
 /// Ctrl-C, and what ends a service.
@@ -76,14 +61,9 @@ impl Signals {
 
     /// Waits for one of them. May be given up and called again.
     pub(crate) async fn next(&mut self) {
-        self.which().await;
-    }
-
-    /// Waits for one of them, and tells which.
-    async fn which(&mut self) -> SignalKind {
         tokio::select! {
-            _ = self.terminated.recv() => SignalKind::terminate(),
-            _ = self.interrupted.recv() => SignalKind::interrupt(),
+            _ = self.terminated.recv() => {}
+            _ = self.interrupted.recv() => {}
         }
     }
 }
