@@ -217,8 +217,7 @@ impl Imports<'_> {
 
     /// Whether an object is work on what was not let go, and this importer is not a person.
     async fn is_not_let_go(self, adoptee: &ImportedObject) -> Result<bool, LoadError> {
-        let is_another = |importer: &ActorRef| importer.kind != ActorKind::Human;
-        if !self.annals.importer().is_some_and(is_another) {
+        if !self.annals.is_imported_by_another() {
             return Ok(false);
         }
         for emitted in &adoptee.events {
@@ -272,9 +271,8 @@ impl Imports<'_> {
     /// Whether an object is a task, has ended, or never changes, by what a person may have imported, and this importer is
     /// not a person.
     async fn is_kept(self, kind: Kind, begun: &Begun) -> Result<bool, LoadError> {
-        let is_another = |importer: &ActorRef| importer.kind != ActorKind::Human;
         let is_kept = begun.is_final || kind == Kind::Task;
-        if !is_kept || !self.annals.importer().is_some_and(is_another) {
+        if !is_kept || !self.annals.is_imported_by_another() {
             return Ok(false);
         }
         let entry = self.annals.contents().entry(&begun.record).await?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use annals_domain::{ActorRef, AnyEvent, Refusal, check_import};
+use annals_domain::{ActorKind, ActorRef, AnyEvent, Refusal, check_import};
 
 use crate::{Annals, ExecuteError};
 
@@ -37,6 +37,12 @@ impl Annals {
     /// Returns who imports by this handle; `None` if it is not one for an import.
     pub fn importer(&self) -> Option<&ActorRef> {
         self.importer.as_deref()
+    }
+
+    /// Returns `true` if this handle's importer is not a person.
+    pub fn is_imported_by_another(&self) -> bool {
+        self.importer()
+            .is_some_and(|importer| importer.kind != ActorKind::Human)
     }
 
     /// The actor of an event as it is recorded.

@@ -185,12 +185,13 @@ impl Inbox<'_> {
     /// [`ViewError`].
     pub async fn details(self, entry: &InboxEntry) -> Result<InboxDetails, ViewError> {
         let view = self.forge_intent(IntentId(entry.id()), At::Now).await?;
+        let mut origin = self.origin(IntentId(entry.id())).await?;
         let mut details = InboxDetails {
-            requested_by: self.requested_by(IntentId(entry.id())).await?,
+            requested_by: origin.requested_by.take(),
             ..InboxDetails::default()
         };
         if entry.reasons.contains(&InboxReason::Approval) {
-            details.additions = self.additions(IntentId(entry.id())).await?;
+            details.additions = self.named(origin).await?;
         }
         if entry.reasons.contains(&InboxReason::Dependency) {
             details.called_off = self.called_off(&view.dependencies).await?;

@@ -27,30 +27,32 @@ enum Added {
     Objects(&'static str, Vec<uuid::Uuid>),
 }
 
-impl Inbox<'_> {
-    /// Returns who requested an intent; `None` if it does not exist. Of one that an import brought, it is the actor of
+/// Who requested an intent, and what other actors than people added to it since.
+pub(super) struct Origin {
+    /// The actor of the request; `None` if the intent does not exist. Of one that an import brought, it is the actor of
     /// the import.
-    ///
-    /// # Errors
-    /// [`LoadError`].
-    pub async fn requested_by(self, intent: IntentId) -> Result<Option<ActorRef>, LoadError> {
-        let mut first = None;
-        let apply = |entry: Entry| first = first.take().or(Some(entry.actor));
-        let stream = intent.stream();
-        self.annals
-            .each_entry(stream, At::Now, begins, apply)
-            .await?;
-        Ok(first)
-    }
+    pub(super) requested_by: Option<ActorRef>,
+    added: Vec<(ActorRef, Timestamp, Added)>,
+}
 
+impl Inbox<'_> {
     /// Returns what was added to an intent after it was requested, by other actors than people: instructions, tasks,
     /// parts, plans, and judgements of its type and risk. The oldest stands first.
     ///
     /// # Errors
     /// [`LoadError`].
     pub async fn additions(self, intent: IntentId) -> Result<Vec<Addition>, LoadError> {
-        let (mut request, mut found) = (None, Vec::new());
+        let origin = self.origin(intent).await?;
+        self.named(origin).await
+    }
+
+    /// Reads the events of an intent.
+    pub(super) async fn origin(self, intent: IntentId) -> Result<Origin, LoadError> {
+        let (mut request, mut requested_by, mut found) = (None, None, Vec::new());
         let apply = |entry: Entry| {
+            if requested_by.is_none() && begins(&entry.event) {
+                requested_by = Some(entry.actor.clone());
+            }
             let (batch, by) = request.get_or_insert_with(|| (entry.batch_id, entry.actor.clone()));
             // An import records one request in several batches.
             let is_imported = entry.actor.kind == ActorKind::System && entry.actor == *by;
@@ -63,8 +65,16 @@ impl Inbox<'_> {
         self.annals
             .each_entry(intent.stream(), At::Now, |_| true, apply)
             .await?;
-        let mut additions = Vec::with_capacity(found.len());
-        for (by, at, added) in found {
+        Ok(Origin {
+            requested_by,
+            added: found,
+        })
+    }
+
+    /// Returns what was added, with the names of objects.
+    pub(super) async fn named(self, origin: Origin) -> Result<Vec<Addition>, LoadError> {
+        let mut additions = Vec::with_capacity(origin.added.len());
+        for (by, at, added) in origin.added {
             let (kind, objects) = match added {
                 Added::Said(what) => {
                     additions.push(Addition { by, at, what });

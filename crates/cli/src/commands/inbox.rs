@@ -149,6 +149,11 @@ fn as_json(entry: &InboxEntry, details: &InboxDetails) -> Value {
     })
 }
 
+/// Returns the line that names an addition to an intent, and who made it.
+pub(super) fn added_by(added: &Addition) -> String {
+    format!("  added by {}: {}", actor(&added.by), added.what)
+}
+
 /// What was added to an intent, as JSON.
 fn addition(added: &Addition) -> Value {
     json!({ "by": added.by, "at": added.at, "what": added.what })
@@ -177,7 +182,7 @@ fn print(entry: &InboxEntry, details: &InboxDetails, output: &mut Output) -> Res
     output.line(&format!("  {title}"))?;
     output.line(&format!("  why: {}", details.why))?;
     for added in &details.additions {
-        output.line(&format!("  added by {}: {}", actor(&added.by), added.what))?;
+        output.line(&added_by(added))?;
     }
     for (number, question) in &details.questions {
         output.line(&format!("  {number}? {question}"))?;

@@ -9,16 +9,17 @@ use annals::projections::{
     CallMoment, ClockSkew, ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue,
     SealCheck, ToolInvocationView, check_seal,
 };
-use annals::{Addition, Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
+use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::{Dialect, Show};
 use crate::commands::decisions::{by, verdict};
+use crate::commands::inbox::added_by;
 use crate::commands::{contracts, git_internal, page, window};
 use crate::context::{Context, moment};
 use crate::error::{CliError, ErrorClass};
-use crate::output::{actor, bytes, counted, when, who};
+use crate::output::{bytes, counted, when, who};
 use crate::render;
 
 pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliError> {
@@ -95,14 +96,15 @@ async fn added(annals: &Annals, view: &ObjectView, at: At) -> Result<Vec<String>
     let ObjectView::Intent(intent) = view else {
         return Ok(Vec::new());
     };
+    if !matches!(at, At::Now) {
+        return Ok(Vec::new());
+    }
     let id = IntentId(intent.header.object_id);
-    let waits = annals.index().row(id.0).await?.approval == Some(ApprovalStatus::Proposed);
-    if !matches!(at, At::Now) || !waits {
+    if annals.index().row(id.0).await?.approval != Some(ApprovalStatus::Proposed) {
         return Ok(Vec::new());
     }
     let additions = annals.inbox().additions(id).await?;
-    let line = |added: &Addition| format!("  added by {}: {}", actor(&added.by), added.what);
-    Ok(additions.iter().map(line).collect())
+    Ok(additions.iter().map(added_by).collect())
 }
 
 /// What is said of an object beside its name.

@@ -47,16 +47,32 @@ fn succeeded(number: u64, command: u64) -> Value {
 
 /// Imports objects of the contracts in an actor's name.
 pub(crate) fn import(place: &Place, actor: &str, objects: &[Value]) -> Ran {
+    import_of("contracts", place, actor, objects)
+}
+
+/// Imports objects of a format in an actor's name.
+pub(crate) fn import_of(format: &str, place: &Place, actor: &str, objects: &[Value]) -> Ran {
     let lines: Vec<String> = objects.iter().map(|object| format!("{object}\n")).collect();
-    fs::write(place.path("session.jsonl"), lines.concat()).unwrap();
+    fs::write(place.path("objects.jsonl"), lines.concat()).unwrap();
     place.run(&[
         "import",
-        "contracts",
-        "session.jsonl",
+        format,
+        "objects.jsonl",
         "--actor",
         actor,
         "--json",
     ])
+}
+
+/// An object of git-internal that an agent created.
+pub(crate) fn of_agent(kind: &str, id: &str, fields: Value) -> Value {
+    let mut object = json!({
+        "object_id": id, "object_type": kind, "header_version": 1, "schema_version": 1,
+        "created_at": "2026-01-02T03:04:05Z", "created_by": { "kind": "agent", "id": "coder" },
+    });
+    let object_fields = object.as_object_mut().unwrap();
+    object_fields.extend(fields.as_object().unwrap().clone());
+    object
 }
 
 /// A session that ada took over with its policy; it runs.
@@ -358,17 +374,8 @@ fn an_agents_import_reopens_nothing_that_a_person_imported_as_ended() {
             "prompt": "Add a cache", "statuses": statuses,
         })
     };
-    let import = |status: &str, actor: &str| {
-        fs::write(place.path("o.jsonl"), object(status).to_string()).unwrap();
-        place.run(&[
-            "import",
-            "git-internal",
-            "o.jsonl",
-            "--actor",
-            actor,
-            "--json",
-        ])
-    };
+    let import =
+        |status: &str, actor: &str| import_of("git-internal", &place, actor, &[object(status)]);
     import("cancelled", "human:ada").ok();
     let ran = import("active", "agent:coder");
     assert_eq!(ran.status, 1, "{ran:?}");
@@ -605,35 +612,13 @@ fn an_agent_imports_no_work_on_what_a_person_turned_down() {
         human("submit_intent", prompt),
         human("reject_intent", json!({ "intent": intent })),
     ]);
-    let object = |kind: &str, id: &str, fields: Value| {
-        let mut object = json!({
-            "object_id": id, "object_type": kind, "header_version": 1, "schema_version": 1,
-            "created_at": "2026-01-02T03:04:05Z", "created_by": { "kind": "agent", "id": "coder" },
-        });
-        object
-            .as_object_mut()
-            .unwrap()
-            .extend(fields.as_object().unwrap().clone());
-        object
-    };
     let run = |status: &str| {
         let fields = json!({ "task": task, "commit": "a".repeat(64), "status": status });
-        object("run", &run, fields)
+        of_agent("run", &run, fields)
     };
-    let import = |objects: &[Value], actor: &str| {
-        let lines: Vec<String> = objects.iter().map(|it| format!("{it}\n")).collect();
-        fs::write(place.path("o.jsonl"), lines.concat()).unwrap();
-        place.run(&[
-            "import",
-            "git-internal",
-            "o.jsonl",
-            "--actor",
-            actor,
-            "--json",
-        ])
-    };
+    let import = |objects: &[Value], actor: &str| import_of("git-internal", &place, actor, objects);
     let of_it = json!({ "title": "t", "intent": intent, "status": "draft" });
-    import(&[object("task", &task, of_it)], "agent:coder").ok();
+    import(&[of_agent("task", &task, of_it)], "agent:coder").ok();
     for status in ["validating", "completed"] {
         let ran = import(&[run(status)], "agent:coder");
         assert!(

@@ -5,8 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::importers::{
-    PARENT, SESSION, end, forge, import, intent, object, push, put, refused, repo, status, submit,
-    taken_over, verdict,
+    PARENT, SESSION, end, forge, import, import_of, intent, object, of_agent, push, put, refused,
+    repo, status, submit, taken_over, verdict,
 };
 use crate::support::{Place, agent, human, uuid};
 
@@ -347,41 +347,23 @@ fn no_agents_review_takes_the_place_of_a_persons() {
 #[test]
 fn no_agents_import_changes_a_task_of_a_person_or_of_what_waits() {
     let (of, task) = (uuid(0xb1), uuid(0xb2));
-    let header = |id: &str, kind: &str, fields: Value| {
-        let mut object = json!({
-            "object_id": id, "object_type": kind, "header_version": 1, "schema_version": 1,
-            "created_at": "2026-01-02T03:04:05Z", "created_by": { "kind": "agent", "id": "coder" },
-        });
-        let object_fields = object.as_object_mut().unwrap();
-        object_fields.extend(fields.as_object().unwrap().clone());
-        object
-    };
     let task_of = |status: &str| {
-        header(
-            &task,
+        of_agent(
             "task",
+            &task,
             json!({ "title": "t", "intent": of, "status": status }),
         )
     };
     let draft = || {
         let statuses = json!([{ "status": "draft", "changed_at": "2026-01-02T03:04:05Z" }]);
-        header(
-            &of,
+        of_agent(
             "intent",
+            &of,
             json!({ "prompt": "Delete users", "content": "c", "statuses": statuses }),
         )
     };
     let import = |place: &Place, objects: &[Value], actor: &str| {
-        let lines: Vec<String> = objects.iter().map(|it| format!("{it}\n")).collect();
-        fs::write(place.path("o.jsonl"), lines.concat()).unwrap();
-        place.run(&[
-            "import",
-            "git-internal",
-            "o.jsonl",
-            "--actor",
-            actor,
-            "--json",
-        ])
+        import_of("git-internal", place, actor, objects)
     };
     // A person imported the task.
     let place = Place::with_log();

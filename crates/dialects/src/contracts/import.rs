@@ -471,17 +471,14 @@ impl Import<'_> {
         let spawned = spawn.config.session_id;
         let config = StoredConfig::store(&spawn.config, &mut Pieces::new());
         let found = self.target(spawned).await?.compare(&config);
-        let is_persons = self
-            .annals
-            .importer()
-            .is_none_or(|it| it.kind == ActorKind::Human);
+        let is_persons = !self.annals.is_imported_by_another();
         let reason = match found {
             Configured::There => return Ok(()),
-            Configured::New => self.refusal_of_config(&spawn.config, config).await?,
-            Configured::AnothersOther if is_persons => {
+            Configured::Other => Some(OTHER_CONFIG.to_owned()),
+            Configured::AnothersOther if !is_persons => Some(OTHER_CONFIG.to_owned()),
+            Configured::New | Configured::AnothersOther => {
                 self.refusal_of_config(&spawn.config, config).await?
             }
-            Configured::Other | Configured::AnothersOther => Some(OTHER_CONFIG.to_owned()),
         };
         if let Some(reason) = reason {
             let reason = format!(

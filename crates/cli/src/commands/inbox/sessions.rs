@@ -26,10 +26,11 @@ pub(super) async fn show(
     if let Some(title) = &row.title {
         output.line(&format!("  {title}"))?;
     }
-    let words = details.requests.iter().map(|request| &request.reason);
-    for (at, why) in details.reasons(when).iter().enumerate() {
+    // The reason of an imported record is in words of its own.
+    let given = details.requests.iter().map(|it| it.reason.as_ref());
+    for (why, reason) in details.reasons(when).iter().zip(given.chain([None])) {
         output.line(&format!("  why: {why}"))?;
-        if let Some(Some(reason)) = words.clone().nth(at) {
+        if let Some(reason) = reason {
             output.line(&format!("  reason: {reason}"))?;
         }
     }

@@ -261,9 +261,9 @@ async fn take(
         done: 0,
         total: source.len(),
     };
-    let trusted = match annals.importer() {
-        Some(importer) if importer.kind != ActorKind::Human => Trusted::Nobody,
-        _ => Trusted::Persons,
+    let trusted = match annals.is_imported_by_another() {
+        true => Trusted::Nobody,
+        false => Trusted::Persons,
     };
     let mut import = Import::new(annals, &actor, &settings, report, shown, trusted).await?;
     let held = import.hold_back(&mut source, &settings, trusted).await?;
