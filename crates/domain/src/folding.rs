@@ -4,7 +4,12 @@ use unicode_normalization::UnicodeNormalization;
 
 /// Returns an id as a reader sees it: without case, width, repeated white space and characters without a glyph. Ids that
 /// fold to the same text are those of one actor.
-pub(crate) fn folded(id: &str) -> String {
+///
+/// ```
+/// use annals_domain::folded;
+/// assert_eq!(folded("Coder "), folded("coder"));
+/// ```
+pub fn folded(id: &str) -> String {
     let seen: String = id.nfkc().filter(|c| !is_unseen(*c)).map(plain).collect();
     let words: Vec<&str> = seen.split_whitespace().collect();
     // Each letter by itself, so that the place of a letter in its word does not count (ς, σ); to upper case in between,
@@ -13,6 +18,25 @@ pub(crate) fn folded(id: &str) -> String {
     let lower = lower.chars().flat_map(char::to_lowercase);
     let upper: String = lower.flat_map(char::to_uppercase).collect();
     upper.nfkc().flat_map(char::to_lowercase).collect()
+}
+
+/// Returns a text with each letter or digit as the one that stands for all that look like it (UTS 39): texts that look
+/// alike are then the same, also where their letters are of several scripts.
+pub(crate) fn skeleton(text: &str) -> String {
+    let seen = text.nfkc().filter(|c| !is_unseen(*c));
+    seen.map(prototype).collect()
+}
+
+/// Returns the letter that stands for all that look like a letter: `a` for a Cyrillic `а`, `l` for a `1`.
+pub(crate) fn prototype(c: char) -> char {
+    let mut buffer = [0; 4];
+    let mut seen = unicode_security::skeleton(c.encode_utf8(&mut buffer));
+    match (seen.next(), seen.next(), seen.next()) {
+        (Some(one), None, None) if one.is_alphanumeric() => one,
+        // UTS 39 has two letters in its place. One for one keeps `?` of a pattern one letter.
+        (Some('r'), Some('n'), None) => 'm',
+        _ => c,
+    }
 }
 
 /// Returns `true` if a text has no character that a reader sees.
@@ -82,6 +106,22 @@ mod tests {
         }
         assert_ne!(folded("ada b"), folded("adab"));
         assert_ne!(folded("ada"), folded("adа"), "a letter of another script");
+    }
+
+    #[test]
+    fn what_looks_alike_has_the_same_skeleton() {
+        for (one, other) in [
+            ("mаin", "main"),
+            ("ｍａｉｎ", "main"),
+            ("ⅿаі\u{200b}n", "main"),
+            ("rеlеаsе/1", "release/l"),
+            ("größe", "gro\u{308}ße"),
+        ] {
+            assert_eq!(skeleton(one), skeleton(other), "{one:?} {other:?}");
+        }
+        for (one, other) in [("größe", "grosse"), ("main", "mains"), ("発行", "main")] {
+            assert_ne!(skeleton(one), skeleton(other), "{one:?} {other:?}");
+        }
     }
 
     #[test]

@@ -3,9 +3,10 @@
 //! A refusal names the field, the cause, the expected form and, where one is likely, the intended text.
 
 use unicode_normalization::UnicodeNormalization;
+use unicode_security::MixedScript;
 
 use crate::Refusal;
-use crate::folding::{folded, is_blank, is_unseen};
+use crate::folding::{folded, is_blank, is_unseen, prototype};
 use crate::refusal::not_blank;
 
 /// Longest part of a text in a refusal, in characters.
@@ -148,6 +149,18 @@ where
     Ok(())
 }
 
+/// The text that was likely meant, where letters of another script or width stand among others and look like them.
+pub(crate) fn without_look_alikes(text: &str) -> Option<String> {
+    let plain: String = text.nfkc().collect();
+    let is_alike = |c: char| !c.is_ascii() && prototype(c).is_ascii();
+    let mut words = plain.split(|c: char| !c.is_alphanumeric());
+    if words.any(|word| !word.is_single_script() && word.contains(is_alike)) {
+        let letter = |c: char| if is_alike(c) { prototype(c) } else { c };
+        return Some(plain.chars().map(letter).collect());
+    }
+    (!text.nfc().eq(plain.chars())).then_some(plain)
+}
+
 /// The word of a list that a text reads like, apart from its case and the white space around it.
 pub(crate) fn word_like<'w>(
     text: &str,
@@ -257,6 +270,23 @@ mod tests {
             (".", ""),
         ] {
             assert_eq!(plain_path(path), plain, "{path}");
+        }
+    }
+
+    #[test]
+    fn letters_that_look_like_those_around_them_are_found() {
+        for (text, meant) in [
+            ("mаin", "main"),
+            ("release/mаin1", "release/main1"),
+            ("größе", "größe"),
+            ("ｍａｉｎ", "main"),
+            ("topic-ｍain", "topic-main"),
+            ("ⅿаіո", "main"),
+        ] {
+            assert_eq!(without_look_alikes(text).as_deref(), Some(meant), "{text}");
+        }
+        for text in ["main", "größe", "gro\u{308}ße", "релиз/2", "гора", "発行-v2リリース", "kapı", "release/*"] {
+            assert_eq!(without_look_alikes(text), None, "{text}");
         }
     }
 

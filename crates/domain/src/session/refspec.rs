@@ -6,7 +6,8 @@
 
 use std::borrow::Cow;
 
-use crate::input::{glob, glob_covers, is_invisible};
+use crate::folding::skeleton;
+use crate::input::{glob, glob_covers, is_invisible, without_look_alikes};
 
 /// What a push changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,8 +115,15 @@ pub(super) fn is_ref_name(name: &str) -> bool {
 
 /// Whether a pattern of protected branches matches a reference: `*` stands for any characters, `/` included, and `?` for
 /// one. A short name may stand for a branch in several ways: git takes `heads/main` for the branch `main` where there is
-/// one, and else for `heads/main`. A branch of a remote protects the branch that is pushed to there.
+/// one, and else for `heads/main`. A branch of a remote protects the branch that is pushed to there. A name with letters
+/// that look like those of a protected one is protected, too.
 pub(super) fn protects(pattern: &str, reference: &str) -> bool {
+    let is_ascii = pattern.is_ascii() && reference.is_ascii();
+    matches(pattern, reference) || (!is_ascii && matches(&skeleton(pattern), &skeleton(reference)))
+}
+
+/// Whether a pattern matches one of the names that a reference may stand for.
+fn matches(pattern: &str, reference: &str) -> bool {
     let patterns = readings(pattern);
     let [whole, short, _] = readings(reference);
     [whole, short].iter().flatten().any(|reading| {
@@ -177,6 +185,12 @@ pub(super) fn pattern_fault(pattern: &str) -> Option<String> {
         };
         return Some(format!(
             "{pattern:?} is what a remote's branch is called here, and a push names it as it is called there{hint}"
+        ));
+    }
+    if let Some(meant) = without_look_alikes(pattern) {
+        let hint = instead(&meant);
+        return Some(format!(
+            "{pattern:?} has letters of another script or width that look like others, and names another branch than it shows{hint}"
         ));
     }
     let foreign = |c: char| "[]{}|;,!\"'$()<>".contains(c) || is_invisible(c);
@@ -365,6 +379,27 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_looks_like_a_protected_one_is_protected() {
+        for (pattern, name) in [
+            ("main", "mаin"),
+            ("main", "refs/heads/mаіn"),
+            ("main", "ｍａｉｎ"),
+            ("release/*", "rеlеаsе/1"),
+            ("ma?n", "mаin"),
+            // One of a session that was created before such patterns were refused.
+            ("mаin", "main"),
+        ] {
+            assert!(protects(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in [("main", "größe"), ("main", "mаins"), ("release/l", "release/1")] {
+            assert!(!protects(pattern, name), "{pattern} {name}");
+        }
+        for pattern in ["größe", "релиз/*", "発行"] {
+            assert_eq!(pattern_fault(pattern), None, "{pattern}");
+        }
+    }
+
+    #[test]
     fn a_text_that_protects_nothing_is_no_pattern() {
         for pattern in [
             "",
@@ -395,12 +430,17 @@ mod tests {
             "main,dev",
             "!main",
             "main\u{200b}",
+            "mаin",
+            "release/mаin*",
+            "ｍａｉｎ",
             "main~1",
             "tags/v1",
         ] {
             assert!(pattern_fault(pattern).is_some(), "{pattern:?}");
         }
         let fault = pattern_fault("origin/main").unwrap_or_default();
+        assert!(fault.contains("did you mean \"main\"?"), "{fault}");
+        let fault = pattern_fault("mаin").unwrap_or_default();
         assert!(fault.contains("did you mean \"main\"?"), "{fault}");
     }
 

@@ -431,7 +431,12 @@ fn protected_branches_are_patterns() {
     for branch in ["main", "a/b", "HEAD:topic"] {
         assert_eq!(all.verdict(push(branch)), PROTECTED, "{branch}");
     }
+    // A name with letters of another script that look like those of a protected one.
+    for branch in ["HEAD:rеlеаsе/1.2", "v1.х", "ｖ1.x"] {
+        assert_eq!(stage.verdict(push(branch)), PROTECTED, "{branch}");
+    }
     for pattern in [
+        "mаin",
         "main ",
         "origin/main",
         "",
