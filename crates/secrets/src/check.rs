@@ -227,6 +227,9 @@ impl Check {
     }
 }
 
+/// How keys begin that vendors publish, such as Stripe, Paystack and Clerk: pages show them.
+const PUBLISHABLE: &[&[u8]] = &[b"pk_live_", b"pk_test_"];
+
 /// Parts of keys that are published.
 const PUBLISHED: &[&[u8]] = &[
     b"QWxhZGRpbjpvcGVu",
@@ -266,10 +269,10 @@ fn is_masked(secret: &[u8]) -> bool {
     secret.windows(MASK).any(is_mask)
 }
 
-/// Whether it is a key that everybody knows: of RFC 7617, of documents of AWS, and of Azure's emulators.
+/// Whether it is a key that everybody knows: of RFC 7617, of documents of AWS, of Azure's emulators, and of pages.
 fn is_published(secret: &[u8]) -> bool {
     let has = |part: &&[u8]| secret.windows(part.len()).any(|it| it == *part);
-    PUBLISHED.iter().any(has)
+    PUBLISHED.iter().any(has) || PUBLISHABLE.iter().any(|it| secret.starts_with(it))
 }
 
 /// Whether it may be the value of a secret where it could be a word of a sentence or a name of a program, too.

@@ -14,6 +14,8 @@ const VEIL: &str = concat!(
     r"|\x1b[PX^_](?-u:[^\x1b\n]){0,200}\x1b\\|\x1b[0-9=>A-OQ-WYZ`a-z~|}]",
     r"|\x{9b}[0-?]{0,20}[ -/]{0,2}[@-~]",
     r"|[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\x{2800}]--[\t\n\r\x1b]]",
+    // A carriage return, unless it is a part of a line end.
+    r"|\r(?Rm:^)",
     r"|\\+u(?:200[b-fB-F]|20[26][0-9a-fA-F]|[fF][eE][fF][fF]|00[aA][dD])",
     r"|&(?:#(?:820[3-7]|823[2-8]|8288|65279|173|[xX](?:200[b-fB-F]|20[26][0-9a-fA-F]|[fF][eE][fF][fF]|[aA][dD]))|shy|zwn?j);",
     r"|%[eE]2%8(?:0%(?:8[b-fB-F]|[aA][89a-eA-E])|1%[aA][0-9a-fA-F])|%[eE][fF]%[bB][bB]%[bB][fF]|%[cC]2%[aA][dD]",
@@ -22,7 +24,8 @@ const VEIL: &str = concat!(
 /// The same where JSON may escape it.
 const MAY_BE: &str = concat!(
     r"[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\x{2800}]--[\t\n\r]]",
-    r"|%[2-7cCeE][0-9A-Fa-f]|&#|&shy;|&zwn?j;|\\[bf]|\\u(?:00(?:0[0-8bcefBCEF]|[189][0-9a-fA-F]|7[fF]|[aA][dD])",
+    r"|\r(?Rm:^)|\\r(?:[^\\\x22]|\\+[^n\\\x22])",
+    r"|%[2-7cCeE][0-9A-Fa-f]|&#|&shy;|&zwn?j;|\\[bf]|\\u(?:00(?:0[0-8b-fB-F]|[189][0-9a-fA-F]|7[fF]|[aA][dD])",
     r"|034[fF]|06(?:0[0-5]|1[cC]|[dD][dD])|070[fF]|08(?:9[01]|[eE]2)|115[fF]|1160|17[bB][45]|180[b-fB-F]",
     r"|20(?:0[b-fB-F]|2[89a-eA-E]|6[0-9a-fA-F])|2800|3164|[fF][eE](?:0[0-9a-fA-F]|[fF][fF])",
     r"|[fF][fF](?:[aA]0|[fF][0-9abAB])|[dD]8(?:0[4dD]|2[fF]|34)|[dD][bB]4[0-3])",
@@ -134,6 +137,7 @@ mod tests {
             "%E2%80%8B",
             "%c2%ad",
             "\u{85}",
+            "\r",
         ] {
             let text = format!("ab{veil}cd");
             assert_eq!(plain(&text).as_deref(), Some("abcd"), "{veil:?}");
@@ -142,13 +146,25 @@ mod tests {
         }
         assert_eq!(plain("a%5Fb%255Fc%2535").as_deref(), Some("a_b_c5"));
         assert_eq!(plain("\t100 % of it\r\n"), None);
+        assert_eq!(plain("a\r\nb\r\n").as_deref(), None);
+        assert_eq!(plain("a\rb\r\r\nc\r").as_deref(), Some("ab\r\nc"));
+        for (text, expected) in [
+            (r#"{"a":"b\r\nc\r\n"}"#, false),
+            (r#"{"a":"{\"b\":\"c\\r\\nd\\r\\n\"}"}"#, false),
+            (r#"{"a":"b\rc"}"#, true),
+            (r#"{"a":"b\r\tc"}"#, true),
+            (r#"{"a":"{\"b\":\"c\\rd\"}"}"#, true),
+            (r#"{"a":"b\u000Dc"}"#, true),
+        ] {
+            assert_eq!(may_be(text.as_bytes()), expected, "{text}");
+        }
     }
 
     #[test]
     fn characters_that_the_terminal_hides_are_taken_out() {
         for hidden in ('\0'..=char::MAX).filter(|c| annals_terminal::is_hidden(*c)) {
             // U+009B begins a code, of which the next letter is a part.
-            if matches!(hidden, '\t' | '\n' | '\r' | '\x1b' | '\u{9b}') {
+            if matches!(hidden, '\t' | '\n' | '\x1b' | '\u{9b}') {
                 continue;
             }
             let text = format!("ab{hidden}cd");

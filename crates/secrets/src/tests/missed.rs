@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::super::Secrets;
-use super::{BASE64, alnum, made};
+use super::{BASE64, HEX, alnum, made};
 
 fn github() -> String {
     ["gh", "p_", &alnum(36)].concat()
@@ -131,8 +131,13 @@ fn a_token_that_something_is_glued_to_or_contains() {
         "\0",
         "\u{1}",
         "\u{8}",
+        "\u{b}",
         "\u{c}",
+        "\r",
+        "\r\u{8}",
+        "\u{1f}",
         "\u{7f}",
+        "\u{85}",
         "\u{34f}",
         "\u{115f}",
         "\u{180e}",
@@ -162,6 +167,140 @@ fn a_token_that_something_is_glued_to_or_contains() {
                 + tail
         ),
     );
+}
+
+#[test]
+fn carriage_returns_are_stepped_over_and_line_ends_are_not() {
+    let token = github();
+    let (head, tail) = token.split_at(12);
+    let redacted = Secrets::standard().redact(&format!("1 %\r{head}\r{tail}\r\n2 %\r\n"));
+    assert_eq!(redacted.content, "1 %\r[redacted:github-token]\r\n2 %\r\n");
+    let inner = json!({ "out": format!("{head}\r{tail}\r\n") }).to_string();
+    is_gone_of_json(tail, &json!({ "text": inner }).to_string());
+    is_gone_of_json(tail, &format!("{{\"a\": \"{head}\\u000d{tail}\"}}"));
+    for text in [
+        format!("{head}\r\n{tail}\r\n"),
+        "Receiving objects:  50% (1/2)\rReceiving objects: 100% (2/2), done.\r\n".to_owned(),
+        "the secret\ris=\rA1b2\r\nthe token\r\n: main\r".to_owned(),
+    ] {
+        assert_eq!(Secrets::standard().redact(&text).hits, vec![], "{text}");
+        let text = json!({ "text": text }).to_string();
+        assert_eq!(
+            Secrets::standard().redact_json(&text).hits,
+            vec![],
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn keys_that_vendors_publish_are_not_secrets() {
+    let random = [
+        alnum(24),
+        alnum(30),
+        alnum(36),
+        alnum(97),
+        made(HEX, 35),
+        made(HEX, 40),
+    ];
+    for (mode, random) in random
+        .iter()
+        .flat_map(|random| ["live", "test"].map(|mode| (mode, random)))
+    {
+        let key = format!("pk_{mode}_{random}");
+        for text in [
+            key.clone(),
+            format!("const stripe = Stripe(\"{key}\");"),
+            format!("STRIPE_PUBLISHABLE_KEY={key}"),
+            format!("STRIPE_KEY={key}"),
+            format!("VITE_API_TOKEN={key}"),
+            format!("stripe_key: {key}"),
+            format!("<script data-key='{key}'></script>"),
+            format!("https://a.example/pay?key={key}"),
+        ] {
+            assert_eq!(Secrets::standard().redact(&text).hits, vec![], "{text}");
+            let text = json!({ "api_key": key, "text": text }).to_string();
+            assert_eq!(
+                Secrets::standard().redact_json(&text).hits,
+                vec![],
+                "{text}"
+            );
+        }
+        is_gone(random, &format!("sk_{mode}_{random}"));
+    }
+    for mode in ["live", "test"] {
+        for before in ["", "curl -u ", "api_key: "] {
+            let key = format!("{mode}_{}", alnum(36));
+            let redacted = Secrets::standard()
+                .redact(&format!("{before}{key}\n"))
+                .content
+                .into_owned();
+            assert_eq!(redacted, format!("{before}[redacted:chargebee-key]\n"));
+        }
+    }
+}
+
+#[test]
+fn the_value_of_a_line_of_the_environment_goes_as_a_whole() {
+    for name in [
+        "DB_PASSWORD",
+        "MYSQL_PWD",
+        "SMTP_PASS",
+        "JWT_SECRET",
+        "API_TOKEN",
+    ] {
+        for secret in [
+            "Kq7&Zt2;Lm9|Xw4,Rb8",
+            "Kq7Zt2Lm9&Xw4",
+            "&Kq7Zt2Lm9",
+            "Kq7Zt2Lm9;;Xw4Rb8|Vn3",
+        ] {
+            for (before, behind) in [
+                ("", ""),
+                ("A=1\n", "\nB=2\n"),
+                ("A=1\r\n", "\r\nB=2\r\n"),
+                ("+", "\n"),
+                ("     3\t", "\n"),
+                (".env:3:", "\n"),
+                ("A=1\0", "\0B=2\0"),
+                ("  - ", " # of the database\n"),
+                ("", "; ls\n"),
+                ("", " | tee x\n"),
+            ] {
+                let text = format!("{before}{name}={secret}{behind}");
+                let redacted = Secrets::standard().redact(&text).content.into_owned();
+                let rest = redacted.split_once("]").map(|(_, rest)| rest);
+                assert_eq!(rest, Some(behind), "{redacted}");
+                assert!(
+                    redacted.starts_with(&format!("{before}{name}=[redacted:")),
+                    "{redacted}"
+                );
+                let json = json!({ "content": text }).to_string();
+                let redacted = Secrets::standard().redact_json(&json).content.into_owned();
+                let read: serde_json::Value = serde_json::from_str(&redacted).unwrap();
+                let content = read["content"].as_str().unwrap();
+                assert!(content.ends_with(&format!("]{behind}")), "{content}");
+            }
+        }
+    }
+    let redacted = |text: &str| Secrets::standard().redact(text).content.into_owned();
+    assert_eq!(
+        redacted("DB_PASSWORD=Kq7Zt2Lm9Xw4; ls && cat b1\n"),
+        "DB_PASSWORD=[redacted:password-assignment]; ls && cat b1\n"
+    );
+    assert_eq!(
+        redacted("docker run -e DB_PASSWORD=Kq7Zt2Lm9Xw4&& ls\n"),
+        "docker run -e DB_PASSWORD=[redacted:password-assignment]&& ls\n"
+    );
+    for text in [
+        "PASSWORD=x;ls",
+        "DB_PASSWORD=${DB_PASSWORD};ls-1",
+        "TOKEN=$(cat a1);export TOKEN",
+        "SECRET=changeme;ls",
+        "PASSWORD=;make -j4;make install1",
+    ] {
+        assert_eq!(redacted(text), text);
+    }
 }
 
 #[test]
