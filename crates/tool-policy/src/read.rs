@@ -58,15 +58,15 @@ fn typed(call: &Call, text: Typed<'_>, reading: &mut Reading) {
         return;
     }
     if let Typed::Text(text) = text {
-        commanded(call, text, reading);
+        commanded(call, text, call.cwd.as_deref(), reading);
     }
     reading.doubt("the text is typed into a program that runs already, which may be a shell");
 }
 
 /// Adds the parts of a command that can only be forbidden.
-fn commanded(call: &Call, text: &str, reading: &mut Reading) {
+fn commanded(call: &Call, text: &str, cwd: Option<&str>, reading: &mut Reading) {
     let mut inner = Reading::default();
-    interpret::command(text, setting(call, call.cwd.as_deref()), &mut inner);
+    interpret::command(text, setting(call, cwd), &mut inner);
     for mut part in inner.parts {
         part.needs_permission = false;
         reading.add(part);
@@ -77,7 +77,8 @@ fn commanded(call: &Call, text: &str, reading: &mut Reading) {
 /// What a tool is given of which it is not known what it does: its files, addresses and commands can only
 /// be forbidden.
 fn mentioned(call: &Call, reading: &mut Reading) {
-    let place = place(call);
+    let dir = folder(call, &tools::FOLDERS);
+    let place = place(call, dir.as_deref());
     let named = tools::named(&call.args);
     for path in named.paths {
         reading.add(Part::new(Kind::Mention, path::known(path, place)));
@@ -88,8 +89,9 @@ fn mentioned(call: &Call, reading: &mut Reading) {
             None => reading.add(Part::new(Kind::Mention, host::of_url(url))),
         }
     }
+    let cwd = folder(call, &tools::COMMAND_FOLDERS);
     for text in &named.commands {
-        commanded(call, text, reading);
+        commanded(call, text, cwd.as_deref(), reading);
     }
     let name = call.tool.to_ascii_lowercase();
     if !named.commands.is_empty() && (name == "powershell" || name == "pwsh") {
@@ -107,27 +109,38 @@ fn mentioned(call: &Call, reading: &mut Reading) {
     }
 }
 
+/// Returns the argument that names the folder in which a call runs, if it has one.
+fn named_folder<'a>(call: &'a Call, names: &[&str]) -> Option<&'a Value> {
+    let mut named = names.iter().filter_map(|name| call.args.get(name));
+    named.find(|value| !value.is_null())
+}
+
+/// Returns the folder in which a call runs: the one that it names, or else the session's. None if it is not known.
+fn folder(call: &Call, names: &[&str]) -> Option<String> {
+    let cwd = call.cwd.as_deref();
+    match named_folder(call, names) {
+        Some(named) => path::absolute(named.as_str()?, place(call, cwd)),
+        None => cwd.map(str::to_owned),
+    }
+}
+
 fn setting<'a>(call: &'a Call, cwd: Option<&'a str>) -> Setting<'a> {
+    let is_elsewhere = named_folder(call, &tools::COMMAND_FOLDERS).is_some();
     Setting {
         cwd,
         root: call.root(),
         home: call.home.as_deref(),
-        branch: call.branch.as_deref(),
+        branch: call.branch.as_deref().filter(|_| !is_elsewhere),
     }
 }
 
 fn command(call: &Call, action: &str, reading: &mut Reading) {
-    let folder = tools::folder(&call.args);
-    let place = place(call);
-    let cwd = match folder {
-        Some(folder) => path::absolute(folder, place),
-        None => call.cwd.clone(),
-    };
-    let mut setting = setting(call, cwd.as_deref());
-    setting.branch = setting.branch.filter(|_| folder.is_none());
+    let cwd = folder(call, &tools::COMMAND_FOLDERS);
+    let setting = setting(call, cwd.as_deref());
     match tools::command(&call.args) {
         Some(Given::Words(words)) if is_patch(&words) => {
-            patch(call, words.last().map_or("", String::as_str), reading);
+            let text = words.last().map_or("", String::as_str);
+            patch(text, place(call, cwd.as_deref()), reading);
         }
         Some(Given::Words(words)) => interpret::words(&words, setting, reading),
         Some(Given::Text(text)) => interpret::command(&text, setting, reading),
@@ -166,26 +179,34 @@ fn is_patch(words: &[String]) -> bool {
     matches!(words, [program, _] if PATCHERS.contains(&program.as_str()))
 }
 
-fn place(call: &Call) -> Place<'_> {
+fn place<'a>(call: &'a Call, dir: Option<&'a str>) -> Place<'a> {
     Place {
-        dir: call.cwd.as_deref(),
+        dir,
         root: call.root(),
         home: call.home.as_deref(),
     }
 }
 
-fn patch(call: &Call, text: &str, reading: &mut Reading) {
+fn patch(text: &str, mut place: Place<'_>, reading: &mut Reading) {
     let Some(files) = tools::patched(text) else {
         reading.doubt("the patch names no file");
         return;
     };
+    // A command before the patch may change the folder.
+    let before = text.split("*** Begin Patch").next().unwrap_or_default();
+    let before = before.trim_start();
+    if !before.is_empty() && !before.starts_with("<<") {
+        place.dir = None;
+    }
     for file in files {
-        let part = Part::new(Kind::Edit, path::known(file, place(call)));
+        let part = Part::new(Kind::Edit, path::known(file, place));
         reading.add(part.by_tool("apply_patch"));
     }
 }
 
 fn files(call: &Call, kind: Kind, action: &str, reading: &mut Reading) {
+    let dir = folder(call, &tools::FOLDERS);
+    let place = place(call, dir.as_deref());
     let text = match &call.args {
         Value::String(text) => Some(text.as_str()),
         args => ["input", "patch", "patchText"]
@@ -193,12 +214,11 @@ fn files(call: &Call, kind: Kind, action: &str, reading: &mut Reading) {
             .find_map(|name| args.get(name)?.as_str()),
     };
     if let Some(text) = text.filter(|text| text.contains("*** Begin Patch")) {
-        return patch(call, text, reading);
+        return patch(text, place, reading);
     }
     let Some(paths) = tools::paths(&call.args) else {
         return reading.doubt(format!("{} is given a path that is no text", call.tool));
     };
-    let place = place(call);
     let mut add = |resource| reading.add(Part::new(kind, resource).by_tool(action));
     let (paths, mut filters) = match call.tool.as_str() {
         // Its paths are patterns.
@@ -268,7 +288,10 @@ fn fetch(call: &Call, action: &str, reading: &mut Reading) {
     };
     for url in &urls {
         if let Some(file) = host::file_of(url) {
-            reading.add(Part::new(Kind::Read, path::known(file, place(call))));
+            reading.add(Part::new(
+                Kind::Read,
+                path::known(file, place(call, call.cwd.as_deref())),
+            ));
         }
         reading.add(Part::new(Kind::Fetch, host::of_url(url)).by_tool(action));
     }

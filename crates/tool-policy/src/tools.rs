@@ -149,8 +149,10 @@ const FILTERS: [&str; 12] = [
 ];
 /// Arguments that are a command.
 const COMMANDS: [&str; 4] = ["command", "cmd", "script", "code"];
-/// Arguments that name where a command runs.
-const FOLDERS: [&str; 5] = [
+/// Arguments that name the folder in which a tool runs.
+pub(crate) const FOLDERS: [&str; 3] = ["workdir", "working_directory", "cwd"];
+/// Arguments that name the folder in which a command runs. For other tools some of them are files.
+pub(crate) const COMMAND_FOLDERS: [&str; 5] = [
     "workdir",
     "working_directory",
     "cwd",
@@ -206,11 +208,6 @@ pub(crate) fn command(args: &Value) -> Option<Given> {
         }
         _ => None,
     }
-}
-
-/// Where a command runs, if its arguments say so.
-pub(crate) fn folder(args: &Value) -> Option<&str> {
-    FOLDERS.iter().find_map(|name| args.get(name)?.as_str())
 }
 
 /// The paths that a tool is given; none, if an argument is not understood.
