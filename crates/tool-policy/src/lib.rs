@@ -44,6 +44,7 @@
 )]
 
 mod call;
+mod clients;
 mod dirs;
 mod filter;
 mod git;

@@ -255,7 +255,7 @@ const NETWORK_SUBCOMMANDS: [(&str, &[&str]); 6] = [
 ];
 
 /// Programs that run what they are given as a program.
-const INTERPRETERS: [&str; 64] = [
+const INTERPRETERS: [&str; 72] = [
     "awk",
     "bash",
     "bun",
@@ -267,6 +267,7 @@ const INTERPRETERS: [&str; 64] = [
     "ed",
     "elixir",
     "emacs",
+    "emacsclient",
     "erl",
     "ex",
     "expect",
@@ -276,7 +277,9 @@ const INTERPRETERS: [&str; 64] = [
     "gmake",
     "gnuplot",
     "groovy",
+    "gsed",
     "guile",
+    "gvim",
     "ipython",
     "jshell",
     "julia",
@@ -286,6 +289,8 @@ const INTERPRETERS: [&str; 64] = [
     "m4",
     "make",
     "mawk",
+    "mongo",
+    "mongosh",
     "nawk",
     "node",
     "nodejs",
@@ -308,6 +313,7 @@ const INTERPRETERS: [&str; 64] = [
     "rscript",
     "ruby",
     "runghc",
+    "rvim",
     "sbcl",
     "scala",
     "sed",
@@ -317,7 +323,9 @@ const INTERPRETERS: [&str; 64] = [
     "ts-node",
     "tsx",
     "vi",
+    "view",
     "vim",
+    "vimdiff",
     "wish",
     "zsh",
 ];
@@ -429,31 +437,44 @@ pub(crate) fn runs_scripts(program: &str) -> bool {
     is_shell || INTERPRETERS.contains(&program) || INTERPRETERS.contains(&name)
 }
 
+/// The options of vi and its relatives that have code.
+const OF_VI: &[&str] = &["-c", "+", "-S", "--cmd", "-s", "-es"];
+
 /// Programs whose options have code, by what these options begin with.
-const CODE_OPTIONS: [(&str, &[&str]); 12] = [
+const CODE_OPTIONS: [(&str, &[&str]); 19] = [
     ("dc", &["-e", "--expression"]),
     (
         "emacs",
         &[
             "--eval",
             "--execute",
+            "-e",
             "-f",
             "--funcall",
             "-l",
             "--load",
             "--script",
+            "-s",
+            "-x",
         ],
     ),
-    ("ex", &["-c", "+", "-S", "--cmd", "-s"]),
+    ("emacsclient", &["-e", "--e"]),
+    ("ex", OF_VI),
     ("gmake", &["--ev", "-E", "SHELL=", ".SHELL"]),
     ("gnuplot", &["-e"]),
+    ("gvim", OF_VI),
     ("julia", &["-e", "-E", "-L", "--ev", "--pr", "--lo"]),
     ("make", &["--ev", "-E", "SHELL=", ".SHELL"]),
+    ("mongo", &["--ev"]),
+    ("mongosh", &["--ev"]),
     ("nvim", &["-c", "+", "-S", "--cmd", "-l", "-s", "-es"]),
     ("r", &["-e"]),
     ("rscript", &["-e"]),
-    ("vi", &["-c", "+", "-S", "--cmd", "-s", "-es"]),
-    ("vim", &["-c", "+", "-S", "--cmd", "-s", "-es"]),
+    ("rvim", OF_VI),
+    ("vi", OF_VI),
+    ("view", OF_VI),
+    ("vim", OF_VI),
+    ("vimdiff", OF_VI),
 ];
 
 /// Whether a command has a program among its arguments, or reads it from a pipe, that can do anything.
@@ -467,7 +488,7 @@ pub(crate) fn runs_code(program: &str, args: &[Word], has_input: bool) -> bool {
         return false;
     }
     match program {
-        "sed" => return filter::sed_runs_code(args),
+        "gsed" | "sed" => return filter::sed_runs_code(args),
         "awk" | "gawk" | "mawk" | "nawk" | "original-awk" => return filter::awk_runs_code(args),
         _ => {}
     }
@@ -489,7 +510,11 @@ pub(crate) fn runs_code(program: &str, args: &[Word], has_input: bool) -> bool {
     let has_file = args.iter().any(|word| !word.shown().starts_with('-'));
     args.iter().any(gives)
         || (has_input && (!has_file || args.iter().any(reads_input)))
-        || (has_input && matches!(program, "m4" | "dc" | "ed" | "ex" | "gdb"))
+        || (has_input
+            && matches!(
+                program,
+                "dc" | "ed" | "ex" | "gdb" | "m4" | "mongo" | "mongosh"
+            ))
 }
 
 fn operands(program: &str) -> Operands {
@@ -507,8 +532,8 @@ fn operands(program: &str) -> Operands {
         | "sha256sum" | "sha512sum" | "size" | "sort" | "stat" | "strings" | "sum" | "tac"
         | "tail" | "tree" | "view" | "wc" | "xzcat" | "zcat" | "zless" | "zstdcat" | "source"
         | "." => Operands::Read,
-        "ack" | "ag" | "awk" | "egrep" | "fgrep" | "gawk" | "grep" | "jq" | "mawk" | "rg"
-        | "sed" | "ug" | "ugrep" | "yq" | "zgrep" => Operands::ReadBehindFirst,
+        "ack" | "ag" | "awk" | "egrep" | "fgrep" | "gawk" | "grep" | "gsed" | "jq" | "mawk"
+        | "rg" | "sed" | "ug" | "ugrep" | "yq" | "zgrep" => Operands::ReadBehindFirst,
         "chgrp" | "chmod" | "chown" | "mkdir" | "mkfifo" | "mknod" | "mv" | "rm" | "rmdir"
         | "shred" | "tee" | "touch" | "truncate" | "unlink" | "uniq" | "sponge" | "trash"
         | "gzip" | "gunzip" | "bzip2" | "xz" | "split" | "csplit" => Operands::Edit,
@@ -682,7 +707,7 @@ fn edits_in_place(program: &str, args: &[Word]) -> bool {
             || (name.len() > 2 && ("--in-place".starts_with(name) || "--inplace".starts_with(name)))
             || text == "inplace"
     };
-    matches!(program, "sed" | "awk" | "gawk" | "yq") && args.iter().any(edits)
+    matches!(program, "awk" | "gawk" | "gsed" | "sed" | "yq") && args.iter().any(edits)
 }
 
 /// Whether a word is a number, as xxd takes it.
@@ -768,6 +793,8 @@ fn writing(program: &str) -> Option<(&'static [char], &'static [&'static str])> 
         }
         "history" => (&['a', 'w'], &[]),
         "less" => (&['o', 'O'], &["log-file", "LOG-FILE"]),
+        "mariadb" | "mysql" => (&[], &["tee"]),
+        "psql" => (&['o', 'L'], &["output", "log-file"]),
         "csplit" => (&['f'], &["prefix"]),
         _ => return None,
     })

@@ -1,7 +1,7 @@
 //! Programs that run other programs: which words are the command that is run.
 
 use crate::shell::word::Word;
-use crate::shell_options;
+use crate::{clients, shell_options};
 
 /// What a command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -277,7 +277,7 @@ const OF_COMPILERS: &[&str] = &["-fplugin", "-specs", "--specs", "-wrapper"];
 const OF_NETCAT: &[&str] = &["-e", "-c", "--exec", "--sh-exec", "--lua-exec"];
 
 /// Programs that run others by an option: its beginning.
-const BY_OPTION: [(&str, &[&str]); 38] = [
+const BY_OPTION: [(&str, &[&str]); 41] = [
     ("bat", &["--pager"]),
     ("batcat", &["--pager"]),
     ("bsdtar", &["--use", "-I"]),
@@ -287,6 +287,7 @@ const BY_OPTION: [(&str, &[&str]); 38] = [
     ("clang++", OF_COMPILERS),
     ("cpio", &["--rsh"]),
     ("diff3", &["--diff-program"]),
+    ("duckdb", &["-cmd", "--cmd", "-init", "--init"]),
     ("g++", OF_COMPILERS),
     ("gcc", OF_COMPILERS),
     ("gmake", &["SHELL", ".SHELL"]),
@@ -308,6 +309,8 @@ const BY_OPTION: [(&str, &[&str]); 38] = [
     ("make", &["SHELL", ".SHELL"]),
     ("man", &["-P", "--pager", "-H", "--html"]),
     ("mapfile", &["-C"]),
+    ("mariadb", &["--pager"]),
+    ("mysql", &["--pager"]),
     ("nc", OF_NETCAT),
     ("nc.traditional", OF_NETCAT),
     ("ncat", OF_NETCAT),
@@ -321,7 +324,10 @@ const BY_OPTION: [(&str, &[&str]); 38] = [
     ("sftp", &["-S", "-o"]),
     ("sort", &["--c"]),
     ("split", &["--fi"]),
-    ("sqlite3", &["-cmd", "--cmd"]),
+    (
+        "sqlite3",
+        &["-A", "--A", "-cmd", "--cmd", "-init", "--init"],
+    ),
     ("tar", OF_TAR),
     ("tcpdump", &["-z"]),
     ("wget", &["--use-askpass"]),
@@ -489,7 +495,7 @@ pub(crate) fn runs(program: &str, args: &[Word], input: Option<&Word>, is_piped:
         loader if LOADERS.iter().any(|it| loader.starts_with(it)) => {
             Runs::Unknown("it loads another program")
         }
-        _ if is_by_text(program, args, input) => Runs::Unknown("a text of it runs a command"),
+        _ if is_by_text(program, args) => Runs::Unknown("a text of it runs a command"),
         "python" | "python3" | "pypy" | "pypy3" => module(args),
         other if OTHERS.contains(&other) => {
             Runs::Unknown("it runs other commands, which are not read")
@@ -507,7 +513,10 @@ pub(crate) fn runs(program: &str, args: &[Word], input: Option<&Word>, is_piped:
         }
         _ => match shape(program) {
             Some(shape) => within(program, args, &shape),
-            None => Runs::Itself,
+            None => {
+                let doubt = clients::doubt(program, args, input, is_piped);
+                doubt.map_or(Runs::Itself, Runs::Unknown)
+            }
         },
     }
 }
@@ -541,52 +550,22 @@ fn is_by_option(program: &str, args: &[Word]) -> bool {
     known.is_some() && args.iter().any(runs)
 }
 
-/// Whether a program is given a text that has it run another one, in a language of its own.
-fn is_by_text(program: &str, args: &[Word], input: Option<&Word>) -> bool {
+/// Whether a program is given a text that has it run another one.
+fn is_by_text(program: &str, args: &[Word]) -> bool {
     let runs: fn(&str) -> bool = match program {
-        "rg" => |text| matches!(name_of_option(text), "--pre" | "--hostname-bin"),
+        "rg" => |text| {
+            let name = text.split('=').next().unwrap_or_default();
+            matches!(name, "--pre" | "--hostname-bin")
+        },
         "socat" => |text| {
             let text = text.to_ascii_lowercase();
             ["exec:", "shell:", "system:"]
                 .iter()
                 .any(|it| text.contains(it))
         },
-        "psql" => |text| {
-            let pipes = text.contains('\\') && text.contains(['|', '`']);
-            let runs = text.contains("\\!") || text.contains("\\e");
-            pipes || runs || text.to_ascii_lowercase().contains("program")
-        },
-        "mysql" | "mariadb" => |text| text.contains("\\!") || text.contains("system"),
-        "sqlite3" => |text| {
-            text.lines().any(is_odd_dot_command)
-                || ["edit(", "load_extension("]
-                    .iter()
-                    .any(|it| text.contains(it))
-        },
         _ => return false,
     };
-    args.iter().chain(input).map(Word::shown).any(runs)
-}
-
-fn name_of_option(text: &str) -> &str {
-    text.split('=').next().unwrap_or_default()
-}
-
-/// Whether a line is a command of SQLite's shell, other than those that only show something.
-fn is_odd_dot_command(line: &str) -> bool {
-    const SHOW: [&str; 8] = [
-        ".databases",
-        ".dump",
-        ".headers",
-        ".indexes",
-        ".mode",
-        ".schema",
-        ".tables",
-        ".width",
-    ];
-    let command = line.split_whitespace().next().unwrap_or_default();
-    let rest = command.strip_prefix('.').unwrap_or_default();
-    rest.starts_with(|c: char| c.is_ascii_alphabetic()) && !SHOW.contains(&command)
+    args.iter().map(Word::shown).any(runs)
 }
 
 /// `jobs -x COMMAND` runs a command. Other options list the shell's jobs.

@@ -56,7 +56,7 @@ fn all_are_allowed(policy: &str, all: &[&str]) {
 }
 
 /// Each `{}` stands for a command that the policy forbids.
-const RUN_ANYTHING: [&str; 186] = [
+const RUN_ANYTHING: [&str; 232] = [
     "'git' push origin main",
     "{}; :",
     ": && {}",
@@ -174,6 +174,16 @@ const RUN_ANYTHING: [&str; 186] = [
     "make --eval='x:;{}' x",
     "make -f - <<'E'\nx:\n\t{}\nE",
     "vim -es -c '!{}' -c q",
+    "view -c '!{}'",
+    "vimdiff -c '!{}' x y",
+    "gvim +'!{}'",
+    "emacs -batch -eval '(shell-command \"{}\")'",
+    "emacs -batch --eval '(shell-command \"{}\")'",
+    "emacsclient -e '(shell-command \"{}\")'",
+    "ed x <<< '!{}'",
+    "echo '!{}' | ed x",
+    "gdb -ex 'shell {}'",
+    "gsed '1e {}' x",
     "emulate sh -c '{}'",
     "repeat 2 {}",
     "- {}",
@@ -227,6 +237,42 @@ const RUN_ANYTHING: [&str; 186] = [
     "psql -c '\\! {}'",
     "psql <<< '\\! {}'",
     "sqlite3 x '.shell {}'",
+    "sqlite3 x .tables ' .system {}'",
+    "sqlite3 -cmd '.shell {}' x",
+    "sqlite3 -init <(echo '.shell {}') x",
+    "sqlite3 x '.output |{}'",
+    "sqlite3 x '.once |{}'",
+    "sqlite3 x '.import \"|{}\" y'",
+    "sqlite3 x '.read |{}'",
+    "sqlite3 x \"select EDIT ('', '{}')\"",
+    "sqlite3 x 'select Load_Extension(y)'",
+    "echo '.shell {}' | sqlite3 x",
+    "X='.shell {}'; sqlite3 x \"$X\"",
+    "duckdb -c '.shell {}'",
+    "duckdb x '.system {}'",
+    "duckdb <<< '.shell {}'",
+    "duckdb -c 'INSTALL x; LOAD x'",
+    "psql -c '\\o |{}'",
+    "psql -c '\\i x'",
+    "psql -c '\\gexec'",
+    "psql -c '\\copy x to program \"{}\"'",
+    "psql -c \"COPY x TO PROGRAM '{}'\"",
+    "echo '\\! {}' | psql",
+    "X='\\! {}'; psql -c \"$X\"",
+    "mysql -e 'system {}'",
+    "mysql -e 'SYSTEM {}'",
+    "mysql -e '\\! {}'",
+    "mysql -e 'pager {}'",
+    "mysql -e '\\P {}'",
+    "mysql -e 'source x'",
+    "mysql -e '\\. x'",
+    "mysql --pager='{}' -e x",
+    "mysql --pager '{}' -e x",
+    "mariadb -e 'edit'",
+    "echo 'system {}' | mysql",
+    "mysql < x.sql",
+    "sqlcmd -Q ':!! {}'",
+    "sqlcmd -Q '!!{}'",
     "go test -exec '{}'",
     "gcc -wrapper '{}' x.c",
     "tcpdump -z '{}'",
@@ -246,7 +292,7 @@ const RUN_ANYTHING: [&str; 186] = [
 ];
 
 /// Code in other languages, in which anything can be.
-const CODE: [&str; 36] = [
+const CODE: [&str; 40] = [
     "python3 -c 'x'",
     "python -Sc 'x'",
     "python3.12 -c x",
@@ -283,6 +329,10 @@ const CODE: [&str; 36] = [
     "sed -f x f",
     "m4 <<< 'syscmd(x)'",
     "gdb -batch -ex 'shell x'",
+    "mongosh --eval x",
+    "mongo x --eval=y",
+    "mongosh x <<< y",
+    "gsed 's/a/b/w x' f",
 ];
 
 #[test]
@@ -1175,6 +1225,11 @@ fn protected_paths_are_not_got_around() {
             "apply_patch <<'E'\n*** Begin Patch\n*** Update File: .git/config\n*** End Patch\nE",
             "apply_patch '*** Begin Patch\n*** Update File: .git/config\n*** End Patch'",
             "apply_patch < x",
+            "cd sub && apply_patch <<'E'\n*** Begin Patch\n*** Add File: ../.git/hooks/x\n*** End Patch\nE",
+            "cd .git; apply_patch '*** Begin Patch\n*** Add File: hooks/x\n*** End Patch'",
+            "(cd .git/hooks && applypatch '*** Begin Patch\n*** Add File: x\n*** End Patch')",
+            "cd $D && apply_patch '*** Begin Patch\n*** Add File: x\n*** End Patch'",
+            "env -C .git apply_patch '*** Begin Patch\n*** Add File: x\n*** End Patch'",
             "git config core.hooksPath x",
             "git config core.fsmonitor ./x",
             "git config --file .git/config a.b c",
@@ -1201,6 +1256,45 @@ fn protected_paths_are_not_got_around() {
             "mytool out=.git/config",
             "vim -es -c wq .git/config",
             "ed .git/config <<< w",
+            "sqlite3 x '.output .git/HEAD'",
+            "sqlite3 x '.output .git/HEAD' 'select 1'",
+            "sqlite3 x '.once .git/HEAD'",
+            "sqlite3 x '.save .git/HEAD'",
+            "sqlite3 x '.backup .git/HEAD'",
+            "sqlite3 x '.log .git/HEAD'",
+            "sqlite3 x '.clone .git/HEAD'",
+            "sqlite3 x '.cd .git' '.output HEAD' .dump",
+            "sqlite3 x '.excel' 'select 1'",
+            "sqlite3 x <<< '.output .git/HEAD'",
+            "sqlite3 x \"select writefile('.git/HEAD', 'x')\"",
+            "sqlite3 x \"select WriteFile ('.git/HEAD', 'x')\"",
+            "sqlite3 x \"attach '.git/x' as y; create table y.a(b)\"",
+            "sqlite3 x \"vacuum main into '.git/x'\"",
+            "sqlite3 y.sar -Ax",
+            "sqlite3 y.sar -A --extract",
+            "sqlite3 x < y",
+            "duckdb -c \"copy t to '.git/HEAD'\"",
+            "duckdb -c \"EXPORT DATABASE '.git'\"",
+            "duckdb -c '.output .git/HEAD'",
+            "psql -c '\\o .git/HEAD'",
+            "psql -c '\\g .git/HEAD'",
+            "psql -c '\\w .git/HEAD'",
+            "psql -c '\\s .git/HEAD'",
+            "psql -c '\\cd .git' -c '\\o HEAD'",
+            "psql -c '\\copy t to .git/HEAD'",
+            "psql -c '\\lo_export 1 .git/HEAD'",
+            "psql -c \"copy t to '/work/app/.git/HEAD'\"",
+            "psql -c \"select lo_export(1, '/work/app/.git/HEAD')\"",
+            "psql -o /etc/x -c 'select 1'",
+            "psql --log-file=/etc/x -c 'select 1'",
+            "mysql -e 'tee .git/HEAD'",
+            "mysql -e '\\T .git/HEAD'",
+            "mysql -e \"select 1 into outfile '/work/app/.git/HEAD'\"",
+            "mysql -e \"select 1 INTO DUMPFILE '/work/app/.git/HEAD'\"",
+            "mysql --tee=/etc/x -e 'select 1'",
+            "cqlsh -e \"capture '.git/HEAD'\"",
+            "sqlcmd -Q ':out .git/HEAD'",
+            "gsed -i s/a/b/ .git/config",
             "touch ~/.bashrc",
             "echo x >> ~/.zshrc",
             "echo x >> \"$HOME\"/.profile",
@@ -1241,6 +1335,7 @@ fn protected_paths_are_not_got_around() {
             "iconv --output=/etc/x y",
         ]),
     );
+    let patch = |file: &str| format!("*** Begin Patch\n*** Add File: {file}\n*** End Patch");
     let tools = [
         ("Write", json!({"file_path": "src/../.GIT/config"})),
         ("Write", json!({"file_path": "/work/app"})),
@@ -1252,8 +1347,42 @@ fn protected_paths_are_not_got_around() {
             "shell",
             json!({"command": ["bash", "-lc", "apply_patch <<'E'\n*** Begin Patch\n*** Add File: .git/x\n*** End Patch\nE"]}),
         ),
+        (
+            "shell",
+            json!({"command": ["apply_patch", patch("../.git/hooks/x")], "workdir": "sub"}),
+        ),
+        (
+            "shell",
+            json!({"command": ["apply_patch", patch("x")], "workdir": "/work/app/.git/hooks"}),
+        ),
+        (
+            "exec_command",
+            json!({"cmd": format!("apply_patch '{}'", patch("hooks/x")), "workdir": ".git"}),
+        ),
+        (
+            "apply_patch",
+            json!({"input": patch("../.git/hooks/x"), "workdir": "sub"}),
+        ),
+        (
+            "apply_patch",
+            json!({"patch": patch("hooks/x"), "cwd": ".git"}),
+        ),
+        ("apply_patch", json!({"input": patch("x"), "workdir": 5})),
+        (
+            "apply_patch",
+            json!({"input": format!("cd .git && apply_patch <<'E'\n{}\nE", patch("x"))}),
+        ),
+        ("Write", json!({"file_path": "config", "cwd": ".git"})),
         ("mcp__files__write", json!({"path": ".git/config"})),
+        (
+            "mcp__files__write",
+            json!({"path": "config", "cwd": ".git"}),
+        ),
         ("mcp__shell__run", json!({"command": "rm .git/config"})),
+        (
+            "mcp__shell__run",
+            json!({"command": "rm config", "cwd": ".git"}),
+        ),
         ("NotebookEdit", json!({"notebook_path": ".git/config"})),
     ];
     none_is_allowed(
@@ -1279,6 +1408,29 @@ fn protected_paths_are_not_got_around() {
             "ls -a .",
             "mkdir -p a/b",
             "echo x > /tmp/y",
+            "cd sub && apply_patch '*** Begin Patch\n*** Add File: ../x\n*** End Patch'",
+            "sqlite3 x .tables 'select edited from t' '.schema t' .dump",
+            "sqlite3 -json x 'insert into t select * from u'",
+            "duckdb x -c 'select 1'",
+            "psql -d x -tAc '\\d t' -c 'select 1'",
+            "while read -r it; do psql -tAc 'select 1'; done < x",
+            "psql <<'E'\n\\x on\nselect 1;\nE",
+            "mysql -e 'select * from t' x",
+            "gsed -n 1,20p x",
         ],
     );
+    let inside = [
+        (
+            "apply_patch",
+            json!({"input": patch("../x"), "workdir": "sub"}),
+        ),
+        (
+            "apply_patch",
+            json!({"input": format!("<<'E'\n{}\nE", patch("x"))}),
+        ),
+    ];
+    for (tool, args) in inside {
+        let judged = named("protected-paths").judge(&in_workspace(Call::new(tool, args)));
+        assert_eq!(judged.verdict, Verdict::Allow, "{}", judged.reason);
+    }
 }
