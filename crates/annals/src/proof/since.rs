@@ -39,6 +39,17 @@ impl SinceReport {
     pub fn is_sound(&self) -> bool {
         self.total_findings == 0
     }
+
+    /// Adds what the store itself finds.
+    fn add_tables(&mut self, wrong: impl IntoIterator<Item = String>) {
+        for reason in wrong {
+            self.total_findings += 1;
+            if self.findings.len() < MOST_FINDINGS {
+                let (position, fault) = (None, Fault::Tables { reason });
+                self.findings.push(Finding { position, fault });
+            }
+        }
+    }
 }
 
 /// Something that is wrong, and where.
@@ -114,7 +125,8 @@ impl Proofs<'_> {
     /// Reads what is new since a checkpoint and checks it: positions and versions are
     /// dense, digests fit, blobs are there, the stored hashes are those of the
     /// headers. The log of the checkpoint must be the beginning of this one; what it
-    /// covers is not read again. `progress` is called with how far it has come.
+    /// covers is not read again. Of a log in a folder that no process writes, the records behind its
+    /// watermark are checked, too. `progress` is called with how far it has come.
     ///
     /// # Errors
     /// [`ProofError::ProofMismatch`] if the checkpoint does not fit the log. What is wrong
@@ -128,7 +140,12 @@ impl Proofs<'_> {
         let to = self.head(None).await?;
         // Also proven as any other verifier would demand it.
         self.consistency(checkpoint, &to).await?;
-        self.check_between(checkpoint.clone(), to, progress).await
+        let mut report = self.check_between(checkpoint.clone(), to, progress).await?;
+        let behind = self.annals.rocks().map(|rocks| rocks.behind());
+        if let Some((_, Some(wrong))) = behind.transpose()?.flatten() {
+            report.add_tables([wrong.to_string()]);
+        }
+        Ok(report)
     }
 
     /// Reads the whole log and checks it, in the same way: the records, their content, and the stored hashes, and what
@@ -142,15 +159,7 @@ impl Proofs<'_> {
     ) -> Result<SinceReport, ProofError> {
         let (from, to) = (self.head(Some(0)).await?, self.head(None).await?);
         let mut report = self.check_between(from, to, progress).await?;
-        let wrong = self.annals.log.check_tables().await?;
-        report.total_findings += wrong.len() as u64;
-        let room = MOST_FINDINGS.saturating_sub(report.findings.len());
-        report
-            .findings
-            .extend(wrong.into_iter().take(room).map(|reason| Finding {
-                position: None,
-                fault: Fault::Tables { reason },
-            }));
+        report.add_tables(self.annals.log.check_tables().await?);
         Ok(report)
     }
 

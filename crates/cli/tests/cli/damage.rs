@@ -26,6 +26,7 @@ fn create(place: &Place, numbers: std::ops::Range<u64>) {
 fn an_older_copy_over_a_log_fails_its_verification() {
     let place = Place::with_log();
     create(&place, 1..4);
+    place.run(&["checkpoint", "--out", "cp"]).ok();
     copy(&place.log_dir(), &place.path("before"));
     create(&place, 4..9);
     create(&place, 9..14);
@@ -42,6 +43,13 @@ fn an_older_copy_over_a_log_fails_its_verification() {
         message.starts_with("behind position 3 the log cannot be read: "),
         "{message}"
     );
+    let since = place.run(&["verify", "--since", "cp", "--json"]);
+    assert_eq!(since.status, 3, "{since:?}");
+    assert_eq!(since.json()["findings"][0]["message"], message);
+    let since = place
+        .run(&["verify", "--since", "cp"])
+        .fails(3, &["backup"]);
+    assert!(since.stdout.contains("DAMAGED"), "{since:?}");
     let text = place.run(&["verify"]).fails(3, &["backup"]);
     assert!(!text.stdout.contains("settles it"), "{text:?}");
     assert!(!text.stderr.contains("makes it durable"), "{text:?}");
@@ -52,6 +60,7 @@ fn an_older_copy_over_a_log_fails_its_verification() {
 fn an_older_watermark_is_sound_and_is_said() {
     let place = Place::with_log();
     create(&place, 1..4);
+    place.run(&["checkpoint", "--out", "cp"]).ok();
     let before = fs::read(place.log_dir().join("WATERMARK")).unwrap();
     create(&place, 4..9);
     fs::write(place.log_dir().join("WATERMARK"), before).unwrap();
@@ -65,6 +74,9 @@ fn an_older_watermark_is_sound_and_is_said() {
         (&json!(true), &json!(3))
     );
     assert_eq!(report["unpublished"], 8);
+    let since = ["verify", "--since", "cp", "--json"];
+    let report = place.run(&since).fails(0, &["position 8"]).json();
+    assert_eq!(report["ok"], true, "{report}");
     let text = place.run(&["verify"]).fails(0, &["position 8"]).stdout;
     assert!(text.contains("the files go on to position 8"), "{text}");
     place.run(&["apply", "/dev/null"]).fails(0, &["no command"]);

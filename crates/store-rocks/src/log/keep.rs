@@ -62,19 +62,31 @@ impl RocksLog {
         Ok(report)
     }
 
-    /// Checks what the files have behind the watermark, where no process writes.
     fn verify_behind(&self, report: &mut VerifyReport) -> Result<(), ReadError> {
+        if let Some((end, finding)) = self.behind()? {
+            report.unpublished = Some(end);
+            finding.into_iter().for_each(|finding| report.add(finding));
+        }
+        Ok(())
+    }
+
+    /// Checks whether the records behind the watermark can be read and hang together. Returns where the files end, and what
+    /// is wrong; `None` where they end at the watermark, or a process writes. Blocks.
+    ///
+    /// # Errors
+    /// As [`RocksLog::verify`].
+    pub fn behind(&self) -> Result<Option<(Position, Option<Finding>)>, ReadError> {
         let Some(end) = self.unpublished() else {
-            return Ok(());
+            return Ok(None);
         };
         let path = self.inner.db()?.path.clone();
         if written(&path) == Written::Now {
-            return Ok(());
+            return Ok(None);
         }
         let damage = match truncate::look(&path) {
             Ok(End::Sound(_)) => None,
             Ok(End::Damaged { last, damage, .. }) => Some((last, damage)),
-            Err(OpenError::Corrupt { reason, .. }) => Some((report.watermark, reason)),
+            Err(OpenError::Corrupt { reason, .. }) => Some((self.inner.watermark.get(), reason)),
             Err(error) => {
                 let source = Box::new(error);
                 return Err(ReadError::Unavailable { source });
@@ -82,17 +94,14 @@ impl RocksLog {
         };
         // What a writer who has just begun does looks like damage.
         if written(&path) == Written::Now {
-            return Ok(());
+            return Ok(None);
         }
-        report.unpublished = Some(end);
-        if let Some((last, reason)) = damage {
-            report.add(Finding {
-                position: None,
-                stream: None,
-                fault: Fault::Behind { last, reason },
-            });
-        }
-        Ok(())
+        let finding = damage.map(|(last, reason)| Finding {
+            position: None,
+            stream: None,
+            fault: Fault::Behind { last, reason },
+        });
+        Ok(Some((end, finding)))
     }
 
     /// The same of the records behind `after` only: what was checked once need not be
@@ -110,7 +119,9 @@ impl RocksLog {
         after: Position,
         progress: &mut dyn FnMut(Position),
     ) -> Result<VerifyReport, ReadError> {
-        self.look(|view| verify::verify_from(view, after, progress))
+        let mut report = self.look(|view| verify::verify_from(view, after, progress))?;
+        self.verify_behind(&mut report)?;
+        Ok(report)
     }
 
     /// Looks at what is there now, on this thread.
