@@ -109,25 +109,35 @@ fn refuse_arguments(error: clap::Error) -> ExitCode {
         let _ = error.print();
     }
     let status = u8::try_from(error.exit_code()).unwrap_or(1);
-    // Agents take status 2 of a hook as a refusal.
-    let is_hook = error.use_stderr() && is_hook(std::env::args_os().skip(1));
-    ExitCode::from(if is_hook { status.min(1) } else { status })
+    // Agents take status 2 of a hook as a refusal, which only a gate that fails closed may give.
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let is_open = error.use_stderr() && is_hook(&arguments) && !is_closed_gate(&arguments);
+    ExitCode::from(if is_open { status.min(1) } else { status })
 }
 
-/// Whether arguments name the command that agents run: the first that is neither an option nor the value of one.
-fn is_hook(arguments: impl Iterator<Item = OsString>) -> bool {
+/// Returns `true` if arguments name the command that agents run: the first that is neither an option nor the value of one.
+fn is_hook(arguments: &[OsString]) -> bool {
     let mut is_value = false;
     for argument in arguments {
         if std::mem::take(&mut is_value) {
             continue;
         }
-        match argument.to_str() {
-            Some("--log" | "--color") => is_value = true,
-            Some(option) if option.starts_with('-') => {}
-            command => return command == Some("hook"),
+        match argument.to_string_lossy().as_ref() {
+            "--log" | "--color" => is_value = true,
+            option if option.starts_with('-') => {}
+            command => return command == "hook",
         }
     }
     false
+}
+
+/// Returns `true` if the arguments of a hook demand a gate that fails closed.
+fn is_closed_gate(arguments: &[OsString]) -> bool {
+    let has = |name: &str| {
+        let mut arguments = arguments.iter().map(|it| it.to_string_lossy());
+        arguments.any(|it| it.split('=').next() == Some(name))
+    };
+    has("--gate") && has("--fail-closed")
 }
 
 fn run(cli: Cli) -> Result<(), CliError> {

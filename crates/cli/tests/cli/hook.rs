@@ -158,6 +158,40 @@ fn odd_hooks_are_recorded_as_such_and_nothing_is_blocked() {
     assert_eq!(place.run(&["hook", "claude", "--what"]).status, 1);
 }
 
+/// An event that has no place is reported on standard error, and blocks nothing unless a gate is to fail closed.
+#[test]
+fn a_path_that_is_not_utf8_is_reported_and_blocks_nothing() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let place = Place::empty();
+    let (path, joined) = (
+        OsStr::from_bytes(b"x\xff"),
+        OsStr::from_bytes(b"--log=x\xff"),
+    );
+    let closed = ["--gate", "policy.cedar", "--fail-closed"].map(OsStr::new);
+    let [log, hook, claude] = ["--log", "hook", "claude"].map(OsStr::new);
+    for arguments in [
+        &[hook, claude, log, path][..],
+        &[log, path, hook, claude],
+        &[joined, hook, claude],
+    ] {
+        for (more, status) in [(&[][..], 1), (&closed[..], 2)] {
+            let mut command = place.command(&[]);
+            let ran = command.args(arguments).args(more).output().unwrap();
+            let said = String::from_utf8_lossy(&ran.stderr);
+            assert_eq!(ran.status.code(), Some(status), "{arguments:?}: {said}");
+            assert!(said.contains("UTF-8") && ran.stdout.is_empty(), "{said}");
+        }
+    }
+    let ran = place
+        .command(&["hook", "claude"])
+        .env("ANNALS_LOG", path)
+        .output()
+        .unwrap();
+    assert_eq!(ran.status.code(), Some(1), "{ran:?}");
+}
+
 #[test]
 fn without_a_log_events_wait_and_are_taken_in_once() {
     let place = Place::empty();
