@@ -1,13 +1,15 @@
 //! The index on the disk: opened, checked, written.
 
 use std::any::Any;
-use std::io;
+use std::collections::BTreeMap;
+use std::io::{self, BufReader, Read as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tantivy::directory::MmapDirectory;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
+use tantivy::directory::footer::Footer;
 use tantivy::indexer::IndexWriter;
 use tantivy::{Directory, Index, IndexReader, IndexSettings, ReloadPolicy, Searcher, TantivyError};
 use uuid::Uuid;
@@ -122,7 +124,7 @@ impl Kept {
         let Some(mark) = mark_of(&index)? else {
             return Ok(None);
         };
-        check_files(&index)?;
+        check_files(&index, folder)?;
         let reader = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
@@ -149,27 +151,82 @@ impl Kept {
 /// What the names of the files end with that every segment has. Some of them are first needed by a question.
 const NEEDED: [&str; 6] = ["idx", "pos", "term", "store", "fast", "fieldnorm"];
 
-/// Compares every file with its check sum. What the library knows of files by its own list is not enough: the list
-/// may be missing.
-fn check_files(index: &Index) -> Result<(), Fault> {
-    let directory = index.directory();
+/// The file with the check sums of the segments' files. Each file ends with its own, which is right in another index's file, too.
+const SUMS: &str = "SUMS";
+
+/// Bytes of it that are read.
+const MOST: u64 = 1024 * 1024;
+
+/// Bytes behind a file's check sum, without which the library does not look for it.
+const FOOTER_END: usize = 8;
+
+/// Files of segments by their names, with their check sums.
+type Sums = BTreeMap<PathBuf, u32>;
+
+/// The check sums that were recorded; none where they cannot be read.
+fn recorded_sums(folder: &Path) -> Sums {
+    let recorded = annals_files::open(&folder.join(SUMS));
+    let recorded = recorded.map(|file| serde_json::from_reader(BufReader::new(file.take(MOST))));
+    recorded.ok().and_then(Result::ok).unwrap_or_default()
+}
+
+/// Records the check sums of the files that have come.
+pub(crate) fn record_sums(folder: &Path) -> Result<(), Fault> {
+    let (directory, recorded) = (directory(folder)?, recorded_sums(folder));
+    let mut sums = Sums::new();
+    for file in files(&Index::open(Reading(directory.clone()))?)? {
+        let sum = match recorded.get(&file) {
+            Some(sum) => *sum,
+            None => sum_of(&directory, &file)?,
+        };
+        sums.insert(file, sum);
+    }
+    let sums = serde_json::to_vec(&sums).map_err(|error| Fault::Damaged(error.to_string()))?;
+    directory
+        .atomic_write(Path::new(SUMS), &sums)
+        .map_err(Fault::Io)
+}
+
+/// The files of all segments that are there.
+fn files(index: &Index) -> Result<Vec<PathBuf>, Fault> {
+    let mut files = Vec::new();
     for segment in index.load_metas()?.segments {
         for file in segment.list_files() {
-            let is_there = directory.exists(&file).map_err(TantivyError::from)?;
+            let is_there = index.directory().exists(&file);
             let ending = file.extension().and_then(|ending| ending.to_str());
-            if !is_there && ending.is_some_and(|ending| NEEDED.contains(&ending)) {
-                return Err(Fault::Damaged(format!("{} is missing", file.display())));
+            match is_there.map_err(TantivyError::from)? {
+                true => files.push(file),
+                false if ending.is_some_and(|ending| NEEDED.contains(&ending)) => {
+                    return Err(Fault::Damaged(format!("{} is missing", file.display())));
+                }
+                false => {}
             }
-            if is_there
-                && !directory
-                    .validate_checksum(&file)
-                    .map_err(TantivyError::from)?
-            {
-                return Err(Fault::Damaged(format!(
-                    "{} does not have its check sum",
-                    file.display()
-                )));
-            }
+        }
+    }
+    Ok(files)
+}
+
+/// The check sum at the end of a file.
+fn sum_of(directory: &MmapDirectory, file: &Path) -> Result<u32, Fault> {
+    let content = directory.open_read(file).map_err(TantivyError::from)?;
+    if content.len() < FOOTER_END {
+        return Err(Fault::Damaged(format!("{} is cut off", file.display())));
+    }
+    let (footer, _) = Footer::extract_footer(content).map_err(TantivyError::from)?;
+    Ok(footer.crc)
+}
+
+/// Compares every file with its check sum, and that with the one that was recorded. What the library knows of files by
+/// its own list is not enough: the list may be missing.
+fn check_files(index: &Index, folder: &Path) -> Result<(), Fault> {
+    let (directory, recorded) = (directory(folder)?, recorded_sums(folder));
+    for file in files(index)? {
+        let sum = sum_of(&directory, &file)?;
+        let is_own = recorded.get(&file).is_none_or(|recorded| *recorded == sum);
+        let is_whole = index.directory().validate_checksum(&file);
+        if !is_own || !is_whole.map_err(TantivyError::from)? {
+            let reason = format!("{} does not have its check sum", file.display());
+            return Err(Fault::Damaged(reason));
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use annals::LoadError;
 use annals_event_log::{Epoch, Position, Query as Read, ReadError};
 
 use crate::error::SearchError;
-use crate::kept::{Fault, Kept, Mark, Writer};
+use crate::kept::{Fault, Kept, Mark, Writer, record_sums};
 use crate::log_search::{LogSearch, PAGE};
 use crate::place::{Keeping, Place};
 use crate::request::Lag;
@@ -199,6 +199,13 @@ impl LogSearch {
         .await?;
         // What is merged meanwhile is merged to its end: else small commits would gather without end.
         writer.finish()?;
+        // They only guard against files of another index.
+        if let Err(fault) = record_sums(&folder) {
+            tracing::debug!(
+                ?fault,
+                "the check sums of the search index are not recorded"
+            );
+        }
         match self.epoch().await? == epoch {
             true => Ok(Came::There),
             false => {
