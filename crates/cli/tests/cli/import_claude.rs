@@ -189,6 +189,12 @@ fn recordings_of_a_folder_that_cannot_be_read_fail_its_import() {
     broken("rollout.jsonl.zst", "it is compressed");
     std::fs::write(path("noise.jsonl"), "no JSON\n\nat all\n").unwrap();
     broken("noise.jsonl", "none of its first lines is JSON");
+    std::fs::write(path("long.jsonl"), "{\"text\": \"").unwrap();
+    let long = std::fs::File::options()
+        .write(true)
+        .open(path("long.jsonl"));
+    long.unwrap().set_len(65 * 1024 * 1024).unwrap();
+    broken("long.jsonl", "has more than 64 MiB");
     write(&place, "elsewhere.jsonl", &session("t"));
     std::os::unix::fs::symlink(place.path("elsewhere.jsonl"), path("link.jsonl")).unwrap();
     broken("link.jsonl", "it is a link");

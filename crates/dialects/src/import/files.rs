@@ -14,7 +14,7 @@ use super::database;
 use super::error::ImportError;
 use super::format::{Head, Kind, time};
 use super::formats;
-use crate::lines::{LINE_LIMIT, Lines};
+use crate::lines::{LINE_LIMIT, LineError, Lines};
 use crate::others::{self, Others};
 
 /// In so many lines a file's first time is looked for.
@@ -36,6 +36,10 @@ const UTF_16: &str = "it is UTF-16: save it as UTF-8";
 /// Why a file is no recording whose name is that of one.
 const NOT_JSON: &str =
     "its name ends like that of a recording, and none of its first lines is JSON";
+
+/// Why a file is no recording whose first lines are longer than what is read.
+const TOO_LONG: &str =
+    "one of its first lines has more than 64 MiB, the most that is read; split it or leave it out";
 
 /// A recording.
 #[derive(Debug)]
@@ -219,7 +223,11 @@ fn unread(head: &[u8], name: &str, probed: &Probed) -> Option<&'static str> {
         };
         return (is_lines || formats::of(&head).is_some()).then_some(UTF_16);
     }
-    (is_lines && probed.has_lines && !probed.has_json).then_some(NOT_JSON)
+    let is_unread = is_lines && probed.has_lines && !probed.has_json;
+    is_unread.then_some(match probed.is_too_long {
+        true => TOO_LONG,
+        false => NOT_JSON,
+    })
 }
 
 /// The text of bytes that begin with a byte order mark of UTF-16.
@@ -244,6 +252,8 @@ struct Probed {
     has_lines: bool,
     /// Whether a line is JSON, or at least begins with an object or a list.
     has_json: bool,
+    /// Whether a line is longer than what is read.
+    is_too_long: bool,
 }
 
 impl Probed {
@@ -254,8 +264,12 @@ impl Probed {
                 continue;
             }
             probed.has_lines = true;
-            let Ok(bytes) = line.bytes else {
-                continue;
+            let bytes = match line.bytes {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    probed.is_too_long |= matches!(error, LineError::TooLong { .. });
+                    continue;
+                }
             };
             probed.has_json = probed.has_json || begins_with_json(&bytes);
             probed.begins = time_of(&bytes);
