@@ -172,7 +172,7 @@ fn run(settings: Settings, mode: Mode, answer: &mpsc::Sender<Result<Opened, Open
             }
         };
         let shared = Arc::new(shared);
-        let (queue, queued) = Queue::new(shared.settings.queue_bytes);
+        let (queue, queued) = Queue::new(shared.settings.queue_bytes, Handle::current());
         let (alive, ended) = watch::channel(());
         tokio::spawn(tail::poll(Arc::clone(&shared)));
         if shared.settings.access == Access::ReadWrite && shared.objects.is_some() {
