@@ -120,9 +120,6 @@ pub struct InboxItems {
     pub next: Option<Position>,
 }
 
-/// Sessions that are counted at once.
-const SESSIONS: usize = 1_000;
-
 impl Inbox<'_> {
     /// The intents that wait for a person, the oldest first (docs/spec/forge.md, Inbox).
     ///
@@ -145,24 +142,17 @@ impl Inbox<'_> {
     pub async fn items(self, query: &InboxQuery) -> Result<InboxItems, LoadError> {
         let limit = query.limit.max(1);
         let intents = self.entries(query).await?;
-        let asking = || {
-            ListQuery::new(Kind::Session)
-                .with_status(Status::from(SessionStatus::NeedsApproval))
-                .with_oldest_first(true)
-        };
-        let page = asking().with_after(query.after).with_limit(limit);
+        let asking = Status::from(SessionStatus::NeedsApproval);
+        let page = ListQuery::new(Kind::Session)
+            .with_status(asking)
+            .with_oldest_first(true)
+            .with_after(query.after)
+            .with_limit(limit);
         let sessions = self.annals.index().list(&page).await?;
         let mut is_more = intents.next.is_some() || sessions.next.is_some();
-        let (mut count, mut after) = (0, None);
-        loop {
-            let page = asking().with_after(after).with_limit(SESSIONS);
-            let page = self.annals.index().list(&page).await?;
-            count += page.rows.len() as u64;
-            match page.next {
-                Some(next) => after = Some(next),
-                None => break,
-            }
-        }
+        let log = self.annals.log.as_ref();
+        let count = self.annals.catalogue.count(log, Kind::Session, asking);
+        let count = count.await?;
         let sessions = sessions.rows.into_iter().map(InboxItem::Session);
         let entries = intents.entries.into_iter().map(InboxItem::Intent);
         let mut items: Vec<InboxItem> = entries.chain(sessions).collect();

@@ -322,6 +322,22 @@ impl Catalogue {
             .await
     }
 
+    /// Counts the objects of a kind in a status, as of the last [`Catalogue::catch_up`] or later, without reading them.
+    ///
+    /// # Errors
+    /// [`CatalogueError`].
+    pub async fn count(
+        &self,
+        log: &dyn Store,
+        kind: Kind,
+        status: Status,
+    ) -> Result<u64, CatalogueError> {
+        self.ask(log, |view| async move {
+            inbox::count(&view, &[keys::of_kind(kind, Some(status))]).await
+        })
+        .await
+    }
+
     /// Tickets of other systems as sessions read them last, as of the last
     /// [`Catalogue::catch_up`] or later. What commands did to a ticket counts
     /// only once it was read again.

@@ -350,8 +350,8 @@ fn entry(row: CatalogueRow, counts: Option<IntentCounts>, is_stuck: bool) -> Inb
     }
 }
 
-/// How many rows lists have.
-async fn count(view: &OverlayView<'_>, lists: &[Bytes]) -> Result<u64, CatalogueError> {
+/// Counts the rows of lists, by their keys alone.
+pub(super) async fn count(view: &OverlayView<'_>, lists: &[Bytes]) -> Result<u64, CatalogueError> {
     let mut count = 0;
     for list in lists {
         let mut cursor: Option<Bytes> = None;

@@ -107,6 +107,33 @@ fn sessions_are_listed_by_status_and_by_parent() {
 }
 
 #[test]
+fn sessions_in_a_status_are_counted_without_reading_their_rows() {
+    let mut story = Story::new();
+    for session in 1..6 {
+        let mut telling = begun(session, None);
+        if session > 2 {
+            telling.tell(|_| required(50, &["Push"], false));
+        }
+        telling.events.iter().for_each(|event| {
+            story.append(event);
+        });
+    }
+    block_on(up_to_date(&story.log).flush(&story.log)).unwrap();
+    let log = Watched::new(&story.log);
+    let catalogue = up_to_date(&log);
+    let before = log.gets.load(Ordering::Relaxed);
+    for (status, expected) in [
+        (Status::NeedsApproval, 3),
+        (Status::Running, 2),
+        (Status::Paused, 0),
+    ] {
+        let counted = block_on(catalogue.count(&log, Kind::Session, status)).unwrap();
+        assert_eq!(counted, expected, "{status:?}");
+    }
+    assert_eq!(log.gets.load(Ordering::Relaxed), before);
+}
+
+#[test]
 fn below_a_session_are_its_runs_its_tasks_and_the_sessions_that_it_began() {
     let mut story = Story::new();
     story.push(stream(StreamKind::Task, id(40)), |pieces| {
