@@ -11,6 +11,7 @@ use std::time::Duration;
 use annals_event_log::Classified;
 use annals_event_log::{Digest, EventLog, Position};
 use annals_store_rocks::{OpenError, RocksLog};
+use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::support::{
@@ -328,18 +329,24 @@ fn a_link_to_nothing_is_named_when_a_log_is_created() {
     close(RocksLog::create(&link, &options()).unwrap());
 }
 
+/// A copy of hard links, as `cp -al` makes it.
+fn linked_copy(home: &TempDir, path: &Path) -> PathBuf {
+    let copy = home.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    for entry in fs::read_dir(path).unwrap() {
+        let entry = entry.unwrap();
+        fs::hard_link(entry.path(), copy.join(entry.file_name())).unwrap();
+    }
+    copy
+}
+
 /// A copy that a backup made of hard links (`cp -al`): its files are those of the log.
 #[test]
 fn a_log_whose_files_another_folder_has_is_read_and_not_written() {
     let (home, path, log) = new_log();
     append(&log, "a-1", 50);
     close(log);
-    let copy = home.path().join("copy");
-    fs::create_dir(&copy).unwrap();
-    for entry in fs::read_dir(&path).unwrap() {
-        let entry = entry.unwrap();
-        fs::hard_link(entry.path(), copy.join(entry.file_name())).unwrap();
-    }
+    let copy = linked_copy(&home, &path);
     let before = fingerprint(&path);
     for folder in [&path, &copy] {
         let error = RocksLog::open(folder, &options()).expect_err("it has two folders");
@@ -350,6 +357,37 @@ fn a_log_whose_files_another_folder_has_is_read_and_not_written() {
     assert_eq!(fingerprint(&path), before);
     fs::remove_dir_all(&copy).unwrap();
     close(RocksLog::open(&path, &options()).unwrap());
+}
+
+/// The writer that had the log open goes on. The log stays whole, and the copy is either all of it or refused.
+#[test]
+fn hard_links_made_beside_a_writer_leave_the_log_whole() {
+    for is_compacted in [false, true] {
+        let (home, path, log) = new_log();
+        append(&log, "a-1", 50);
+        let copy = linked_copy(&home, &path);
+        append(&log, "a-1", 50);
+        if is_compacted {
+            log.compact();
+            append(&log, "a-1", 50);
+        }
+        let count = all(&log).len();
+        close(log);
+        for folder in [&path, &copy] {
+            let error = RocksLog::open(folder, &options()).expect_err("it has two folders");
+            assert!(matches!(error, OpenError::Linked { .. }), "{error:?}");
+        }
+        let log = RocksLog::open_reader(&path, &options()).unwrap();
+        assert_eq!(all(&log).len(), count);
+        assert!(log.verify(&mut |_| ()).unwrap().is_sound());
+        close(log);
+        match RocksLog::open_reader(&copy, &options()) {
+            Ok(reader) => assert_eq!(all(&reader).len(), count),
+            Err(error) => assert!(matches!(error, OpenError::Corrupt { .. }), "{error:?}"),
+        }
+        fs::remove_dir_all(&copy).unwrap();
+        close(RocksLog::open(&path, &options()).unwrap());
+    }
 }
 
 /// Without the check, a reader would serve the log as if the table had never
