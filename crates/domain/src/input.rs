@@ -285,7 +285,16 @@ mod tests {
         ] {
             assert_eq!(without_look_alikes(text).as_deref(), Some(meant), "{text}");
         }
-        for text in ["main", "größe", "gro\u{308}ße", "релиз/2", "гора", "発行-v2リリース", "kapı", "release/*"] {
+        for text in [
+            "main",
+            "größe",
+            "gro\u{308}ße",
+            "релиз/2",
+            "гора",
+            "発行-v2リリース",
+            "kapı",
+            "release/*",
+        ] {
             assert_eq!(without_look_alikes(text), None, "{text}");
         }
     }

@@ -89,6 +89,7 @@ pub use content::{ContentPart, Payload, part_name};
 pub use cut::cut;
 pub use environment::{Environment, StoredEnvironment};
 pub use event::{EventSet, Touched};
+pub use folding::folded;
 pub use git_oid::{GitOid, InvalidGitOid, Sha1Attack};
 pub use hash::{IntegrityHash, InvalidHash};
 pub use ids::*;

@@ -1,9 +1,10 @@
 //! What the buckets that sessions share are called.
 
+use crate::folding::folded;
 use crate::session::{CommandKind, PolicyProfile, cap};
 
 /// What a cap's bucket is known by: the kind, and the name and the limits of the profile. All
-/// sessions share it whose profiles have the same.
+/// sessions share it whose profiles have the same limits and a name that reads alike.
 pub fn name_of(profile: &PolicyProfile, kind: CommandKind) -> String {
     format!("{kind}\n{}", description(profile))
 }
@@ -19,9 +20,10 @@ pub fn names_of(profile: &PolicyProfile) -> Vec<(CommandKind, String)> {
 }
 
 /// What the bucket of an agent's calls is known by: the agent, and the name and the limits of the profile. All sessions
-/// of the agent share it whose profiles have the same, so that parallel ones have no more calls together.
+/// of the agent share it whose profiles have the same, so that parallel ones have no more calls together. Names that
+/// read alike are one agent's, as for approvals ([`crate::By::is`]).
 pub fn calls_name(profile: &PolicyProfile, agent: &str) -> String {
-    format!("agent {agent:?}\n{}", description(profile))
+    format!("agent {:?}\n{}", folded(agent), description(profile))
 }
 
 /// What makes a profile's buckets its own: its name and its limits.
@@ -31,7 +33,9 @@ fn description(profile: &PolicyProfile) -> String {
     caps.sort();
     let mut text = format!(
         "{:?}\n{:?}\n{:?}\n",
-        profile.name, limits.calls_per_minute, limits.burst
+        folded(&profile.name),
+        limits.calls_per_minute,
+        limits.burst
     );
     for (kind, cap) in caps {
         text.push_str(&format!("{kind:?}={cap}\n"));

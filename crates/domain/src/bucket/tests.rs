@@ -91,6 +91,22 @@ fn a_cap_is_shared_by_profiles_of_one_name_and_the_same_limits() {
     assert_ne!(of(&a), name_of(&a, CommandKind::Commit));
 }
 
+#[test]
+fn names_that_read_alike_share_a_bucket() {
+    let profile = |name: &str| PolicyProfile {
+        name: name.into(),
+        ..PolicyProfile::default()
+    };
+    let of = |agent: &str, name: &str| calls_name(&profile(name), agent);
+    for same in ["Coder", "coder ", " CODER", "c\u{200b}oder", "ｃoder"] {
+        assert_eq!(of(same, "p"), of("coder", "p"), "{same:?}");
+        let cap = |name: &str| name_of(&profile(name), CommandKind::Push);
+        assert_eq!(cap(same), cap("coder"), "{same:?}");
+    }
+    assert_ne!(of("coder 2", "p"), of("coder", "p"));
+    assert_ne!(of("coder", "p 2"), of("coder", "p"));
+}
+
 proptest! {
     /// Compared with a bucket in fractions that is refilled at each look.
     #[test]

@@ -391,7 +391,11 @@ mod tests {
         ] {
             assert!(protects(pattern, name), "{pattern} {name}");
         }
-        for (pattern, name) in [("main", "größe"), ("main", "mаins"), ("release/l", "release/1")] {
+        for (pattern, name) in [
+            ("main", "größe"),
+            ("main", "mаins"),
+            ("release/l", "release/1"),
+        ] {
             assert!(!protects(pattern, name), "{pattern} {name}");
         }
         for pattern in ["größe", "релиз/*", "発行"] {

@@ -10,7 +10,7 @@ use annals_domain::session::{
     PolicyProfile, RATE_LIMIT_SCOPE, RejectionRule, Session, SessionStatus, State, Throttled,
     TokenSource, closed, evolve, judge, lacks_names, needs_approval,
 };
-use annals_domain::{By, CommandId, Origin, SessionId, Slot, Timestamp, bucket};
+use annals_domain::{By, CommandId, Origin, SessionId, Slot, Timestamp, bucket, folded};
 
 use super::{Class, Said};
 
@@ -122,13 +122,14 @@ impl Known {
     }
 }
 
-/// The agent of the session that an event sets up.
+/// The agent of the session that an event sets up, as its bucket is named.
 fn agent_of(event: &Event) -> Option<String> {
-    match event {
-        Event::Created(event) => event.config.agent.clone(),
-        Event::Adopted(event) => event.config.as_ref()?.agent.clone(),
-        _ => None,
-    }
+    let config = match event {
+        Event::Created(event) => &event.config,
+        Event::Adopted(event) => event.config.as_ref()?,
+        _ => return None,
+    };
+    config.agent.as_deref().map(folded)
 }
 
 /// The session that began the one that an event sets up.
@@ -504,7 +505,7 @@ impl Simulated {
         if annals_domain::session::cap(&self.candidate, kind).is_some() {
             return Some(SharedBucket::Cap(kind));
         }
-        let agent = self.session()?.agent.clone();
+        let agent = self.session()?.agent.as_deref().map(folded);
         agent.map(SharedBucket::Calls)
     }
 

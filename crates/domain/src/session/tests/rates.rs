@@ -162,6 +162,21 @@ fn the_sessions_of_an_agent_share_their_calls_per_minute() {
     assert!(accepted(&mut stage, submit_to(second(), 2)));
     assert!(!accepted(&mut stage, submit_to(second(), 3)));
     assert_eq!(stage.verdict(run_tests()), throttled("00:00:30Z"));
+    // Another spelling of its name is no other agent, nor is one of the profile's another profile.
+    let spelled = |name: &str| PolicyProfile {
+        name: name.into(),
+        ..policy.clone()
+    };
+    for same in [
+        of_agent("Coder", policy.clone()),
+        of_agent("co\u{200b}der ", policy.clone()),
+        of_agent("coder", spelled("P ")),
+    ] {
+        let mut stage = Stage::under(policy.clone()).after(same);
+        assert!(accepted(&mut stage, submit(1, get_diff())));
+        assert!(accepted(&mut stage, submit_to(second(), 2)));
+        assert!(!accepted(&mut stage, submit_to(second(), 3)));
+    }
     // Another agent, or a profile of another name or with other limits, has its own.
     let named = PolicyProfile {
         name: "other".into(),

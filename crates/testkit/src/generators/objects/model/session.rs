@@ -11,7 +11,7 @@ use annals_domain::session::{
     AttachRun, CommandBody, CommandKind, CommandResult, CompleteCommand, CreateSession,
     LinkPlanTask, PolicyProfile, SubmitCommand, TaskPlan, UpdatePlan,
 };
-use annals_domain::{Command, CommandId, Kind, SessionId};
+use annals_domain::{Command, CommandId, Kind, SessionId, folded};
 use uuid::Uuid;
 
 use super::judged::{Judged, demand, text};
@@ -288,7 +288,7 @@ impl Model {
         let session = Session {
             life: "Running",
             parent,
-            agent: config.agent_profile.clone(),
+            agent: folded(&config.agent_profile),
             policy: config.policy.clone(),
             expiry,
             pause_after: pause_after.unwrap_or(3),
