@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::conditions::{
     require_conditions, require_dependencies, turned_down, waits_for_approval,
 };
-use super::parts::{status_in, status_without_open};
 use super::shared::{emit, refuse_as as refuse};
+use super::status::{status_in, status_without_open};
 use super::who::turned_down_by;
 use super::{ApprovalStatus, Cancelled, Life, Stage, State};
 use crate::pieces::Pieces;

@@ -11,8 +11,8 @@ use uuid::Uuid;
 
 use super::above;
 use super::decide::emit;
+use super::dependents::in_order;
 use super::intake::{asked, decomposed, open_intent, propose, require_ready, started};
-use super::parts::in_order;
 use super::rings::refuse_rings;
 use super::{Analyzed, Risk, Source, Stage, SubmitIntent, WorkType};
 use crate::pieces::Pieces;

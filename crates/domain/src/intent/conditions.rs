@@ -1,7 +1,7 @@
 //! What must be so of an intent itself before work on it begins or goes on.
 
-use super::parts::status_in;
 use super::shared::refuse_as as refuse;
+use super::status::status_in;
 use super::{ApprovalStatus, Life, Stage, State};
 use crate::world::World;
 use crate::{DecideError, IntentId};

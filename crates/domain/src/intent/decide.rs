@@ -3,9 +3,9 @@
 use super::above::{parts_end, require_wholes_ready};
 use super::conditions::require_dependencies;
 use super::open_work::open_work;
-use super::parts::status_without_open;
 use super::shared::refuse;
 pub(crate) use super::shared::{emit, require_active};
+use super::status::status_without_open;
 use super::who::{completed_by, turned_down_by};
 use super::{
     ActivateIntent, Activated, AnalyzeIntent, Analyzed, CancelIntent, Cancelled, CommitRecorded,

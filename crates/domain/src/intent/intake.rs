@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::above;
 use super::conditions::{require_conditions, turned_down, waits_for_approval};
 use super::decide::emit;
-use super::parts::{status_in, status_without_open};
 use super::rings::refuse_rings;
 use super::shared::refuse_as as refuse;
+use super::status::{status_in, status_without_open};
 use super::who;
 use super::{
     Activated, AnswerClarification, ApprovalStatus, ApproveIntent, Approved, Approver,

@@ -1,6 +1,6 @@
 //! What of an intent is still open, and how it ends with the intent.
 
-use super::parts::status_in;
+use super::status::status_in;
 use super::tasks::{intents_of_task, tasks_of};
 use super::{ApprovalStatus, ClarificationAnswered, Standing, State};
 use crate::pieces::Pieces;

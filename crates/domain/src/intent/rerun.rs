@@ -6,8 +6,9 @@ use uuid::Uuid;
 
 use super::above;
 use super::decide::emit;
+use super::dependents::{in_order, newest};
 use super::intake::{instructed, open_intent};
-use super::parts::{in_order, newest, status_in};
+use super::status::status_in;
 use super::tasks::tasks_of;
 use super::{ApprovalStatus, RerunIntent, RerunRequested, Standing, State};
 use crate::pieces::Pieces;
