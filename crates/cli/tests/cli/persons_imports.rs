@@ -416,3 +416,70 @@ fn an_import_names_whose_object_has_the_alias_of_a_file() {
         "{ran:?}"
     );
 }
+
+/// A folder of which a person imported a part of an approved or proposed whole that waits for `base`.
+fn with_waiting_whole(status: &str) -> Place {
+    let place = Place::with_log();
+    of_folder(&place, status, "depends_on: [base]\n");
+    let text = |status: &str, more: &str| {
+        format!("title: t\nbody: b\nsource: human\nrisk: low\nstatus: {status}\n{more}")
+    };
+    put(&place, "intents/base.yaml", &text("proposed", ""));
+    put(
+        &place,
+        "intents/part.yaml",
+        &text("approved", "parent: move\n"),
+    );
+    put(
+        &place,
+        "intents/inner.yaml",
+        &text("approved", "parent: part\n"),
+    );
+    forge(&place, "human:ada").ok();
+    place
+}
+
+#[test]
+fn no_agents_import_begins_or_ends_a_part_that_is_there_of_what_waits() {
+    for whole in ["approved", "proposed", "rejected"] {
+        let place = with_waiting_whole(whole);
+        for (name, parent) in [
+            ("part", "parent: move\n"),
+            ("inner", "parent: part\n"),
+            ("part", ""),
+        ] {
+            for said in ["executing", "done", "blocked", "error"] {
+                let text = format!(
+                    "title: t\nbody: b\nsource: human\nrisk: low\nstatus: {said}\n{parent}"
+                );
+                put(&place, &format!("intents/{name}.yaml"), &text);
+                let ran = forge(&place, "agent:coder");
+                assert!(
+                    ran.stdout.contains("does not begin it"),
+                    "{whole} {name} {said}: {ran:?}"
+                );
+                for (name, status) in [("move", whole), ("part", "approved"), ("inner", "approved")]
+                {
+                    assert_eq!(intent(&place, name)["status"], status, "{said}: {ran:?}");
+                }
+            }
+        }
+    }
+    // What waits for nothing goes on.
+    let place = with_waiting_whole("approved");
+    let text = "title: t\nbody: b\nsource: human\nrisk: low\nstatus: done\n";
+    put(&place, "intents/base.yaml", text);
+    forge(&place, "human:ada").ok();
+    put(
+        &place,
+        "intents/part.yaml",
+        &format!("{text}parent: move\n"),
+    );
+    put(
+        &place,
+        "intents/inner.yaml",
+        &format!("{text}parent: part\n"),
+    );
+    forge(&place, "agent:coder").ok();
+    assert_eq!(intent(&place, "move")["status"], "done");
+}

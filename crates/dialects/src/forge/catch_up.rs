@@ -206,7 +206,8 @@ fn staged(
                 events.push(facts::approved(id, intent.risk.filter(|_| goes_on)));
                 events.push(facts::activated(id));
             }
-            if now < Stage::Begun && stage(file) == Stage::Begun {
+            // One that looks begun by its tasks is no more begun by a file with the same status.
+            if now < Stage::Begun && stage(file) == Stage::Begun && logged != file {
                 events.push(emitted(id, ExecutionStarted {}, Pieces::new()));
             }
             // Nothing else says so.

@@ -186,10 +186,7 @@ impl Import<'_> {
                 true => None,
                 false => hold_approval(&mut file.intent, is_persons, settings),
             };
-            let begun = match known {
-                Some(known) => self.hold_begun(&mut file.intent, known).await?,
-                None => self.hold_part(&mut file.intent).await?,
-            };
+            let begun = self.hold_begun(&mut file.intent, id, known).await?;
             // What its file says was let go is let go by its risk, and so by the system.
             file.goes_on = trusted == Trusted::Nobody
                 && !is_settled
@@ -208,41 +205,51 @@ impl Import<'_> {
         Ok(held)
     }
 
-    /// Takes back that work began on an approved intent that waits for answers or for other intents.
+    /// Takes back that work began or ended on an intent that takes none: it, or what it is a part of, was turned down or waits
+    /// for an approval, answers or other intents. Of an intent that the log has, its whole in the log counts.
     async fn hold_begun(
         &self,
         intent: &mut ForgeIntent,
-        known: &ForgeIntentView,
+        id: IntentId,
+        known: Option<&ForgeIntentView>,
     ) -> Result<Option<IntentStatus>, ForgeFolderError> {
         let said = intent.status;
-        if known.status != ApprovalStatus::Approved || !is_begun(said) || !self.waits(known).await?
-        {
+        let logged = known.map(|known| logged::status(known.status));
+        if !is_begun(said) || logged == Some(said) {
             return Ok(None);
         }
-        intent.status = IntentStatus::Approved;
+        let takes_work = match known {
+            Some(known) if known.status != ApprovalStatus::Proposed => {
+                self.annals.imports().takes_work(id).await?
+            }
+            Some(known) => !self.waits(known).await? && self.takes_part(known.child_of).await?,
+            None => {
+                let parent = match &intent.parent {
+                    Some(name) => Some(self.id_of(name).await?),
+                    None => None,
+                };
+                self.takes_part(parent).await?
+            }
+        };
+        if takes_work {
+            return Ok(None);
+        }
+        // To begin the work is held back, not the approval.
+        let logged = logged.filter(|it| *it != IntentStatus::Proposed);
+        intent.status = logged.unwrap_or(IntentStatus::Approved);
         Ok(Some(said))
     }
 
-    /// Takes back that work began on a new part of an intent that takes no work.
-    async fn hold_part(
-        &self,
-        intent: &mut ForgeIntent,
-    ) -> Result<Option<IntentStatus>, ForgeFolderError> {
-        let said = intent.status;
-        let Some(parent) = intent.parent.as_ref().filter(|_| is_begun(said)) else {
-            return Ok(None);
+    /// Whether work on a part of an intent may begin. A whole that is not there yet is proposed by the same importer.
+    async fn takes_part(&self, whole: Option<IntentId>) -> Result<bool, ForgeFolderError> {
+        let Some(whole) = whole else {
+            return Ok(true);
         };
-        let parent = self.id_of(parent).await?;
         let is_there = matches!(
-            self.annals.index().place(parent).await?,
+            self.annals.index().place(whole).await?,
             Some((Kind::Intent, _))
         );
-        // One that is not there yet is proposed by the same importer.
-        if is_there && self.annals.imports().takes_work(parent).await? {
-            return Ok(None);
-        }
-        intent.status = IntentStatus::Approved;
-        Ok(Some(said))
+        Ok(is_there && self.annals.imports().takes_work(whole).await?)
     }
 
     /// Takes back that work began on a task whose intent takes no work: the task as it counts, and why; nothing, where the
