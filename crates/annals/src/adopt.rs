@@ -7,10 +7,10 @@
 use std::collections::BTreeSet;
 
 use annals_domain::{
-    ActorKind, ActorRef, Adoption, Emitted, IntegrityHash, IntentId, Kind, Refusal, StreamRef,
-    Timestamp, World, check_work, check_work_on, cut,
+    ActorKind, ActorRef, Adoption, AnyEvent, Emitted, IntegrityHash, IntentId, Kind, Refusal,
+    StreamRef, Timestamp, World, check_work_on, cut, plan, refused_work,
 };
-use annals_event_log::{AppendError, Expectation, Position, Record, limits};
+use annals_event_log::{AppendError, Expectation, Position, Query, Record, Version, limits};
 use annals_wire::{EncodeError, stream_name};
 use uuid::Uuid;
 
@@ -48,6 +48,13 @@ pub enum Adopted {
     Unchanged,
     /// It was not adopted. The others were.
     Refused(AdoptRefusal),
+}
+
+impl Adopted {
+    /// Whether events of it are to be appended.
+    fn comes(&self) -> bool {
+        matches!(self, Adopted::New | Adopted::Replaced)
+    }
 }
 
 /// Why one object was not adopted.
@@ -107,16 +114,26 @@ pub enum AdoptRefusal {
         /// Which one it is.
         id: Uuid,
     },
-    /// It is work on an intent that was turned down here, or waits; or it changes a task that a person created.
+    /// It is work on an intent that was turned down here, or waits, or for a task or plan that does not exist; or it changes
+    /// a task that a person created.
     #[error(
         "{kind} {id} is work on an intent that was turned down in this log or waits for an approval, answers or other \
-         intents, or changes a task that a person created, which only a person imports; let a person run the import, with \
-         --actor human:NAME"
+         intents, or for a task or plan that this log does not have, or changes a task that a person created, which only a \
+         person imports; let a person run the import, with --actor human:NAME"
     )]
     NotLetGo {
         /// What it is.
         kind: Kind,
         /// Which one it is.
+        id: Uuid,
+    },
+    /// It revises a plan that somebody else created in this log.
+    #[error(
+        "plan {id} revises a plan that somebody else created in this log, which only a person imports; let a person run \
+         the import, with --actor human:NAME"
+    )]
+    RevisesAnothers {
+        /// The revision.
         id: Uuid,
     },
     /// The importer may not bring it.
@@ -174,7 +191,7 @@ impl Imports<'_> {
             for adoptee in adoptees {
                 answers.push(self.judge(adoptee).await?);
             }
-            let prepared = self.prepare(adoptees, &mut answers);
+            let prepared = self.prepare(adoptees, &mut answers).await?;
             if prepared.events.is_empty() {
                 return Ok(answers);
             }
@@ -197,10 +214,9 @@ impl Imports<'_> {
     /// What is to become of an object.
     async fn judge(self, adoptee: &ImportedObject) -> Result<Adopted, ExecuteError> {
         let answer = self.compare(adoptee).await?;
-        let comes = matches!(answer, Adopted::New | Adopted::Replaced);
-        if comes && self.is_not_let_go(adoptee).await? {
-            let (kind, id) = (adoptee.kind, adoptee.id);
-            return Ok(Adopted::Refused(AdoptRefusal::NotLetGo { kind, id }));
+        if answer.comes() && self.revises_anothers(adoptee).await? {
+            let id = adoptee.id;
+            return Ok(Adopted::Refused(AdoptRefusal::RevisesAnothers { id }));
         }
         Ok(answer)
     }
@@ -215,18 +231,53 @@ impl Imports<'_> {
         Ok(self.annals.ask(At::Now, check).await?.is_some())
     }
 
-    /// Whether an object is work on what was not let go, and this importer is not a person.
-    async fn is_not_let_go(self, adoptee: &ImportedObject) -> Result<bool, LoadError> {
-        if !self.annals.is_imported_by_another() {
+    /// Whether an object revises a plan that commands of somebody else made, and this importer is not a person.
+    async fn revises_anothers(self, adoptee: &ImportedObject) -> Result<bool, LoadError> {
+        let importer = self.annals.importer();
+        let Some(importer) = importer.filter(|_| self.annals.is_imported_by_another()) else {
             return Ok(false);
+        };
+        let Some(AnyEvent::Plan(plan::Event::Adopted(event))) =
+            adoptee.events.first().map(|emitted| &emitted.event)
+        else {
+            return Ok(false);
+        };
+        let Some(previous) = event.object.as_ref().and_then(|it| it.previous) else {
+            return Ok(false);
+        };
+        let query = Query::stream(stream_name(previous.stream()), Version(1)).limit(1);
+        let page = self.annals.log.read(query).await?;
+        let Some(first) = page.records.first() else {
+            return Ok(false);
+        };
+        let is_imported = annals_wire::decode(first)?.event.adoption().is_some();
+        let is_own =
+            first.actor_kind() == importer.kind.as_str() && first.actor_id() == importer.id;
+        Ok(!is_imported && !is_own)
+    }
+
+    /// Refuses work that an importer that is not a person may not bring ([`refused_work`]).
+    async fn refuse_work(
+        self,
+        adoptees: &[ImportedObject],
+        answers: &mut [Adopted],
+    ) -> Result<(), LoadError> {
+        if !self.annals.is_imported_by_another() {
+            return Ok(());
         }
-        for emitted in &adoptee.events {
-            let check = |world: &mut World| check_work(world, emitted.stream, &emitted.event);
-            if self.annals.ask(At::Now, check).await?.is_none() {
-                return Ok(true);
+        let adoptees = adoptees.iter().zip(answers.iter_mut());
+        let (coming, mut answers): (Vec<_>, Vec<_>) =
+            adoptees.filter(|(_, answer)| answer.comes()).unzip();
+        let events: Vec<&[Emitted]> = coming.iter().map(|it| it.events.as_slice()).collect();
+        let check = |world: &mut World| refused_work(world, &events);
+        let refused = self.annals.ask(At::Now, check).await?;
+        for at in refused.unwrap_or_else(|| (0..coming.len()).collect()) {
+            if let (Some(adoptee), Some(answer)) = (coming.get(at), answers.get_mut(at)) {
+                let (kind, id) = (adoptee.kind, adoptee.id);
+                **answer = Adopted::Refused(AdoptRefusal::NotLetGo { kind, id });
             }
         }
-        Ok(false)
+        Ok(())
     }
 
     /// What is to become of an object, by what the log has of it.
@@ -323,18 +374,30 @@ impl Imports<'_> {
     }
 
     /// Encodes what is to be appended. What is too large, or not the importer's to bring, is refused in its answer.
-    fn prepare(self, adoptees: &[ImportedObject], answers: &mut [Adopted]) -> Prepared {
-        let mut prepared = Prepared::default();
-        for (adoptee, answer) in adoptees.iter().zip(answers) {
-            if !matches!(answer, Adopted::New | Adopted::Replaced) {
-                continue;
+    async fn prepare(
+        self,
+        adoptees: &[ImportedObject],
+        answers: &mut [Adopted],
+    ) -> Result<Prepared, LoadError> {
+        let mut encoded = Vec::with_capacity(adoptees.len());
+        for (adoptee, answer) in adoptees.iter().zip(&mut *answers) {
+            let mut one = Prepared::default();
+            if answer.comes() {
+                match self.encode(adoptee) {
+                    Ok(events) => one = events,
+                    Err(refusal) => *answer = Adopted::Refused(refusal),
+                }
             }
-            match self.encode(adoptee) {
-                Ok(encoded) => prepared.extend(encoded),
-                Err(refusal) => *answer = Adopted::Refused(refusal),
+            encoded.push(one);
+        }
+        self.refuse_work(adoptees, answers).await?;
+        let mut prepared = Prepared::default();
+        for (events, answer) in encoded.into_iter().zip(answers) {
+            if answer.comes() {
+                prepared.extend(events);
             }
         }
-        prepared
+        Ok(prepared)
     }
 
     fn encode(self, adoptee: &ImportedObject) -> Result<Prepared, AdoptRefusal> {

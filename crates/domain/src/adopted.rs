@@ -19,7 +19,7 @@ use crate::{IntegrityHash, StoredActor, Timestamp};
 
 pub use adoption::Adoption;
 pub use importer::{check_copy, check_extension, check_import};
-pub use work::{check_work, check_work_on};
+pub use work::{check_work_on, refused_work};
 
 coded_enum! {
     /// The format that an object came in.

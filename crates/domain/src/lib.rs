@@ -78,8 +78,8 @@ mod world;
 
 pub use actor::{ActorKind, ActorRef, StoredActor};
 pub use adopted::{
-    AdoptedHeader, Adoption, Dialect, check_copy, check_extension, check_import, check_work,
-    check_work_on,
+    AdoptedHeader, Adoption, Dialect, check_copy, check_extension, check_import, check_work_on,
+    refused_work,
 };
 pub use aggregate::{AnyEvent, AnyState, STATES_VERSION};
 pub use artifact::{ArtifactRef, Integrity, StoredArtifact};

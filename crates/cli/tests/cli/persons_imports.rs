@@ -483,3 +483,243 @@ fn no_agents_import_begins_or_ends_a_part_that_is_there_of_what_waits() {
     forge(&place, "agent:coder").ok();
     assert_eq!(intent(&place, "move")["status"], "done");
 }
+
+/// The waiting or rejected intent of a person, and the ids of its task and plan.
+fn with_intent(rejects: bool) -> (Place, String, String, String) {
+    let place = Place::with_log();
+    let (of, task, plan) = (uuid(0xb1), uuid(0xb2), uuid(0xb3));
+    let prompt = json!({ "id": of, "prompt": "Move the data", "source": "human", "risk": "high" });
+    let steps = json!([{ "description": "first" }]);
+    place.accept(&[
+        human("submit_intent", prompt),
+        human(
+            "create_task",
+            json!({ "id": task, "title": "t", "intent": of }),
+        ),
+        human("analyze_intent", json!({ "intent": of, "content": "c" })),
+        human("activate_intent", json!({ "intent": of })),
+        human(
+            "create_plan",
+            json!({ "id": plan, "intent": of, "steps": steps }),
+        ),
+        human("select_plan", json!({ "intent": of, "plan": plan })),
+    ]);
+    if rejects {
+        place.accept(&[human("reject_intent", json!({ "intent": of }))]);
+    }
+    (place, of, task, plan)
+}
+
+/// A task of an agent, its run, the patch set that was applied, and the decision to commit it.
+fn worked(task: &Value) -> Vec<Value> {
+    let (id, run, patch_set) = (uuid(0xd1), uuid(0xd2), uuid(0xd3));
+    let mut fields = json!({ "title": "sub", "runs": [run] });
+    fields
+        .as_object_mut()
+        .unwrap()
+        .extend(task.as_object().unwrap().clone());
+    let ran = json!({ "task": id, "commit": "a".repeat(64), "status": "completed", "patchsets": [patch_set] });
+    let patched = json!({ "run": run, "commit": "a".repeat(64), "format": "unified_diff", "apply_status": "applied" });
+    let decided =
+        json!({ "run_id": run, "decision_type": "commit", "chosen_patchset_id": patch_set });
+    vec![
+        of_agent("task", &id, fields),
+        of_agent("run", &run, ran),
+        of_agent("patch_set", &patch_set, patched),
+        of_agent("decision", &uuid(0xd4), decided),
+    ]
+}
+
+/// Demands that an agent may import none of these objects of git-internal, and a person all.
+#[track_caller]
+fn for_persons(place: &Place, objects: &[Value]) {
+    let before = end(place);
+    let ran = import_of("git-internal", place, "agent:coder", objects);
+    assert_eq!(ran.json()["broken_count"], objects.len(), "{ran:?}");
+    assert!(
+        ran.stdout.contains("which only a person imports"),
+        "{ran:?}"
+    );
+    assert_eq!(end(place), before);
+    import_of("git-internal", place, "human:ada", objects).ok();
+}
+
+#[test]
+fn no_agents_import_brings_work_by_what_its_task_is_a_part_of() {
+    for rejects in [false, true] {
+        let (place, _, task, _) = with_intent(rejects);
+        for_persons(
+            &place,
+            &worked(&json!({ "status": "done", "parent": task })),
+        );
+        // In the order of the names of their files, and through a task between.
+        let (place, _, task, _) = with_intent(rejects);
+        let between = uuid(0xd5);
+        let mut objects = worked(&json!({ "status": "done", "parent": between }));
+        objects.reverse();
+        import_of("git-internal", &place, "agent:coder", &objects).fails(1, &[]);
+        let fields = json!({ "title": "x", "parent": task, "status": "draft" });
+        objects.push(of_agent("task", &between, fields));
+        let ran = import_of("git-internal", &place, "agent:coder", &objects);
+        assert_eq!(ran.json()["broken_count"], 4, "{ran:?}");
+    }
+    // What is no work is taken, and so is work on no intent, in any order.
+    let (place, _, task, _) = with_intent(false);
+    let draft = json!({ "title": "x", "parent": task, "status": "draft" });
+    import_of(
+        "git-internal",
+        &place,
+        "agent:coder",
+        &[of_agent("task", &uuid(0xd6), draft)],
+    )
+    .ok();
+    let mut free = worked(&json!({ "status": "done" }));
+    free.reverse();
+    import_of("git-internal", &place, "agent:coder", &free).ok();
+}
+
+#[test]
+fn no_agents_import_brings_work_for_a_task_or_plan_that_is_not_there() {
+    let (place, ..) = with_intent(false);
+    for_persons(&place, &worked(&json!({ "status": "done" }))[1..]);
+    let (place, ..) = with_intent(false);
+    let run = json!({ "task": uuid(0xd1), "plan": uuid(0xd7), "commit": "a".repeat(64), "status": "validating" });
+    let task = of_agent(
+        "task",
+        &uuid(0xd1),
+        json!({ "title": "x", "status": "running" }),
+    );
+    import_of("git-internal", &place, "agent:coder", &[task]).ok();
+    for_persons(&place, &[of_agent("run", &uuid(0xd2), run)]);
+}
+
+#[test]
+fn no_agents_import_moves_a_task_with_work_under_an_intent_that_waits() {
+    for (rejects, status) in [(false, "done"), (true, "done"), (false, "draft")] {
+        let (place, of, task, _) = with_intent(rejects);
+        import_of(
+            "git-internal",
+            &place,
+            "agent:coder",
+            &worked(&json!({ "status": status })),
+        )
+        .ok();
+        for more in [json!({ "parent": task }), json!({ "intent": of })] {
+            let mut moved = more;
+            moved["status"] = json!(status);
+            let ran = import_of("git-internal", &place, "agent:coder", &worked(&moved)[..1]);
+            assert_eq!(ran.json()["broken_count"], 1, "{ran:?}");
+        }
+        // Nor is a run moved, also one that failed.
+        let mut run = worked(&json!({}))[1].clone();
+        (run["task"], run["status"]) = (json!(task), json!("failed"));
+        let ran = import_of("git-internal", &place, "agent:coder", &[run]);
+        assert_eq!(ran.json()["broken_count"], 1, "{ran:?}");
+    }
+}
+
+fn plan_of_agent(id: u64, previous: &str, step: &Value) -> Value {
+    let mut fields = json!({ "steps": [{ "description": "by me" }] });
+    if !previous.is_empty() {
+        fields["previous"] = json!(previous);
+    }
+    let step = step.as_object().unwrap().clone();
+    fields["steps"][0].as_object_mut().unwrap().extend(step);
+    of_agent("plan", &uuid(id), fields)
+}
+
+fn statuses(statuses: &[&str]) -> Value {
+    let statuses = statuses
+        .iter()
+        .map(|it| json!({ "status": it, "changed_at": "2026-01-02T03:04:05Z" }));
+    json!({ "statuses": statuses.collect::<Vec<_>>() })
+}
+
+#[test]
+fn no_agents_import_revises_a_plan_that_a_person_made() {
+    for status in ["pending", "completed"] {
+        let (place, of, _, plan) = with_intent(false);
+        let revision = plan_of_agent(0xd8, &plan, &statuses(&[status]));
+        let ran = import_of("git-internal", &place, "agent:coder", &[revision.clone()]);
+        assert!(
+            ran.status == 1 && ran.stdout.contains("which only a person imports"),
+            "{ran:?}"
+        );
+        place.accept(&[human("select_plan", json!({ "intent": of, "plan": plan }))]);
+        import_of("git-internal", &place, "human:ada", &[revision]).ok();
+    }
+    // One's own, and one that was imported, are revised.
+    let place = Place::with_log();
+    let own = uuid(0xd9);
+    let create = agent(
+        "create_plan",
+        json!({ "id": own, "steps": [{ "description": "x" }] }),
+    );
+    place.accept(&[create]);
+    let pending = statuses(&["pending"]);
+    let objects = [
+        plan_of_agent(0xda, &own, &pending),
+        plan_of_agent(0xdb, &uuid(0xda), &pending),
+    ];
+    import_of("git-internal", &place, "agent:coder", &objects).ok();
+}
+
+#[test]
+fn no_agents_import_brings_a_plan_with_work_under_an_intent_that_waits() {
+    // The intent and its plan were imported, and a person judged the intent.
+    let waiting = || {
+        let place = Place::with_log();
+        let (of, plan) = (uuid(0xb1), uuid(0xb3));
+        let mut intent = json!({ "prompt": "Delete users", "content": "c", "plan": plan });
+        let draft = statuses(&["draft"]).as_object().unwrap().clone();
+        intent.as_object_mut().unwrap().extend(draft);
+        let objects = [
+            of_agent("intent", &of, intent),
+            plan_of_agent(0xb3, "", &statuses(&["pending"])),
+        ];
+        import_of("git-internal", &place, "agent:coder", &objects).ok();
+        place.accept(&[kei("judge_intent", json!({ "intent": of, "risk": "high" }))]);
+        (place, plan)
+    };
+    let refused = |place: &Place, object: Value| {
+        let ran = import_of("git-internal", place, "agent:coder", &[object]);
+        assert!(
+            ran.status == 1 && ran.stdout.contains("which only a person imports"),
+            "{ran:?}"
+        );
+    };
+    let (place, plan) = waiting();
+    let begun = statuses(&["pending", "progressing", "completed"]);
+    refused(&place, plan_of_agent(0xda, &plan, &begun));
+    refused(&place, plan_of_agent(0xdb, &uuid(0xdc), &begun));
+    import_of(
+        "git-internal",
+        &place,
+        "agent:coder",
+        &worked(&json!({ "status": "done" })),
+    )
+    .ok();
+    refused(
+        &place,
+        plan_of_agent(0xda, &plan, &json!({ "task": uuid(0xd1) })),
+    );
+    // A plan that a run carries out does not come under it later.
+    import_of(
+        "git-internal",
+        &place,
+        "agent:coder",
+        &[plan_of_agent(0xda, "", &json!({}))],
+    )
+    .ok();
+    let mut run = worked(&json!({}))[1].clone();
+    run["plan"] = json!(uuid(0xda));
+    import_of("git-internal", &place, "agent:coder", &[run]).ok();
+    refused(&place, plan_of_agent(0xda, &plan, &json!({})));
+    import_of(
+        "git-internal",
+        &place,
+        "agent:coder",
+        &[plan_of_agent(0xdd, &plan, &json!({}))],
+    )
+    .ok();
+}
