@@ -7,7 +7,7 @@
 
 use uuid::Uuid;
 
-use crate::{AnyEvent, IntentId, PlanId, TaskId, intent, plan, run, session, task};
+use crate::{AnyEvent, IntentId, PlanId, StreamKind, TaskId, intent, plan, run, session, task};
 
 /// A field by which objects name another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,6 +32,20 @@ pub enum Naming {
     RunPlan,
     /// The session that sessions were begun by.
     SessionParent,
+}
+
+impl Naming {
+    /// The kind of the objects that the field names.
+    pub fn named_kind(self) -> StreamKind {
+        match self {
+            Naming::IntentPlan | Naming::PlanPrevious | Naming::RunPlan => StreamKind::Plan,
+            Naming::PlanIntent | Naming::TaskIntent => StreamKind::Intent,
+            Naming::StepTask | Naming::TaskParent | Naming::TaskDependency | Naming::RunTask => {
+                StreamKind::Task
+            }
+            Naming::SessionParent => StreamKind::Session,
+        }
+    }
 }
 
 /// What an event makes the object of its stream name.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek};
 use std::path::Path;
 
-use annals::domain::ActorKind;
+use annals::domain::{ActorKind, ActorRef};
 use annals::event_log::Position;
 use annals::{Annals, OpenOptions};
 use annals_dialects::Progress;
@@ -82,8 +82,7 @@ pub(crate) async fn import(args: &ImportAnnals, context: &mut Context) -> Result
     let is_a_persons = importer.kind == ActorKind::Human;
     let (mut source, again) = open(&args.file, !is_a_persons)?;
     if let Some(again) = again {
-        let end = end(context).await;
-        verbatim::examine(source, &importer, end).await?;
+        examine(source, &importer, context).await?;
         source = again.open()?;
     }
     let (from, id) = (source.header().from, source.header().log_id);
@@ -100,16 +99,18 @@ pub(crate) async fn import(args: &ImportAnnals, context: &mut Context) -> Result
     print(&annals, id, &imported, context)
 }
 
-/// Where the log ends; 0, where there is none yet.
-async fn end(context: &Context) -> Position {
-    match context.reader() {
-        Ok(annals) => {
-            let end = annals.position();
-            annals.close().await;
-            end
-        }
-        Err(_) => Position(0),
+/// Checks what an importer that is not a person would copy, before a log is created for it.
+async fn examine(
+    source: VerbatimSource,
+    importer: &ActorRef,
+    context: &Context,
+) -> Result<(), CliError> {
+    let log = context.reader().ok();
+    let examined = verbatim::examine(source, importer, log.as_ref()).await;
+    if let Some(log) = log {
+        log.close().await;
     }
+    examined.map_err(CliError::from)
 }
 
 /// An export that is read twice: its bytes in a file without a name, so that both readings have the same.

@@ -723,3 +723,45 @@ fn no_agents_import_brings_a_plan_with_work_under_an_intent_that_waits() {
     )
     .ok();
 }
+
+#[test]
+fn an_agent_copies_no_task_of_what_the_log_has() {
+    let (person, _, task, _) = with_intent(false);
+    person.run(&["export", "annals", "before.jsonl"]).ok();
+    let sub = uuid(0xd1);
+    place_task(&person, &sub, &task);
+    person.run(&["export", "annals", "all.jsonl"]).ok();
+    let place = Place::empty();
+    for file in ["before.jsonl", "all.jsonl"] {
+        fs::copy(person.path(file), place.path(file)).unwrap();
+    }
+    let import = |file: &str, actor: &str| place.run(&["import", "annals", file, "--actor", actor]);
+    import("before.jsonl", "human:ada").ok();
+    import("all.jsonl", "agent:coder").fails(1, &["of an object that the log has"]);
+    import("all.jsonl", "human:ada").ok();
+}
+
+fn place_task(place: &Place, id: &str, parent: &str) {
+    let fields = json!({ "id": id, "title": "sub", "parent": parent });
+    place.accept(&[agent("create_task", fields)]);
+}
+
+#[test]
+fn a_copy_into_another_log_names_that_for_its_reason() {
+    let (source, place) = (Place::with_log(), Place::with_log());
+    let task = uuid(0xd1);
+    source.accept(&[
+        agent("create_task", json!({ "id": task, "title": "x" })),
+        agent("create_run", json!({ "task": task })),
+    ]);
+    let create = json!({ "title": "z" });
+    place.accept(&[human("create_task", create)]);
+    source.run(&["export", "annals", "all.jsonl"]).ok();
+    fs::copy(source.path("all.jsonl"), place.path("all.jsonl")).unwrap();
+    for actor in ["agent:coder", "human:ada"] {
+        let says = "the log has another record at position 1";
+        place
+            .run(&["import", "annals", "all.jsonl", "--actor", actor])
+            .fails(1, &[says]);
+    }
+}

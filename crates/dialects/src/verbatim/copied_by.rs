@@ -6,7 +6,10 @@
 
 use std::collections::HashSet;
 
-use annals::domain::{ActorKind, ActorRef, Refusal, StreamRef, check_copy, check_extension};
+use annals::domain::intent;
+use annals::domain::{
+    ActorKind, ActorRef, AnyEvent, Refusal, StreamRef, check_copy, check_extension, named_by,
+};
 use annals_event_log::{Content, Position, Record, Version};
 
 use crate::report::counted;
@@ -14,6 +17,8 @@ use crate::report::counted;
 /// An importer that is not a person, the streams that its copy begins, and what it may not copy.
 pub(super) struct CopiedBy<'a> {
     importer: &'a ActorRef,
+    /// Whether the log has no records before the copy.
+    is_first: bool,
     begun: HashSet<StreamRef>,
     refused: Option<RefusedRecords>,
 }
@@ -30,10 +35,11 @@ pub(super) struct RefusedRecords {
 }
 
 impl<'a> CopiedBy<'a> {
-    /// Nothing, if the importer is a person, who may copy everything.
-    pub(super) fn of(importer: &'a ActorRef) -> Option<CopiedBy<'a>> {
+    /// Nothing, if the importer is a person, who may copy everything. The log ends at `end`.
+    pub(super) fn of(importer: &'a ActorRef, end: Position) -> Option<CopiedBy<'a>> {
         (importer.kind != ActorKind::Human).then(|| CopiedBy {
             importer,
+            is_first: end == Position(0),
             begun: HashSet::new(),
             refused: None,
         })
@@ -71,8 +77,27 @@ impl<'a> CopiedBy<'a> {
         } else if !self.begun.contains(&decoded.stream) {
             check_extension(self.importer)?;
         }
+        let is_begun = |named: &StreamRef| self.begun.contains(named);
+        if !self.is_first && !extended(&decoded.event).iter().all(is_begun) {
+            check_extension(self.importer)?;
+        }
         check_copy(&decoded.event, &actor(record), self.importer)
     }
+}
+
+/// The objects that an event makes its own object a part or a revision of, or work on.
+fn extended(event: &AnyEvent) -> Vec<StreamRef> {
+    let named = named_by(event).into_iter();
+    let mut extended: Vec<StreamRef> = named
+        .map(|(field, id)| StreamRef {
+            kind: field.named_kind(),
+            id,
+        })
+        .collect();
+    if let AnyEvent::Intent(intent::Event::TakenIn(event)) = event {
+        extended.extend(event.child_of.map(|whole| whole.stream()));
+    }
+    extended
 }
 
 /// A record's actor as far as it says who acted. An authentication context that is not in the record may name any

@@ -79,7 +79,7 @@ pub async fn copy(
     let (source, destination) = (from.log().as_ref(), to.log().as_ref());
     let (end, there) = (source.watermark(), destination.watermark());
     demand_beginning(source, destination, (end, there)).await?;
-    if let Some(copied_by) = to.importer().and_then(CopiedBy::of) {
+    if let Some(copied_by) = to.importer().and_then(|it| CopiedBy::of(it, there)) {
         examine(copied_by, source, there).await?;
     }
     compare(source, destination, there, progress).await?;

@@ -82,28 +82,38 @@ pub async fn import(
     })
 }
 
-/// Checks that an importer that is not a person may copy an export into a log that ends at `end`, and copies nothing.
+/// Checks that an importer that is not a person may copy an export into a log, or a new one, and copies nothing.
 ///
 /// # Errors
 /// [`VerbatimImportError::NotPermitted`], and what is wrong with the export itself.
 pub async fn examine(
     source: VerbatimSource,
     importer: &ActorRef,
-    end: Position,
+    annals: Option<&Annals>,
 ) -> Result<(), VerbatimImportError> {
-    let Some(mut copied_by) = CopiedBy::of(importer) else {
+    let end = annals.map_or(Position(0), Annals::position);
+    let Some(mut copied_by) = CopiedBy::of(importer, end) else {
         return Ok(());
     };
-    let (file, _, mut messages) = source.start()?;
+    let (file, header, mut messages) = source.start()?;
+    let mut there = match annals {
+        Some(annals) => Some(Import::begin(annals.log().as_ref(), &header, None).await?),
+        None => None,
+    };
     loop {
         match messages.next().await {
             None => return Err(VerbatimImportError::Interrupted { file }),
             Some(Err(error)) => return Err(error),
             Some(Ok(ReadEvent::End)) => return copied_by.finish().map_err(not_permitted),
             Some(Ok(ReadEvent::Part(part))) => {
-                let records = part.records.iter();
-                let new = records.filter(|it| it.position() > end);
-                new.for_each(|record| copied_by.check(record));
+                for record in &part.records {
+                    match &mut there {
+                        Some(there) if record.position() <= there.end => {
+                            there.compare(record).await?;
+                        }
+                        _ => copied_by.check(record),
+                    }
+                }
             }
         }
     }
@@ -154,7 +164,7 @@ impl<'a> Import<'a> {
         }
         Ok(Import {
             log,
-            copied_by: importer.and_then(CopiedBy::of),
+            copied_by: importer.and_then(|it| CopiedBy::of(it, end)),
             end,
             there: VecDeque::new(),
             copied: 0,

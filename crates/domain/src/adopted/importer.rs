@@ -60,13 +60,14 @@ pub fn check_copy(event: &AnyEvent, actor: &ActorRef, importer: &ActorRef) -> Re
     permitted(what, importer)
 }
 
-/// Checks that an importer may add records to a stream that the log has already.
+/// Checks that an importer may copy records that extend an object that the log has already: further events of it, and its
+/// tasks, runs, plans and parts.
 ///
 /// # Errors
 /// [`Refusal::NotPermitted`].
 pub fn check_extension(importer: &ActorRef) -> Result<(), Refusal> {
     permitted(
-        Some("a further event of an object that the log has"),
+        Some("a further event, task, run, plan or part of an object that the log has"),
         importer,
     )
 }
