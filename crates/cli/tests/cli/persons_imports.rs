@@ -465,6 +465,19 @@ fn no_agents_import_begins_or_ends_a_part_that_is_there_of_what_waits() {
             }
         }
     }
+    // Nor is one begun whose tasks give it the status of its file.
+    let place = with_waiting_whole("approved");
+    put(
+        &place,
+        "tasks/part.yaml",
+        "- {id: t, title: x, status: failed}\n",
+    );
+    forge(&place, "human:ada").ok();
+    let part = "title: t\nbody: b\nsource: human\nrisk: high\nstatus: error\nparent: move\n";
+    put(&place, "intents/part.yaml", part);
+    forge(&place, "agent:coder").ok();
+    let history = place.run(&["history", "part", "--json"]).ok().stdout;
+    assert!(!history.contains("execution_started"), "{history}");
     // What waits for nothing goes on.
     let place = with_waiting_whole("approved");
     let text = "title: t\nbody: b\nsource: human\nrisk: low\nstatus: done\n";

@@ -103,7 +103,8 @@ pub(super) fn of_intent(
         Err(field) => stuck.push(field),
     }
     let mut now = stage(logged.status);
-    if now == Stage::Begun && !course.is_begun {
+    // What its tasks say already does not begin it.
+    if now == Stage::Begun && !course.is_begun && logged.status != file.status {
         now = Stage::Approved;
     }
     match questions(id, logged, file) {
@@ -206,8 +207,7 @@ fn staged(
                 events.push(facts::approved(id, intent.risk.filter(|_| goes_on)));
                 events.push(facts::activated(id));
             }
-            // One that looks begun by its tasks is no more begun by a file with the same status.
-            if now < Stage::Begun && stage(file) == Stage::Begun && logged != file {
+            if now < Stage::Begun && stage(file) == Stage::Begun {
                 events.push(emitted(id, ExecutionStarted {}, Pieces::new()));
             }
             // Nothing else says so.
