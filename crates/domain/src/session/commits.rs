@@ -36,30 +36,46 @@ impl From<BTreeSet<String>> for CommittedFiles {
     }
 }
 
-/// A commit that was given, and not rejected.
+/// A commit, or a branch from elsewhere that was created, which was given and not rejected.
 #[derive(Debug, Clone, PartialEq)]
 struct One {
     command: CommandId,
     repo: String,
-    /// Whether it amends the one before; not known where that was removed.
-    amends: Option<bool>,
+    effect: Effect,
     files: CommittedFiles,
     /// When it was given.
     at: Timestamp,
+    /// When it succeeded.
+    ended: Option<Timestamp>,
+    /// Whether all before it had ended when it was accepted.
+    is_alone: bool,
 }
 
-/// The commits of a session, as far as they did not fail: the oldest first.
+/// What a command does to the commit that the repository is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// The repository is on another commit than before.
+    Elsewhere,
+    /// A new commit.
+    Commits,
+    /// The commit is replaced; or a new one is made, where the command's content was removed.
+    Amends,
+}
+
+/// The commits of a session, and its branches from elsewhere, as far as they did not fail: the oldest first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Commits {
     given: Option<One>,
     accepted: Vec<One>,
+    /// Whether some are not here any more.
+    has_forgotten: bool,
 }
 
 impl Commits {
     /// Whether an event may say something of a commit.
     pub fn is_about(event: &Event) -> bool {
         match event {
-            Event::CommandReceived(event) => event.facts.kind == CommandKind::Commit,
+            Event::CommandReceived(event) => is_one(event),
             Event::CommandAccepted(_) | Event::CommandCompleted(_) => true,
             _ => false,
         }
@@ -71,26 +87,35 @@ impl Commits {
             Event::CommandReceived(event) => self.given = given(event, at, text),
             Event::CommandAccepted(event) => {
                 let is_it = |given: &mut One| given.command == event.command;
-                let accepted = self.given.take_if(is_it);
-                if let Some(one) = &accepted
-                    && one.amends == Some(false)
-                {
-                    self.forget_ended(&one.repo);
+                if let Some(mut one) = self.given.take_if(is_it) {
+                    let mut before = self.accepted.iter().filter(|it| it.may_be_in(&one.repo));
+                    one.is_alone = before.all(|it| it.ended.is_some());
+                    if one.effect != Effect::Amends {
+                        self.forget(&one.repo);
+                    }
+                    self.accepted.push(one);
                 }
-                self.accepted.extend(accepted);
             }
             Event::CommandCompleted(event) if event.outcome == CommandResult::Failure => {
                 self.accepted.retain(|one| one.command != event.command);
+            }
+            Event::CommandCompleted(event) => {
+                let of_it = |one: &&mut One| one.command == event.command;
+                if let Some(one) = self.accepted.iter_mut().find(of_it) {
+                    one.ended = Some(at);
+                }
             }
             _ => {}
         }
     }
 
-    /// Commits that no later one can amend go: all but the last ones, which may still fail.
-    fn forget_ended(&mut self, repo: &str) {
+    /// All but the last ones go: a later commit amends one of those, and where it may amend another one, any number
+    /// of files is counted.
+    fn forget(&mut self, repo: &str) {
         const KEPT: usize = 64;
         let of_it = self.accepted.iter().filter(|one| one.repo == repo).count();
         let mut excess = of_it.saturating_sub(KEPT);
+        self.has_forgotten |= excess > 0;
         self.accepted.retain(|one| {
             let goes = excess > 0 && one.repo == repo;
             excess -= usize::from(goes);
@@ -98,27 +123,9 @@ impl Commits {
         });
     }
 
-    /// The last commit in a repository and those that it amends. A commit whose repository was removed may have been in
-    /// this one, and one of which it was removed whether it amends may have amended.
-    fn making_last(&self, repo: &str) -> Last<'_> {
-        let is_any = is_removed_name(repo);
-        let mut last = Last::default();
-        for one in &self.accepted {
-            let is_lost = is_any || is_removed_name(&one.repo);
-            if one.repo == repo && !is_lost && one.amends == Some(false) {
-                last.commits.clear();
-                last.begun = last.begun.max(Some(one.at));
-            }
-            if one.repo == repo || is_lost {
-                last.commits.push((one, is_lost));
-            }
-        }
-        last
-    }
-
-    /// The files of the last commit in a repository, with those of the commits that it amends.
+    /// The files of the last commit in a repository, with those of the commits that amend it.
     pub fn last(&self, repo: &str) -> CommittedFiles {
-        last_of_all([self], repo)
+        last_of_all(std::slice::from_ref(self), repo)
     }
 
     /// Like [`Commits::apply`], with the content of an event that was only decided.
@@ -127,42 +134,106 @@ impl Commits {
     }
 }
 
-/// The commits of a session that make the last one in a repository.
-#[derive(Default)]
-struct Last<'c> {
-    /// Each, and whether its repository is not known any more.
-    commits: Vec<(&'c One, bool)>,
-    /// When the last one was given that amends none.
-    begun: Option<Timestamp>,
+impl One {
+    /// Whether it is in a repository as far as is known: where its path was removed, it may be any one.
+    fn may_be_in(&self, repo: &str) -> bool {
+        self.repo == repo || is_removed_name(&self.repo) || is_removed_name(repo)
+    }
 }
 
-/// The files of the last commit in a repository, where several sessions work in it. What was given before the last commit
-/// that amends none is not amended any more.
-fn last_of_all<'c>(all: impl IntoIterator<Item = &'c Commits>, repo: &str) -> CommittedFiles {
+/// The files of the commit that one which amends replaces, with those of the commits that amended it before, where
+/// several sessions work in a repository. Where it is not certain which commit that is, those of all.
+fn last_of_all(all: &[Commits], repo: &str) -> CommittedFiles {
     let repo = plain_path(repo);
-    let all: Vec<Last<'_>> = all
-        .into_iter()
-        .map(|commits| commits.making_last(&repo))
-        .collect();
-    let begun = all.iter().filter_map(|last| last.begun).max();
+    let mut sessions = Vec::with_capacity(all.len());
+    for commits in all {
+        let of_it = commits.accepted.iter().filter(|one| one.may_be_in(&repo));
+        sessions.push(of_it.collect::<Vec<&One>>());
+    }
     let mut files = CommittedFiles::default();
-    for (one, is_lost) in all.iter().flat_map(|last| &last.commits) {
-        if *is_lost || Some(one.at) >= begun {
-            files.add(&one.files);
-        }
+    if let Some(making) = making_last(&sessions, &repo) {
+        making.iter().for_each(|one| files.add(&one.files));
+        return files;
+    }
+    let every = sessions.iter().flatten();
+    every.for_each(|one| files.add(&one.files));
+    if all.iter().any(|commits| commits.has_forgotten) {
+        files.nameless = u32::MAX;
     }
     files
 }
 
-/// A commit as it was given; nothing, for another command.
+/// The last commit that amends none, and those that amend it, of sessions that work in a repository; `None` where that
+/// is not certain: another one went on when that commit was given, or another tree was checked out since.
+fn making_last<'c>(sessions: &[Vec<&'c One>], repo: &str) -> Option<Vec<&'c One>> {
+    let is_base = |one: &One| one.effect == Effect::Commits && one.is_alone && one.repo == repo;
+    let mut bases = Vec::new();
+    for (session, ones) in sessions.iter().enumerate() {
+        let last = ones
+            .iter()
+            .copied()
+            .enumerate()
+            .rev()
+            .find(|(_, one)| is_base(one));
+        bases.extend(last.map(|(place, base)| (session, place, base)));
+    }
+    let (session, place, base) = bases.into_iter().max_by_key(|(.., base)| base.at)?;
+    let mut making = vec![base];
+    for (other, ones) in sessions.iter().enumerate() {
+        for (number, one) in ones.iter().copied().enumerate() {
+            // Of one session the order is known; those of others are compared by the log's clock.
+            let (is_over, is_later) = match other == session {
+                true => (number <= place, number > place),
+                false => (one.ended.is_some_and(|at| at < base.at), one.at > base.at),
+            };
+            match one.effect {
+                _ if is_over => {}
+                Effect::Amends if is_later => making.push(one),
+                _ => return None,
+            }
+        }
+    }
+    Some(making)
+}
+
+/// Whether a command that was given is a commit, or creates a branch from elsewhere.
+fn is_one(event: &CommandReceived) -> bool {
+    match event.facts.kind {
+        CommandKind::Commit => true,
+        CommandKind::CreateBranch => event.facts.filtered,
+        _ => false,
+    }
+}
+
+/// A commit or a branch from elsewhere as it was given; nothing, for another command.
 fn given(
     event: &CommandReceived,
     at: Timestamp,
     text: &dyn Fn(Slot) -> Option<String>,
 ) -> Option<One> {
-    if event.facts.kind != CommandKind::Commit {
+    if !is_one(event) {
         return None;
     }
+    let (effect, files) = match event.facts.kind {
+        CommandKind::Commit => committed(event, text),
+        _ => (Effect::Elsewhere, CommittedFiles::default()),
+    };
+    Some(One {
+        command: event.command,
+        repo: plain_path(event.facts.repo.as_deref().unwrap_or_default()),
+        effect,
+        files,
+        at,
+        ended: None,
+        is_alone: false,
+    })
+}
+
+/// The effect and the files of a commit as it was given.
+fn committed(
+    event: &CommandReceived,
+    text: &dyn Fn(Slot) -> Option<String>,
+) -> (Effect, CommittedFiles) {
     let body = text(event.body).and_then(|json| serde_json::from_str(&json).ok());
     let files = event.files.and_then(text);
     let files: Option<Vec<String>> = files.and_then(|json| serde_json::from_str(&json).ok());
@@ -182,13 +253,11 @@ fn given(
         names: BTreeSet::new(),
         nameless: event.facts.files.unwrap_or(uncounted),
     };
-    Some(One {
-        command: event.command,
-        repo: plain_path(event.facts.repo.as_deref().unwrap_or_default()),
-        amends: commit.as_ref().map(|commit| commit.amend),
-        files: names.map_or_else(nameless, CommittedFiles::from),
-        at,
-    })
+    let effect = match commit.is_some_and(|commit| !commit.amend) {
+        true => Effect::Commits,
+        false => Effect::Amends,
+    };
+    (effect, names.map_or_else(nameless, CommittedFiles::from))
 }
 
 impl World {

@@ -408,15 +408,38 @@ fn a_child_amends_no_commit_of_its_parent_to_one_of_more_files_than_the_limit() 
     stage.at(2);
     assert!(!amends(&stage, CHILD, &["c"]));
     assert!(amends(&stage, CHILD, &["b"]));
+    // While it goes on, either may be the last one.
+    let overlap = stage.clone().after(commits(CHILD, 2, &["c"], false));
+    for session in [SESSION, CHILD] {
+        assert!(!amends(&overlap, session, &["d"]));
+    }
+    stage.given.execute(ends_in(SESSION, 1));
+    stage.at(3);
     // The last commit counts, whichever session made it.
     stage.given.execute(commits(CHILD, 2, &["c"], false));
-    stage.at(3);
+    stage.at(4);
     for session in [SESSION, CHILD] {
         assert!(amends(&stage, session, &["d"]));
         assert!(!amends(&stage, session, &["d", "e"]));
     }
+    // A branch from elsewhere that another session creates may lead to any of them.
+    let create = CreateBranch {
+        repo: repo("/app"),
+        branch_name: "topic".into(),
+        from_ref: Some("main".into()),
+    };
+    for session in [SESSION, CHILD] {
+        let create = SubmitCommand {
+            session,
+            ..submit(5, create.clone())
+        };
+        let elsewhere = stage.clone().after(create);
+        for session in [SESSION, CHILD] {
+            assert!(!amends(&elsewhere, session, &["d"]));
+        }
+    }
     stage.given.execute(commits(SESSION, 3, &["d"], true));
-    stage.at(4);
+    stage.at(5);
     assert!(!amends(&stage, CHILD, &["e"]));
 }
 

@@ -41,8 +41,19 @@ struct Plain {
     asks: Vec<Ask>,
     granted: Vec<String>,
     failures_in_a_row: u32,
-    /// Commits that were accepted and did not fail: whether each amends the one before, and its files.
-    commits: Vec<(u128, bool, u32)>,
+    /// Commits that were accepted and did not fail.
+    commits: Vec<Committed>,
+}
+
+#[derive(Debug, Clone)]
+struct Committed {
+    number: u128,
+    /// Whether it amends the one before.
+    amends: bool,
+    files: u32,
+    /// Whether all before it had ended when it came.
+    alone: bool,
+    ended: bool,
 }
 
 /// Sessions, and the buckets that they share.
@@ -275,7 +286,13 @@ impl Reference {
         if let (true, CommandBody::Commit(commit)) = (accepted, body) {
             let files = told.files.unwrap_or_default();
             let plain = &mut self.sessions[session];
-            plain.commits.push((number, commit.amend, files));
+            plain.commits.push(Committed {
+                number,
+                amends: commit.amend,
+                files,
+                alone: plain.commits.iter().all(|it| it.ended),
+                ended: false,
+            });
         }
         if let (true, CommandBody::RequestApproval(asks)) = (accepted, body) {
             let actions = asks.required_actions.clone();
@@ -481,9 +498,13 @@ impl Reference {
         let mut lines = vec![format!("{number} {outcome}")];
         if outcome == CommandResult::Success {
             plain.failures_in_a_row = 0;
+            let mut commits = plain.commits.iter_mut();
+            if let Some(commit) = commits.find(|it| it.number == number) {
+                commit.ended = true;
+            }
             return Ok(lines);
         }
-        plain.commits.retain(|(commit, ..)| *commit != number);
+        plain.commits.retain(|it| it.number != number);
         plain.failures_in_a_row += 1;
         let failures = plain.failures_in_a_row;
         if pause_after > 0 && failures >= pause_after && plain.life == Life::Open {
@@ -614,15 +635,16 @@ impl Plain {
         Ok(None)
     }
 
-    /// How many files the commits have that one amends. Those of one are among those of a larger one.
+    /// How many files the commits have that one amends: where commits overlapped, it may be any of them. Those of one are
+    /// among those of a larger one.
     fn amended(&self, amend: bool) -> Option<u32> {
-        let mut most = None;
-        for (_, amends, files) in &self.commits {
-            most = match amends {
-                true => most.max(Some(*files)),
-                false => Some(*files),
-            };
+        let mut last = self.commits.as_slice();
+        if let Some(place) = last.iter().rposition(|it| !it.amends)
+            && last[place].alone
+        {
+            last = &last[place..];
         }
+        let most = last.iter().map(|it| it.files).max();
         most.filter(|_| amend)
     }
 
