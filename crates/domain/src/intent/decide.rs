@@ -78,8 +78,8 @@ pub(crate) fn select_plan(world: &mut World, command: &SelectPlan, _: &Meta) -> 
 }
 
 pub(crate) fn record_commit(world: &mut World, command: &RecordCommit, _: &Meta) -> Decided {
-    let state = require_active(world, command.intent, "record_commit")?;
-    super::intake::require_let_go(world, command.intent, &state, "record_commit")?;
+    require_active(world, command.intent, "record_commit")?;
+    super::intake::require_begun_or_ready(world, command.intent, "record_commit")?;
     Ok(vec![emit(
         command.intent,
         CommitRecorded {

@@ -356,12 +356,19 @@ pub(crate) fn approve(world: &mut World, command: &ApproveIntent, meta: &Meta) -
         let status = status_in(world, id)?;
         return Err(refuse(id, status.as_str(), "approve_intent", "proposed"));
     }
-    let own_requests = world.settings()?.own_requests;
-    if state.risk != Some(Risk::Low) {
-        let risk = state.risk.map_or("unknown", Risk::as_str);
-        approval::by_a_person(&format!("an intent of {risk} risk"), &meta.actor)?;
+    let settings = world.settings()?;
+    match state.risk.zip(state.risk_basis) {
+        Some((Risk::Low, basis)) if settings.approves(Risk::Low, basis) => {}
+        Some((Risk::Low, basis)) => {
+            let why = settings.why_waits(Some(Risk::Low), Some(basis));
+            approval::by_a_person(&format!("an intent of low risk, where {why},"), &meta.actor)?;
+        }
+        _ => {
+            let risk = state.risk.map_or("unknown", Risk::as_str);
+            approval::by_a_person(&format!("an intent of {risk} risk"), &meta.actor)?;
+        }
     }
-    approval::of_an_intent(state.asked_by.as_ref(), &meta.actor, own_requests)?;
+    approval::of_an_intent(state.asked_by.as_ref(), &meta.actor, settings.own_requests)?;
     let reason = command.reason.as_deref();
     Ok(approved(id, state.life, Approver::Actor, reason))
 }

@@ -14,7 +14,7 @@ use super::{ApprovalStatus, RerunIntent, RerunRequested, Standing, State};
 use crate::pieces::Pieces;
 use crate::task::{self, CreateTask};
 use crate::world::{Decided, World};
-use crate::{DecideError, IntentId, Kind, Meta, Refusal, TaskId, approval};
+use crate::{ActorRef, DecideError, IntentId, Kind, Meta, Refusal, TaskId, approval};
 
 pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> Decided {
     let id = command.intent;
@@ -70,6 +70,30 @@ pub(crate) fn rerun(world: &mut World, command: &RerunIntent, meta: &Meta) -> De
         events.push(task::decide::emit(*failed, superseded, Pieces::new()));
     }
     Ok(events)
+}
+
+/// Demands of an intent that may not exist that no task of it failed that a person rejected: until a person
+/// has that tried again, only people commit work on it.
+pub(crate) fn require_rerun_if_any(
+    world: &mut World,
+    id: IntentId,
+    actor: &ActorRef,
+) -> Result<(), DecideError> {
+    let Some(state) = world.intent_if_any(id)? else {
+        return Ok(());
+    };
+    for task in tasks_of(world, id, &state)?.0 {
+        let state = world.task_if_any(task)?;
+        if state.is_some_and(|it| it.is_rejected_for_good()) {
+            let reason = format!(
+                "a person rejected task {task} of intent {id} for good, so that work on the intent is committed or applied \
+                 by a person, not by {} {:?}, until a person has it tried again (rerun_intent)",
+                actor.kind, actor.id
+            );
+            return Err(Refusal::NotPermitted { reason }.into());
+        }
+    }
+    Ok(())
 }
 
 /// What a new task waits for: the tasks that take the places of those which failed, and the others

@@ -9,8 +9,8 @@ use super::shared::{
     fresh_id, intents_of, owning_run, require_let_go, require_let_go_unless_reverting,
     require_patch_set,
 };
-use super::verdict::ended_after_intent;
 pub(crate) use super::verdict::{decide, record_result_commit, retries, reviewed};
+use super::verdict::{ended_after_intent, require_rerun, require_reviewer};
 use super::{
     ApplyPatchSet, ApplyStatus, AttachSnapshot, CreateRun, Created, EvidenceKind, EvidenceRecorded,
     FailRun, Failed, IoFootprint, MetricsRecorded, OverrideRationale, PatchSetApplied,
@@ -246,12 +246,14 @@ fn store_touched(command: &ProposePatchSet, pieces: &mut Pieces) -> Vec<StoredTo
     command.touched.iter().map(store).collect()
 }
 
-pub(crate) fn apply_patch_set(world: &mut World, command: &ApplyPatchSet, _: &Meta) -> Decided {
+pub(crate) fn apply_patch_set(world: &mut World, command: &ApplyPatchSet, meta: &Meta) -> Decided {
     let (run, state) = owning_run(world, command.patch_set)?;
     if state.status != Status::Validating {
         return Err(refuse(run, state.status, "apply_patch_set", "validating").into());
     }
     require_let_go(world, &state, "apply_patch_set of a run of it")?;
+    require_reviewer(world, run, &meta.actor)?;
+    require_rerun(world, &state, &meta.actor)?;
     let asked = "apply_patch_set";
     require_patch_set(
         &state,

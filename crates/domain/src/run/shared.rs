@@ -9,7 +9,7 @@ use crate::pieces::Pieces;
 use crate::world::{Emitted, World};
 use crate::{
     AnyEvent, DecideError, IntentId, Kind, Meta, PatchSetId, PlanId, Refusal, RunId, TaskId,
-    intent, plan,
+    intent, plan, task,
 };
 
 pub(crate) fn emit(id: RunId, event: impl Into<Event>, pieces: Pieces) -> Emitted {
@@ -96,9 +96,10 @@ pub(crate) fn owning_run(
     Ok((run, world.run(run)?))
 }
 
-/// Demands that no intent that a run is work on was turned down or waits for an approval, nor one
-/// that it is a part of. A run asked that when it began; since then a person may have turned the
-/// intent down, and its task may have been added to another one.
+/// Demands that the task of a run has not failed and was not cancelled, and that no intent that the run is
+/// work on was turned down or waits for an approval, nor one that it is a part of. A run asked that when it
+/// began; since then a person may have turned the task or the intent down, and the task may have been added
+/// to another intent.
 pub(super) fn require_let_go(
     world: &mut World,
     run: &State,
@@ -107,6 +108,13 @@ pub(super) fn require_let_go(
     let Some(task) = run.task else {
         return Ok(());
     };
+    // An adopted run may be of a task that does not exist.
+    let status = world.task_if_any(task)?.map(|it| it.status);
+    if let Some(status @ (task::Status::Failed | task::Status::Cancelled)) = status {
+        let allowed =
+            "running; a run of it may only fail (fail_run) or be abandoned (decide abandon)";
+        return Err(task::decide::refuse(task, status, asked, allowed).into());
+    }
     for intent in intents_of(world, task, run.plan)? {
         intent::intake::require_let_go_if_any(world, intent, asked)?;
     }

@@ -38,9 +38,13 @@ pub(crate) fn decide(world: &mut World, command: &Decide, meta: &Meta) -> Decide
     reviewed(world, command, meta)
 }
 
-/// Demands of who commits a run after a review rejected the work on its task that it is a person, or
-/// none who worked on the task: otherwise the next attempt would pass without a review.
-fn require_reviewer(world: &mut World, run: RunId, actor: &ActorRef) -> Result<(), DecideError> {
+/// Demands of who commits a run, or applies a patch set of it, after a review rejected the work on its task
+/// that it is a person, or none who worked on the task: otherwise the next attempt would pass without a review.
+pub(super) fn require_reviewer(
+    world: &mut World,
+    run: RunId,
+    actor: &ActorRef,
+) -> Result<(), DecideError> {
     let state = world.run(run)?;
     let Some(id) = changed_task(&state).filter(|_| !is_human(actor)) else {
         return Ok(());
@@ -54,12 +58,28 @@ fn require_reviewer(world: &mut World, run: RunId, actor: &ActorRef) -> Result<(
         let attempt = world.run_if_any(*attempt)?;
         if attempt.is_some_and(|it| it.workers.iter().any(|by| by.is(actor))) {
             let reason = format!(
-                "a review rejected the work on task {id}, and {} {:?} worked on it, so must not commit run {run}; let a \
-                 person or another agent review it (record_review)",
+                "a review rejected the work on task {id}, and {} {:?} worked on it, so must neither commit run {run} nor \
+                 apply a patch set of it; let a person or another agent review it (record_review)",
                 actor.kind, actor.id
             );
             return Err(Refusal::NotPermitted { reason }.into());
         }
+    }
+    Ok(())
+}
+
+/// Demands of who commits or applies work on intents of which a person rejected a task for good that it is
+/// a person, until a person had that tried again: otherwise the same work would pass as another task.
+pub(super) fn require_rerun(
+    world: &mut World,
+    state: &State,
+    actor: &ActorRef,
+) -> Result<(), DecideError> {
+    if is_human(actor) || state.reverts.is_some() {
+        return Ok(());
+    }
+    for intent in work_on(world, state)? {
+        intent::rerun::require_rerun_if_any(world, intent, actor)?;
     }
     Ok(())
 }
@@ -82,6 +102,7 @@ pub(crate) fn reviewed(world: &mut World, command: &Decide, meta: &Meta) -> Deci
         DecisionType::Commit => {
             let asked = "decide commit of a run of it";
             require_let_go(world, &state, asked)?;
+            require_rerun(world, &state, &meta.actor)?;
             if state.reverts.is_none() {
                 for intent in work_on(world, &state)? {
                     intent::intake::require_may_be_done_if_any(world, intent, asked)?;

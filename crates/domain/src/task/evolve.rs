@@ -58,6 +58,8 @@ pub struct State {
     pub is_stranded: bool,
     /// How many reviews rejected the work.
     pub rejections: u32,
+    /// Whether a person gave one of them.
+    pub is_rejected_by_a_person: bool,
     /// The task that took its place.
     pub superseded_by: Option<TaskId>,
     /// The task whose place it took.
@@ -68,6 +70,13 @@ impl State {
     /// Whether it does not exist.
     pub fn is_absent(&self) -> bool {
         self.status == Status::Absent
+    }
+
+    /// Whether it failed after a person rejected the work, and no other task took its place.
+    pub fn is_rejected_for_good(&self) -> bool {
+        self.status == Status::Failed
+            && self.is_rejected_by_a_person
+            && self.superseded_by.is_none()
     }
 
     /// The attempt that was begun last.
@@ -100,6 +109,7 @@ pub fn evolve(state: &mut State, event: &Event, origin: &Origin<'_>) {
         Event::ReviewRecorded(review) => {
             if review.verdict == ReviewVerdict::Rejected {
                 state.rejections = state.rejections.saturating_add(1);
+                state.is_rejected_by_a_person |= origin.is_person();
             }
         }
         Event::Planned(planned) => state.supersedes = state.supersedes.or(planned.supersedes),

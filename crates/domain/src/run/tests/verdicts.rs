@@ -6,9 +6,9 @@ use crate::intent::{
     ActivateIntent, AnalyzeIntent, CancelIntent, CommitRecorded, CompleteIntent, CreateIntent,
 };
 use crate::settings::{SetSetting, Setting};
-use crate::task::CancelTask;
+use crate::task::{CancelTask, FailTask};
 use crate::testing::texts;
-use crate::{DecisionId, IntentId};
+use crate::{ActorRef, DecisionId, IntentId};
 
 const INTENT: IntentId = IntentId(Uuid::from_u128(10));
 const DECISION: DecisionId = DecisionId(Uuid::from_u128(11));
@@ -106,6 +106,11 @@ fn given() -> Given {
             patch_set: REJECTED,
             reason: None,
         })
+}
+
+fn fail_task() -> Command {
+    let (task, reason) = (TASK, None);
+    FailTask { task, reason }.into()
 }
 
 fn patch_sets(given: &Given) -> Vec<ApplyStatus> {
@@ -524,22 +529,51 @@ fn check_only_one(refusal: Refusal, existing: DecisionId) {
 }
 
 #[test]
-fn a_decision_cannot_change_a_task_that_is_over() {
-    let task = TASK;
-    let reason = None;
-    let given = given().command(CancelTask { task, reason });
-    for (command, asked) in [
-        (commit(APPLIED), "decide commit"),
-        (decision(DecisionType::Retry), "decide retry"),
-        (decision(DecisionType::Checkpoint), "decide checkpoint"),
-    ] {
-        let refusal = given.decide(command).expect_err(asked);
-        check_transition(&refusal, (Kind::Task, TASK.0), "cancelled", asked);
-    }
-    for verdict in [DecisionType::Abandon, other()] {
-        let mut given = given.clone();
-        given.execute(decision(verdict));
-        assert_eq!(task_status(&given), task::Status::Cancelled);
+fn a_run_of_a_task_that_is_over_only_fails_or_is_abandoned() {
+    let (task, reason) = (TASK, None);
+    let cancel = Command::from(CancelTask { task, reason });
+    let abandoned = Command::from(decision(DecisionType::Abandon));
+    for (end, state) in [(cancel, "cancelled"), (fail_task(), "failed")] {
+        let mut given = given();
+        // A run that was not begun, and one that patches.
+        let created = RunId(given.execute(CreateRun::new(TASK))[0].stream.id);
+        let patching = RunId(given.execute(CreateRun::new(TASK))[0].stream.id);
+        let given = given
+            .command(StartPatching { run: patching })
+            .command(end.clone());
+        let work: [(Command, &str); 9] = [
+            (StartPatching { run: created }.into(), "start_patching"),
+            (StartValidation { run: patching }.into(), "start_validation"),
+            (
+                ProposePatchSet::new(patching, DiffFormat::Unified).into(),
+                "propose_patch_set",
+            ),
+            (propose(patch(99)).into(), "propose_patch_set"),
+            (
+                ApplyPatchSet { patch_set: OPEN[0] }.into(),
+                "apply_patch_set",
+            ),
+            (commit(APPLIED).into(), "decide commit"),
+            (decision(DecisionType::Retry).into(), "decide retry"),
+            (
+                decision(DecisionType::Checkpoint).into(),
+                "decide checkpoint",
+            ),
+            (decision(other()).into(), "decide (but abandon)"),
+        ];
+        for (command, asked) in work {
+            for actor in [ActorRef::agent("tester"), ActorRef::human("ada")] {
+                let refused = given.clone().by(actor).decide(command.clone());
+                let says = refused.expect_err(asked).to_string();
+                assert!(says.contains(&format!("is {state}: {asked}")), "{says}");
+                assert!(says.contains("abandon"), "{says}");
+            }
+        }
+        for command in [abandoned.clone(), fail().into()] {
+            let mut given = given.clone();
+            given.execute(command);
+            assert_eq!(task_status(&given).name(), state);
+        }
     }
 }
 
@@ -558,8 +592,8 @@ fn nothing_is_tried_again_once_another_run_has_settled_the_task() {
     given.execute(decision(DecisionType::Abandon));
     assert_eq!(task_status(&given), task::Status::Failed);
     for (verdict, asked) in [
-        (DecisionType::Retry, "decide retry"),
-        (DecisionType::Checkpoint, "decide checkpoint"),
+        (DecisionType::Retry, "decide retry of a run of it"),
+        (DecisionType::Checkpoint, "decide checkpoint of a run of it"),
     ] {
         let refusal = given.decide(Decide::new(other, verdict)).expect_err(asked);
         check_transition(&refusal, (Kind::Task, TASK.0), "failed", asked);

@@ -128,6 +128,9 @@ impl Model {
             Command::RecordCommit(c) => {
                 self.intent(c.intent.0, &["active"])?;
                 self.goes_on(c.intent.0)?;
+                if self.intents[&c.intent.0].stage == "approved" {
+                    self.ready(c.intent.0)?;
+                }
                 self.intent(c.intent.0, &["active"])?.commit = Some(c.commit);
                 Some(true)
             }
@@ -199,7 +202,10 @@ impl Model {
             Command::EndToolCall(c) => self.end_tool_call(c),
             Command::ProposePatchSet(c) => self.propose_patch_set(c),
             Command::ApplyPatchSet(c) => {
-                self.let_go(self.patch_sets.get(&c.patch_set.0)?.run)?;
+                let run = self.patch_sets.get(&c.patch_set.0)?.run;
+                self.let_go(run)?;
+                self.may_commit(run)?;
+                self.tried_again(run)?;
                 let patch_set = self.patch_sets.get_mut(&c.patch_set.0)?;
                 demand(self.runs.get(&patch_set.run)?.status == "validating")?;
                 demand(patch_set.status == "proposed")?;

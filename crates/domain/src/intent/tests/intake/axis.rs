@@ -249,20 +249,48 @@ fn who_asked_for_an_intent_does_not_approve_it() {
     assert_eq!(approval_by(&given.command(allow), ada), None);
 }
 
-/// What waits although its risk is low may be let go by another agent.
+/// What waits although the settings let its risk go may be let go by another agent.
 #[test]
 fn a_low_risk_that_waits_is_approved_by_anybody_but_who_asked() {
-    let none = SetSetting {
-        setting: Setting::AutonomyThreshold,
-        value: "none".into(),
-    };
     let coder = ActorRef::agent("coder");
-    let given = Given::new()
-        .command(none)
+    let mut given = Given::new()
+        .command(set(Setting::AutonomyThreshold, "none"))
         .by(coder.clone())
-        .command(risky(1, Risk::Low));
+        .command(risky(1, Risk::Low))
+        .by(ActorRef::human("ada"));
+    given.execute(set(Setting::AutonomyThreshold, "low"));
     assert!(approval_by(&given, coder).is_some());
     assert_eq!(approval_by(&given, ActorRef::agent("reviewer")), None);
+}
+
+#[test]
+fn what_the_settings_have_a_person_see_is_approved_by_a_person() {
+    let declared = risky(1, Risk::Low);
+    let by_rule = SubmitIntent {
+        risk: None,
+        work_type: Some(WorkType::Fix),
+        ..risky(1, Risk::Low)
+    };
+    for (setting, value, submit) in [
+        (Setting::AutonomyThreshold, "none", declared),
+        (Setting::AutonomyThreshold, "none", by_rule.clone()),
+        (Setting::TrustClassifier, "false", by_rule),
+    ] {
+        let given = Given::new()
+            .command(set(setting, value))
+            .by(ActorRef::agent("coder"))
+            .command(submit);
+        for other in [
+            ActorRef::agent("reviewer"),
+            ActorRef::system("ci"),
+            ActorRef::mcp_client("desk"),
+        ] {
+            let refused = approval_by(&given, other).unwrap();
+            assert!(refused.contains("approved by a person"), "{refused}");
+            assert!(refused.contains(&setting.to_string()), "{refused}");
+        }
+        assert_eq!(approval_by(&given, ActorRef::human("ada")), None);
+    }
 }
 
 #[test]
@@ -289,10 +317,6 @@ fn agents_do_not_set_how_approvals_are_given() {
 /// The infrastructure may have more checked, and people less.
 #[test]
 fn a_setting_that_weakens_a_check_is_a_persons() {
-    let set = |setting, value: &str| SetSetting {
-        setting,
-        value: value.into(),
-    };
     let weaker = [
         set(Setting::AutonomyThreshold, "med"),
         set(Setting::OwnRequests, "true"),

@@ -340,17 +340,7 @@ fn task_of_none(number: u128) -> CreateTask {
 #[test]
 fn a_rejected_review_is_not_passed_by_a_decision() {
     let (coder, other) = (ActorRef::agent("coder"), ActorRef::agent("other"));
-    let attempt = |given: &mut Given| {
-        let run = RunId(given.execute(CreateRun::new(task(11)))[0].stream.id);
-        given.execute(StartPatching { run });
-        let proposed = given.execute(ProposePatchSet::new(run, DiffFormat::Unified));
-        given.execute(StartValidation { run });
-        let AnyEvent::Run(crate::run::Event::PatchSetProposed(event)) = &proposed[0].event else {
-            panic!("{proposed:?}");
-        };
-        crate::run::Decide::new(run, crate::run::DecisionType::Commit)
-            .with_chosen_patchset_id(event.patch_set)
-    };
+    let attempt = |given: &mut Given| attempt(given, 11);
     let mut given = by_the_coder().command(task_of_none(11));
     let earlier = attempt(&mut given);
     assert!(given.decide(earlier.clone()).is_ok());
@@ -361,20 +351,23 @@ fn a_rejected_review_is_not_passed_by_a_decision() {
     // Neither the next attempt nor one that was open.
     let mut next = given.by(coder.clone());
     let later = attempt(&mut next);
-    for commit in [&earlier, &later] {
-        let refused = next.decide(commit.clone());
+    let chosen = |commit: &crate::run::Decide| commit.chosen_patchset_id.unwrap();
+    let apply = |commit| crate::run::ApplyPatchSet::new(chosen(commit)).into();
+    for command in [
+        earlier.clone().into(),
+        later.clone().into(),
+        apply(&earlier),
+        apply(&later),
+    ] {
+        let command: Command = command;
+        let refused = next.decide(command.clone());
         assert!(
             matches!(&refused, Err(Refusal::NotPermitted { reason }) if reason.contains("record_review")),
             "{refused:?}"
         );
-        assert!(
-            next.clone()
-                .by(other.clone())
-                .decide(commit.clone())
-                .is_ok()
-        );
-        let ada = next.clone().by(ActorRef::human("ada"));
-        assert!(ada.decide(commit.clone()).is_ok());
+        for by in [other.clone(), ActorRef::human("ada")] {
+            assert!(next.clone().by(by).decide(command.clone()).is_ok());
+        }
     }
     // Nor an attempt of another agent's.
     let mut others = next.by(other.clone());
@@ -390,4 +383,73 @@ fn a_rejected_review_is_not_passed_by_a_decision() {
     let approved = RecordReview::new(task(11), ReviewVerdict::Approved);
     let third = others.by(ActorRef::agent("third"));
     assert!(third.decide(approved).is_ok());
+}
+
+/// A run of a task up to its validation, and the decision to commit it.
+fn attempt(given: &mut Given, number: u128) -> crate::run::Decide {
+    let run = RunId(given.execute(CreateRun::new(task(number)))[0].stream.id);
+    given.execute(StartPatching { run });
+    let proposed = given.execute(ProposePatchSet::new(run, DiffFormat::Unified));
+    given.execute(StartValidation { run });
+    let AnyEvent::Run(crate::run::Event::PatchSetProposed(event)) = &proposed[0].event else {
+        panic!("{proposed:?}");
+    };
+    crate::run::Decide::new(run, crate::run::DecisionType::Commit)
+        .with_chosen_patchset_id(event.patch_set)
+}
+
+#[test]
+fn what_a_person_rejected_for_good_is_committed_as_no_other_task_before_a_rerun() {
+    let (coder, ada) = (ActorRef::agent("coder"), ActorRef::human("ada"));
+    let no_retries = SetSetting {
+        setting: Setting::MaxReviewRetries,
+        value: "0".into(),
+    };
+    let begun = || {
+        let given = Given::new().command(no_retries.clone()).by(coder.clone());
+        let mut given = given.command(risky(1, Risk::Low)).command(task_of(1, 11));
+        attempt(&mut given, 11);
+        given
+    };
+    let rejected = RecordReview::new(task(11), ReviewVerdict::Rejected);
+    let given = begun().by(ada.clone()).command(rejected.clone());
+    assert_eq!(status(&given, 1), ApprovalStatus::Error);
+    let mut again = given.by(coder.clone()).command(task_of(1, 12));
+    let commit = attempt(&mut again, 12);
+    let approved = RecordReview::new(task(12), ReviewVerdict::Approved);
+    let apply = crate::run::ApplyPatchSet::new(commit.chosen_patchset_id.unwrap());
+    for command in [commit.clone().into(), apply.into(), approved.into()] {
+        let command: Command = command;
+        for other in [ActorRef::agent("reviewer"), ActorRef::system("ci")] {
+            let says = refused_by(&again, other, command.clone());
+            assert!(
+                says.contains("rejected") && says.contains("rerun_intent"),
+                "{says}"
+            );
+        }
+        assert!(again.clone().by(ada.clone()).decide(command).is_ok());
+    }
+    // Once a person has it tried again, what takes its place is committed like all work.
+    let abandon = crate::run::Decide::new(commit.run, crate::run::DecisionType::Abandon);
+    let mut rerun = again
+        .command(abandon)
+        .by(ada)
+        .command(rerun(1))
+        .by(coder.clone());
+    rerun.execute(task_of(1, 13));
+    let commit = attempt(&mut rerun, 13);
+    assert!(rerun.decide(commit).is_ok());
+    // What another agent rejected needs no person.
+    let mut given = begun()
+        .by(ActorRef::agent("reviewer"))
+        .command(rejected)
+        .by(coder)
+        .command(task_of(1, 12));
+    let commit = attempt(&mut given, 12);
+    assert!(given.decide(commit).is_ok());
+}
+
+fn refused_by(given: &Given, actor: ActorRef, command: Command) -> String {
+    let refused = given.clone().by(actor).decide(command);
+    refused.unwrap_err().to_string()
 }

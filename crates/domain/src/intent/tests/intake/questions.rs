@@ -130,6 +130,43 @@ fn work_waits_for_answers() {
 }
 
 #[test]
+fn a_commit_is_recorded_once_work_may_begin() {
+    let commit = RecordCommit {
+        intent: intent(1),
+        commit: "a".repeat(40).parse().unwrap(),
+    };
+    let submitted = |depends_on: &[IntentId], child_of| SubmitIntent {
+        depends_on: depends_on.to_vec(),
+        child_of,
+        ..risky(1, Risk::Low)
+    };
+    let after_another = SubmitIntent {
+        depends_on: vec![intent(2)],
+        ..risky(3, Risk::Low)
+    };
+    let others = Given::new()
+        .command(risky(2, Risk::Low))
+        .command(after_another);
+    let asked = others.clone().command(submitted(&[], None));
+    let waits = [
+        (asked.clone().command(ask(1, &["a"])), "an answer"),
+        (
+            others.clone().command(submitted(&[intent(2)], None)),
+            "intent",
+        ),
+        (others.command(submitted(&[], Some(intent(3)))), "intent"),
+    ];
+    for (given, what) in waits {
+        let says = given.decide(commit.clone()).unwrap_err().to_string();
+        assert!(says.contains(&format!("waiting for {what}")), "{says}");
+    }
+    assert!(asked.decide(commit.clone()).is_ok());
+    // A question stops nothing of what is executing.
+    let executing = asked.command(start(1)).command(ask(1, &["a"]));
+    assert!(executing.decide(commit).is_ok());
+}
+
+#[test]
 fn work_waits_for_the_intents_that_it_depends_on() {
     let mut given = Given::new().command(risky(2, Risk::Low));
     given.execute(SubmitIntent {

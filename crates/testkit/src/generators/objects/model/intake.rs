@@ -28,9 +28,11 @@ impl Model {
             Command::JudgeIntent(c) => self.judge_intent(c),
             Command::ApproveIntent(c) => {
                 let (by, own) = (self.by, self.settings.own);
+                let judged = self.open_intent(c.intent.0)?.judged;
+                let goes_on = self.lets_go(Risk::Low, judged);
                 let intent = self.open_intent(c.intent.0)?;
                 demand(intent.stage == "proposed")?;
-                demand(by != "tester" || intent.risk == Some(Risk::Low))?;
+                demand(by != "tester" || (goes_on && intent.risk == Some(Risk::Low)))?;
                 let is_known = !intent.asked_by.is_empty();
                 demand(own || by != intent.asked_by && (is_known || by != "tester"))?;
                 (intent.stage, intent.taken_in) = ("approved", true);
@@ -620,7 +622,10 @@ impl Model {
                 .with_chosen_patchset_id(chosen.filter(|_| !rejected))
                 .with_result_commit_sha(c.result_commit_sha),
         )?;
-        self.tasks.get_mut(&c.task.0)?.rejections += u32::from(rejected);
+        let person = self.by != "tester";
+        let task = self.tasks.get_mut(&c.task.0)?;
+        task.rejections += u32::from(rejected);
+        task.rejected_by_person |= rejected && person;
         Some(answer)
     }
 

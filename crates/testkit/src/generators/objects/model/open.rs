@@ -68,9 +68,12 @@ impl Model {
         demand(above.all(|id| matches!(self.intents[&id].status, "draft" | "active")))
     }
 
-    /// None of the intents that a run is work on waits for an approval or was turned down.
+    /// Neither the task of a run was given up, nor does one of the intents that it is work on wait for an approval, nor was
+    /// one turned down.
     pub(super) fn let_go(&self, run: Uuid) -> Option<()> {
         let run = self.runs.get(&run)?;
+        let status = self.tasks.get(&run.task)?.status;
+        demand(!matches!(status, "failed" | "cancelled"))?;
         let intents = self.works_on(run.task, run.plan);
         demand(intents.iter().all(|id| self.goes_on(*id).is_some()))
     }

@@ -5,7 +5,7 @@ use annals_domain::run::{self, DecisionType};
 use uuid::Uuid;
 
 use super::judged::{Judged, demand, parts, text};
-use super::{Model, PatchSet, Run};
+use super::{Model, PatchSet, Run, Task};
 
 impl Model {
     pub(super) fn run(&mut self, id: Uuid, allowed: &[&str]) -> Option<&mut Run> {
@@ -111,15 +111,32 @@ impl Model {
     }
 
     pub(super) fn decide(&mut self, c: &run::Decide) -> Judged {
-        let run = self.runs.get(&c.run.0)?;
-        if c.decision_type == DecisionType::Commit && run.reverts.is_none() {
-            let task = run.task;
-            let of_it = |it: &&Run| it.task == task;
-            let mut attempts = self.runs.values().filter(of_it);
-            let worked = attempts.any(|it| it.workers.contains(self.by));
-            demand(self.by != "tester" || !worked || self.tasks.get(&task)?.rejections == 0)?;
+        if c.decision_type == DecisionType::Commit {
+            self.may_commit(c.run.0)?;
         }
         self.reviewed(c)
+    }
+
+    /// An agent commits nothing of a task that it worked on, once a review rejected that.
+    pub(super) fn may_commit(&self, run: Uuid) -> Option<()> {
+        let run = self.runs.get(&run)?;
+        let of_it = |it: &&Run| it.task == run.task;
+        let mut attempts = self.runs.values().filter(of_it);
+        let worked = self.by == "tester" && attempts.any(|it| it.workers.contains(self.by));
+        demand(!worked || run.reverts.is_some() || self.tasks.get(&run.task)?.rejections == 0)
+    }
+
+    /// An agent commits nothing of an intent of which a person rejected a task for good, before that is tried again.
+    pub(super) fn tried_again(&self, run: Uuid) -> Option<()> {
+        let run = self.runs.get(&run)?;
+        let intents = self.works_on(run.task, run.plan);
+        let rejected = |(id, task): (&Uuid, &Task)| {
+            task.rejected_by_person
+                && task.status == "failed"
+                && !task.superseded
+                && !self.intents_of(*id).is_disjoint(&intents)
+        };
+        demand(self.by != "tester" || run.reverts.is_some() || !self.tasks.iter().any(rejected))
     }
 
     /// The same where a review decided.
@@ -185,6 +202,7 @@ impl Model {
 
     pub(super) fn commit(&mut self, c: &run::Decide, run: &Run) -> Option<()> {
         self.let_go(c.run.0)?;
+        self.tried_again(c.run.0)?;
         if run.reverts.is_none() {
             let mut intents = self.works_on(run.task, run.plan).into_iter();
             demand(intents.all(|id| self.may_be_done(id).is_some()))?;

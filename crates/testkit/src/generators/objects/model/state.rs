@@ -96,6 +96,8 @@ pub struct Task {
     pub stranded: bool,
     /// How many reviews rejected it.
     pub rejections: u32,
+    /// Whether a person gave one of these.
+    pub rejected_by_person: bool,
     /// Whether another task took its place.
     pub superseded: bool,
     /// That task.
