@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::bytes::Regex;
 
 /// What is taken out, and what is decoded: the codes of a terminal, also as programs write them; characters without a
-/// shape, also as escapes of JSON, HTML and URLs; letters that a URL escapes, once or twice.
+/// shape, also as escapes of JSON, HTML and URLs; letters that a URL or HTML escapes, once or twice.
 const VEIL: &str = concat!(
     r"(?:\x1b|\\+(?:u001[bB]|x1[bB]|033|e))(?:\[[0-?]{0,20}[ -/]{0,2}[@-~]",
     r"|\](?-u:[^\x07\x1b\\\n]){0,200}(?:\x07|\x1b\\|\\+(?:a|u0007|x07|007|u001[bB]\\+|x1[bB]\\+|033\\+|e\\+))",
@@ -19,7 +19,8 @@ const VEIL: &str = concat!(
     r"|\\+u(?:200[b-fB-F]|20[26][0-9a-fA-F]|[fF][eE][fF][fF]|00[aA][dD])",
     r"|&(?:#(?:820[3-7]|823[2-8]|8288|65279|173|[xX](?:200[b-fB-F]|20[26][0-9a-fA-F]|[fF][eE][fF][fF]|[aA][dD]))|shy|zwn?j);",
     r"|%[eE]2%8(?:0%(?:8[b-fB-F]|[aA][89a-eA-E])|1%[aA][0-9a-fA-F])|%[eE][fF]%[bB][bB]%[bB][fF]|%[cC]2%[aA][dD]",
-    r"|%(?:25)?[2-7][0-9A-Fa-f]"
+    r"|%(?:25)?[2-7][0-9A-Fa-f]",
+    r"|(?:&|\\+u0026)(?:amp;){0,2}(?:#0{0,5}(?:3[2-9]|[4-9][0-9]|1[01][0-9]|12[0-6])|#[xX]0{0,5}[2-7][0-9A-Fa-f]|[A-Za-z]{2,8});"
 );
 /// The same where JSON may escape it.
 const MAY_BE: &str = concat!(
@@ -29,8 +30,51 @@ const MAY_BE: &str = concat!(
     r"|034[fF]|06(?:0[0-5]|1[cC]|[dD][dD])|070[fF]|08(?:9[01]|[eE]2)|115[fF]|1160|17[bB][45]|180[b-fB-F]",
     r"|20(?:0[b-fB-F]|2[89a-eA-E]|6[0-9a-fA-F])|2800|3164|[fF][eE](?:0[0-9a-fA-F]|[fF][fF])",
     r"|[fF][fF](?:[aA]0|[fF][0-9abAB])|[dD]8(?:0[4dD]|2[fF]|34)|[dD][bB]4[0-3])",
-    r"|\\\\+(?:u001[bB]|x1[bB]|033|e)"
+    r"|\\\\+(?:u001[bB]|x1[bB]|033|e)",
+    r"|(?:&|\\u0026)[A-Za-z]{2,8};|\\u0026#"
 );
+/// Names of HTML for characters that secrets, and what is around them, consist of.
+const ENTITIES: [(&str, u8); 39] = [
+    ("AMP", b'&'),
+    ("GT", b'>'),
+    ("Hat", b'^'),
+    ("LT", b'<'),
+    ("QUOT", b'"'),
+    ("UnderBar", b'_'),
+    ("amp", b'&'),
+    ("apos", b'\''),
+    ("ast", b'*'),
+    ("bsol", b'\\'),
+    ("colon", b':'),
+    ("comma", b','),
+    ("commat", b'@'),
+    ("dollar", b'$'),
+    ("equals", b'='),
+    ("excl", b'!'),
+    ("grave", b'`'),
+    ("gt", b'>'),
+    ("lbrace", b'{'),
+    ("lbrack", b'['),
+    ("lcub", b'{'),
+    ("lowbar", b'_'),
+    ("lpar", b'('),
+    ("lsqb", b'['),
+    ("lt", b'<'),
+    ("nbsp", b' '),
+    ("num", b'#'),
+    ("percnt", b'%'),
+    ("period", b'.'),
+    ("plus", b'+'),
+    ("quest", b'?'),
+    ("quot", b'"'),
+    ("rbrace", b'}'),
+    ("rbrack", b']'),
+    ("rcub", b'}'),
+    ("rpar", b')'),
+    ("rsqb", b']'),
+    ("semi", b';'),
+    ("sol", b'/'),
+];
 
 // Tests make sure that these are not `None`.
 static VEILS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(VEIL).ok());
@@ -73,31 +117,57 @@ pub(super) fn may_be(text: &[u8]) -> bool {
 
 /// The text without it; nothing where there is none.
 pub(super) fn unveiled(text: &[u8]) -> Option<Unveiled> {
-    let mut found = VEILS.as_ref()?.find_iter(text).peekable();
-    found.peek()?;
+    let found = VEILS.as_ref()?.find_iter(text);
     let mut plain = Vec::with_capacity(text.len());
     let (mut behind, mut copied) = (Vec::new(), 0);
     for veil in found {
+        let Some(letter) = letter(veil.as_bytes()) else {
+            continue;
+        };
         plain.extend_from_slice(text.get(copied..veil.start()).unwrap_or_default());
-        let escape = veil.as_bytes().strip_prefix(b"%");
-        let escape = escape.map(|it| {
-            it.strip_prefix(b"25")
-                .filter(|it| !it.is_empty())
-                .unwrap_or(it)
-        });
-        let escape = escape.filter(|digits| digits.len() == 2);
-        if let Some(digits) = escape {
-            let digits = std::str::from_utf8(digits).ok();
-            plain.extend(digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()));
-        }
+        plain.extend(letter);
         copied = veil.end();
-        behind.push((plain.len(), copied, escape.is_some()));
+        behind.push((plain.len(), copied, letter.is_some()));
+    }
+    if behind.is_empty() {
+        return None;
     }
     plain.extend_from_slice(text.get(copied..).unwrap_or_default());
     Some(Unveiled {
         text: plain,
         behind,
     })
+}
+
+/// The letter that an escape is, if it is one of a letter; nothing where it is to stay.
+fn letter(veil: &[u8]) -> Option<Option<u8>> {
+    let text = std::str::from_utf8(veil).unwrap_or_default();
+    let hex = |digits: &str| u8::from_str_radix(digits, 16).ok();
+    if let Some(digits) = text.strip_prefix('%') {
+        let digits = digits
+            .strip_prefix("25")
+            .filter(|it| !it.is_empty())
+            .unwrap_or(digits);
+        return Some(hex(digits).filter(|_| digits.len() == 2));
+    }
+    let is_of_html = text.starts_with('&') || text.contains("u0026");
+    let Some(text) = text.strip_suffix(';').filter(|_| is_of_html) else {
+        return Some(None);
+    };
+    let name = text.rsplit(['&', ';']).next().unwrap_or_default();
+    let name = name.split_once("u0026").map_or(name, |(_, name)| name);
+    match name.strip_prefix('#') {
+        // Others have no shape.
+        Some(number) => Some(match number.strip_prefix(['x', 'X']) {
+            Some(digits) => hex(digits).filter(u8::is_ascii),
+            None => number.parse().ok().filter(u8::is_ascii),
+        }),
+        None if matches!(name, "shy" | "zwj" | "zwnj") => Some(None),
+        None => {
+            let named = ENTITIES.iter().find(|(it, _)| *it == name);
+            named.map(|(_, letter)| Some(*letter))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -145,6 +215,19 @@ mod tests {
             assert!(may_be(json.as_bytes()), "{json}");
         }
         assert_eq!(plain("a%5Fb%255Fc%2535").as_deref(), Some("a_b_c5"));
+        for (text, expected) in [
+            ("a&#95;b&#x5F;c&#0095;d&lowbar;e", Some("a_b_c_d_e")),
+            ("&quot;a&quot;:&#34;b&#x22;", Some("\"a\":\"b\"")),
+            ("a:&#x2F;&sol;b&commat;c", Some("a://b@c")),
+            ("&amp;quot;a&amp;amp;#95;b", Some("\"a_b")),
+            ("\\u0026quot;a\\u0026amp;#95;b", Some("\"a_b")),
+            ("a&amp;b", Some("a&b")),
+            ("a&copy;b&#233;c&d;", None),
+        ] {
+            assert_eq!(plain(text).as_deref(), expected, "{text}");
+            let json = serde_json::to_string(text).unwrap();
+            assert!(may_be(json.as_bytes()), "{json}");
+        }
         assert_eq!(plain("\t100 % of it\r\n"), None);
         assert_eq!(plain("a\r\nb\r\n").as_deref(), None);
         assert_eq!(plain("a\rb\r\r\nc\r").as_deref(), Some("ab\r\nc"));

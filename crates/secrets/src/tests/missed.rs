@@ -52,6 +52,47 @@ fn a_private_key_of_which_only_the_end_is_there() {
 }
 
 #[test]
+fn escapes_of_html_between_its_letters() {
+    let token = github();
+    let secret = ["aB3xQ9zRk7", "Lm2Wp5"].concat();
+    for (secret, text) in [
+        (
+            &token[4..],
+            format!("<input value=\"{}\">", token.replace('_', "&#95;")),
+        ),
+        (
+            &token[4..],
+            format!("<input value=\"{}\">", token.replace('_', "&#x5f;")),
+        ),
+        (
+            &token[4..],
+            format!("<input value=\"{}\">", token.replace('_', "&lowbar;")),
+        ),
+        (
+            &secret[..],
+            format!("<div data-props=\"{{&quot;client_secret&quot;:&quot;{secret}&quot;}}\">"),
+        ),
+        (
+            &secret[..],
+            format!(
+                "<a title='{{&amp;quot;client_secret&amp;quot;:&amp;quot;{secret}&amp;quot;}}'>"
+            ),
+        ),
+        (
+            &secret[..],
+            format!("postgres:&#x2F;&#x2F;u:{secret}@db.prod.io&#x2F;x"),
+        ),
+        (
+            &secret[..],
+            format!("{{\\u0026quot;client_secret\\u0026quot;:\\u0026quot;{secret}\\u0026quot;}}"),
+        ),
+    ] {
+        is_gone(secret, &text);
+        is_gone_of_json(secret, &json!({ "content": text }).to_string());
+    }
+}
+
+#[test]
 fn a_label_over_an_object_or_a_list() {
     let secret = aws();
     for json in [
