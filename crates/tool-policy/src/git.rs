@@ -298,6 +298,15 @@ impl Git {
             }
         }
         found.extend(self.writes().map(|word| (Kind::Edit, word)));
+        let reads_names = |word: &Word| {
+            let name = word.shown().split('=').next().unwrap_or_default();
+            let long = ["--pathspec-from-file", "--stdin", "--stdin-paths"];
+            let is_begun = name.len() > 4 && long.iter().any(|it| it.starts_with(name));
+            is_begun || name.starts_with("--batch")
+        };
+        if self.rest.iter().any(reads_names) {
+            found.push((Kind::Mention, Word::unknown("(what a list names)")));
+        }
         found
     }
 
@@ -326,6 +335,16 @@ impl Git {
             _ => false,
         };
         writes.then(|| Word::unknown("(what a patch changes)"))
+    }
+
+    /// Whether another branch may be checked out behind it.
+    pub(crate) fn may_switch(&self) -> bool {
+        match self.subcommand.as_deref() {
+            Some("bisect" | "checkout" | "switch") => true,
+            Some("rebase") => !rebased(&self.rest).is_empty(),
+            Some("stash") => self.rest.iter().any(|word| word.shown() == "branch"),
+            _ => false,
+        }
     }
 
     fn doubt(&mut self, reason: impl Into<String>) {
@@ -587,7 +606,10 @@ fn pushed(words: &[Word], current: Option<&str>) -> Vec<Part> {
         "f",
     );
     let deleted = has(&["delete", "mirror", "prune"], "d");
-    let many = has(&["all", "branches", "mirror", "tags", "follow-tags"], "");
+    let many = has(
+        &["all", "branches", "mirror", "stdin", "tags", "follow-tags"],
+        "",
+    );
     let mut operands = given.operands.iter();
     let remote = operands.next().map(|word| word.text.clone());
     let change = |name: Option<String>, force: Option<bool>, deletes: Option<bool>| Change {
@@ -909,7 +931,7 @@ fn fetched(words: &[Word]) -> Vec<Part> {
         Some(change.part())
     };
     let mut found: Vec<Part> = given.operands.iter().skip(1).filter_map(part).collect();
-    if given.has(&["refmap"], "") == Some(true) {
+    if given.has(&["refmap", "stdin"], "") == Some(true) {
         found.push(Change::of(Kind::Branch).part());
     }
     found
@@ -1010,6 +1032,7 @@ mod tests {
             ("rebase x main", vec!["commit topic!", "branch main!"]),
             ("pull origin x:main", vec!["commit topic", "branch main"]),
             ("fetch --refmap=x:main origin", vec!["branch ?!?-?"]),
+            ("fetch --stdin .", vec!["branch ?!?-?"]),
             ("checkout -b x", vec!["branch x"]),
             ("switch -C main", vec!["branch main!"]),
             ("update-ref refs/heads/main x", vec!["branch main!"]),

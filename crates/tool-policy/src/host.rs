@@ -25,6 +25,12 @@ pub(crate) fn file_of(url: &str) -> Option<&str> {
     path.filter(|_| is_file)
 }
 
+/// Whether the path of a file's URL is only known to the program that reads it: it decodes the path, or, as curl does, has
+/// patterns of its own in it.
+pub(crate) fn is_odd_file(url: &str) -> bool {
+    file_of(url).is_some_and(|it| it.contains(['%', '{', '[', '?', '#', '\\']))
+}
+
 /// Any host.
 pub(crate) fn unknown(text: &str) -> Resource {
     Resource::new(Type::Host, text, false)
@@ -61,7 +67,8 @@ fn without_port(host: &str) -> &str {
 /// The host that a word of a command names, if it does.
 pub(crate) fn in_word(program: &str, word: &Word) -> Option<Resource> {
     let Some(text) = word.text.as_deref() else {
-        let is_url = word.raw.contains("://");
+        let is_file = word.raw.to_ascii_lowercase().contains("file:");
+        let is_url = word.raw.contains("://") && !is_file;
         return is_url.then(|| unknown(&word.raw));
     };
     if let Some(at) = text.find("://") {

@@ -76,6 +76,9 @@ fn fixed_part(pattern: &str) -> &str {
 
 /// A path from the root, if it is known where it begins.
 pub(crate) fn absolute(text: &str, place: Place<'_>) -> Option<String> {
+    if host::is_odd_file(text) {
+        return None;
+    }
     let text = host::file_of(text).unwrap_or(text);
     if let Some(rest) = text.strip_prefix('~') {
         return match rest.is_empty() || rest.starts_with('/') {

@@ -613,6 +613,7 @@ pub(crate) fn files(program: &str, args: &[Word]) -> Vec<FileUse> {
     }
     found.extend(assigned(program, args));
     found.extend(unpacked(program, args).map(|word| (Kind::Edit, word)));
+    found.extend(listed(program, args));
     with_pieces(found)
 }
 
@@ -683,6 +684,38 @@ fn unpacked(program: &str, args: &[Word]) -> Option<Word> {
         _ => false,
     };
     writes.then(|| Word::unknown(&format!("(what {program} writes)")))
+}
+
+/// Files whose names a program reads from a list or its input, and those that curl makes of patterns.
+fn listed(program: &str, args: &[Word]) -> Option<FileUse> {
+    let has = |letters: &[char], long: &str, others: &[&str]| {
+        args.iter().map(Word::shown).any(|text| {
+            let is_group = text.starts_with('-') && !text.starts_with("--");
+            let name = text.split('=').next().unwrap_or_default();
+            (is_group && text.contains(letters))
+                || (name.len() > 3 && name != "--file" && long.starts_with(name))
+                || (!text.contains("://") && others.iter().any(|it| text.contains(it)))
+        })
+    };
+    let first = args.first().map_or("", Word::shown);
+    let reads = match program {
+        "tar" | "bsdtar" | "gtar" => {
+            has(&['T'], "--files-from", &[]) || (!first.starts_with('-') && first.contains('T'))
+        }
+        "cpio" | "pax" => true,
+        "rsync" => has(&[], "--files-from", &[]),
+        "zip" => has(&['@'], "", &[]),
+        "7z" | "7za" | "7zr" => args.iter().any(|it| it.shown().starts_with('@')),
+        "du" | "sort" | "wc" => has(&[], "--files0-from", &[]),
+        "curl" => has(&['K'], "--config", &[]),
+        _ => false,
+    };
+    let writes = program == "curl" && has(&[], "", &["%output{", "#1", "#2", "#3"]);
+    match (reads, writes) {
+        (_, true) => Some((Kind::Edit, Word::unknown("(what curl writes)"))),
+        (true, _) => Some((Kind::Read, Word::unknown("(what a list names)"))),
+        _ => None,
+    }
 }
 
 /// Words in a word that may each be a file: `@FILE`, `name=FILE`, `FILE:/mnt`.

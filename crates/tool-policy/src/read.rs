@@ -22,7 +22,7 @@ pub fn read(call: &Call) -> Reading {
         return reading;
     }
     match kind {
-        Kind::Run => command(call, action, &mut reading),
+        Kind::Run => commands(call, action, &mut reading),
         Kind::Read | Kind::Edit => files(call, kind, action, &mut reading),
         Kind::Fetch => fetch(call, action, &mut reading),
         Kind::Mcp => reading.add(Part::new(Kind::Mcp, server_tool(&call.tool))),
@@ -85,7 +85,7 @@ fn mentioned(call: &Call, reading: &mut Reading) {
     }
     for url in named.addresses {
         match host::file_of(url) {
-            Some(file) => reading.add(Part::new(Kind::Mention, path::known(file, place))),
+            Some(_) => reading.add(Part::new(Kind::Mention, path::known(url, place))),
             None => reading.add(Part::new(Kind::Mention, host::of_url(url))),
         }
     }
@@ -157,6 +157,21 @@ fn command(call: &Call, action: &str, reading: &mut Reading) {
     {
         action.clone_into(&mut part.action);
     }
+}
+
+/// Reads the command of a call. If its arguments have several, each is judged, and a person is asked.
+fn commands(call: &Call, action: &str, reading: &mut Reading) {
+    let Some(several) = tools::several_commands(&call.args) else {
+        return command(call, action, reading);
+    };
+    for args in several {
+        let one = Call {
+            args,
+            ..call.clone()
+        };
+        command(&one, action, reading);
+    }
+    reading.doubt(format!("{} is given several commands", call.tool));
 }
 
 /// The shell and the variables that a tool is to run a command with.
@@ -276,7 +291,12 @@ fn names_files(tool: &str) -> bool {
 fn fetch(call: &Call, action: &str, reading: &mut Reading) {
     let text = |names: &[&str]| names.iter().find_map(|name| call.args.get(name)?.as_str());
     let urls: Vec<&str> = match text(&["url", "uri"]) {
-        Some(url) => vec![url],
+        Some(_) => {
+            let named = ["url", "uri"].iter();
+            named
+                .filter_map(|name| call.args.get(name)?.as_str())
+                .collect()
+        }
         None => {
             let listed = call.args.get("urls").and_then(Value::as_array);
             listed
@@ -294,6 +314,9 @@ fn fetch(call: &Call, action: &str, reading: &mut Reading) {
             ));
         }
         reading.add(Part::new(Kind::Fetch, host::of_url(url)).by_tool(action));
+    }
+    if urls.iter().any(|url| host::is_odd_file(url)) {
+        reading.doubt("the file of the address is only known at run time");
     }
     if !urls.is_empty() {
         return;

@@ -194,6 +194,29 @@ pub(crate) enum Given {
     Words(Vec<String>),
 }
 
+/// Returns the arguments once for each command in them, if they have several that differ.
+pub(crate) fn several_commands(args: &Value) -> Option<Vec<Value>> {
+    let fields = args.as_object()?;
+    let given: Vec<&str> = COMMANDS
+        .into_iter()
+        .filter(|name| fields.get(*name).is_some_and(|it| !it.is_null()))
+        .collect();
+    let first = fields.get(*given.first()?);
+    if given.iter().all(|name| fields.get(*name) == first) {
+        return None;
+    }
+    let only = |kept: &&str| {
+        let is_kept = |name: &String| name == kept || !COMMANDS.contains(&name.as_str());
+        let fields = fields.iter().filter(|(name, _)| is_kept(name));
+        Value::Object(
+            fields
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+        )
+    };
+    Some(given.iter().map(only).collect())
+}
+
 /// The command that a tool runs.
 pub(crate) fn command(args: &Value) -> Option<Given> {
     let given = COMMANDS.iter().find_map(|name| args.get(name))?;
@@ -339,6 +362,9 @@ pub(crate) fn typed<'a>(tool: &str, args: &'a Value) -> Option<Typed<'a>> {
     );
     if !is_input && !is_typed {
         return None;
+    }
+    if several_commands(args).is_some() {
+        return Some(Typed::Unknown);
     }
     let names: &[&str] = match is_input {
         true => &COMMANDS,

@@ -77,8 +77,10 @@ pub(crate) fn is_shell(program: &str) -> bool {
 }
 
 /// Programs that run what they are given in ways of their own.
-const OTHERS: [&str; 121] = [
+const OTHERS: [&str; 131] = [
     "aarch64",
+    "abduco",
+    "ansible",
     "arm64",
     "armv7l",
     "at",
@@ -91,6 +93,7 @@ const OTHERS: [&str; 121] = [
     "bwrap",
     "byobu",
     "capsh",
+    "catatonit",
     "catchsegv",
     "cgexec",
     "choom",
@@ -108,16 +111,19 @@ const OTHERS: [&str; 121] = [
     "daemonize",
     "dbus-run-session",
     "direnv",
+    "dotenv",
     "dtach",
     "dumb-init",
     "eatmydata",
     "emulate",
     "entr",
+    "envchain",
     "expect",
     "faketime",
     "fc",
     "firejail",
     "flock",
+    "fzf",
     "gdb",
     "gnome-terminal",
     "gosu",
@@ -163,6 +169,10 @@ const OTHERS: [&str; 121] = [
     "run-parts",
     "run0",
     "runcon",
+    "s6-applyuidgid",
+    "s6-envuidgid",
+    "s6-setuidgid",
+    "s6-softlimit",
     "s390",
     "s390x",
     "sched",
@@ -202,7 +212,7 @@ const OTHERS: [&str; 121] = [
 ];
 
 /// Tools that run a program in the surroundings that a project says, by a subcommand.
-const SURROUNDINGS: [(&str, &[&str]); 52] = [
+const SURROUNDINGS: [(&str, &[&str]); 58] = [
     ("adb", &["shell"]),
     ("apptainer", &["exec", "run", "shell"]),
     ("asdf", &["exec"]),
@@ -211,6 +221,7 @@ const SURROUNDINGS: [(&str, &[&str]); 52] = [
     ("bundle", &["exec"]),
     ("chamber", &["exec"]),
     ("conda", &["run"]),
+    ("devbox", &["run"]),
     ("distrobox", &["enter"]),
     ("docker", &["exec", "run"]),
     ("docker-compose", &["exec", "run"]),
@@ -219,6 +230,7 @@ const SURROUNDINGS: [(&str, &[&str]); 52] = [
     ("flatpak", &["run"]),
     ("fly", &["ssh"]),
     ("flyctl", &["ssh"]),
+    ("foreman", &["run"]),
     ("gcloud", &["ssh"]),
     ("goenv", &["exec"]),
     ("guix", &["environment", "shell"]),
@@ -228,6 +240,8 @@ const SURROUNDINGS: [(&str, &[&str]); 52] = [
     ("jenv", &["exec"]),
     ("kubectl", &["exec", "run"]),
     ("lxc", &["exec"]),
+    ("mamba", &["run"]),
+    ("micromamba", &["run"]),
     ("mise", &["exec", "x"]),
     ("multipass", &["exec"]),
     ("nerdctl", &["exec", "run"]),
@@ -239,6 +253,7 @@ const SURROUNDINGS: [(&str, &[&str]); 52] = [
     ("pdm", &["run"]),
     ("pipenv", &["run"]),
     ("pipx", &["run"]),
+    ("pixi", &["run"]),
     ("pnpm", &["dlx", "exec"]),
     ("podman", &["exec", "run"]),
     ("poetry", &["run"]),
@@ -251,10 +266,11 @@ const SURROUNDINGS: [(&str, &[&str]); 52] = [
     ("snap", &["run"]),
     ("sops", &["exec-env", "exec-file"]),
     ("toolbox", &["run"]),
-    ("tox", &["e", "exec"]),
+    ("tox", &["--", "e", "exec"]),
     ("uv", &["run"]),
     ("vagrant", &["ssh"]),
     ("yarn", &["dlx", "exec"]),
+    ("zellij", &["run"]),
 ];
 
 /// The options of tar by which it runs other programs: their beginnings.
@@ -335,7 +351,7 @@ const BY_OPTION: [(&str, &[&str]); 41] = [
 ];
 
 /// What the names of programs begin with that load the program that they are given.
-const LOADERS: [&str; 5] = ["ld-2.", "ld-linux", "ld-musl", "ld.so", "ld64.so"];
+const LOADERS: [&str; 6] = ["ld-2.", "ld-linux", "ld-musl", "ld.so", "ld64.so", "qemu-"];
 
 fn shape(program: &str) -> Option<Shape> {
     Some(match program {
@@ -488,6 +504,9 @@ pub(crate) fn runs(program: &str, args: &[Word], input: Option<&Word>, is_piped:
         "fd" | "fdfind" => fd(args),
         "su" | "runuser" => su(args),
         "enable" => Runs::Unknown("it can load code"),
+        "ftp" | "mail" | "mailx" if is_piped => {
+            Runs::Unknown("a line that it reads can run a command")
+        }
         "jobs" => jobs(args),
         "hash" | "set" | "shopt" if !shell_options::are_plain(program, args) => {
             Runs::Unknown("it changes how the shell reads or finds commands")
@@ -916,7 +935,7 @@ fn of_shell(args: &[Word], input: Option<&Word>, is_piped: bool) -> Runs {
             return Runs::Unknown("it runs a file before anything else");
         }
         if !text.starts_with("--") {
-            let named = args.get(at..at + text.matches('o').count());
+            let named = args.get(at..at + text.matches(['o', 'O']).count());
             if !shell_options::are_read(text, named.unwrap_or_default()) {
                 return Runs::Unknown("an option of it changes how it reads commands");
             }
