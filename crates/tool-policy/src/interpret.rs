@@ -8,8 +8,8 @@ use brush_parser::ast;
 use crate::dirs::{Dirs, Ends};
 use crate::part::{Kind, Part, Reading, Resource, Type};
 use crate::path::{self, Place};
-use crate::shell::syntax;
 use crate::shell::word::{Variables, Word};
+use crate::shell::{arithmetic, syntax};
 use crate::simple::{self, Input, Simple};
 use crate::wrap::{self, Runs};
 use crate::{git, host, programs, tools};
@@ -83,6 +83,16 @@ struct Reader<'a, 'r> {
     files: usize,
     /// Files that are run as programs and scripts.
     scripts: Vec<Resource>,
+    /// Variables that are set to numbers.
+    numbers: BTreeSet<String>,
+    /// Variables that are set to other values, or to what is only known at run time.
+    texts: BTreeSet<String>,
+    /// Variables whose values are evaluated as expressions.
+    evaluated: BTreeSet<String>,
+    /// How often the command changes the folder.
+    moves: usize,
+    /// Whether a function or a trap changes the folder, whenever it runs.
+    roams: bool,
 }
 
 impl<'a, 'r> Reader<'a, 'r> {
@@ -96,11 +106,27 @@ impl<'a, 'r> Reader<'a, 'r> {
             words: 0,
             files: 0,
             scripts: Vec::new(),
+            numbers: BTreeSet::new(),
+            texts: BTreeSet::new(),
+            evaluated: BTreeSet::new(),
+            moves: 0,
+            roams: false,
         }
     }
 
-    /// A script that the command writes itself may have anything in it.
+    /// A script that the command writes itself may have anything in it, and so may a variable that is not a number of the
+    /// command's own. The shell runs commands in the value of one that an expression reads.
     fn end(&mut self) {
+        let is_number = |name: &&String| {
+            let is_own = self.numbers.contains(*name) || COUNTERS.contains(&name.as_str());
+            is_own && !self.texts.contains(*name) && !is_set_by_shell(name)
+        };
+        if let Some(name) = self.evaluated.iter().find(|name| !is_number(name)) {
+            let name = cut(name);
+            self.reading.doubt(format!(
+                "the value of {name} is evaluated, and only known at run time"
+            ));
+        }
         let is_written = |script: &&Resource| {
             let mut parts = self.reading.parts.iter();
             parts.any(|part| part.kind == Kind::Edit && part.resource.id == script.id)
@@ -131,6 +157,14 @@ impl<'a, 'r> Reader<'a, 'r> {
             self.reading
                 .doubt("the command has commands in commands, more than are read");
             return Dirs::unknown();
+        }
+        let joined = text.replace("\\\n", "");
+        if ["BASH_ALIASES", "BASH_CMDS"]
+            .iter()
+            .any(|it| joined.contains(it))
+        {
+            self.reading
+                .doubt("the command mentions a variable that says which program a name is");
         }
         let program = match syntax::parse(text) {
             Ok(program) => program,
@@ -232,19 +266,23 @@ impl<'a, 'r> Reader<'a, 'r> {
                 self.compound(command, dirs, &around)
             }
             ast::Command::Function(function) => {
+                if moves(&function.fname.value) {
+                    let name = cut(&function.fname.value);
+                    self.reading
+                        .doubt(format!("the command defines {name} anew"));
+                }
                 // Whenever it is called, and from wherever.
                 let around = self.redirected(function.body.1.as_ref(), dirs, around);
-                let ends = self.compound(&function.body.0, &Dirs::unknown(), &around);
-                match ends == Ends::same(&Dirs::unknown()) && !has_cd(&self.reading.parts) {
-                    true => Ends::same(dirs),
-                    false => Ends::same(&Dirs::unknown()),
-                }
+                let before = self.moves;
+                self.compound(&function.body.0, &Dirs::unknown(), &around);
+                self.behind_later_moves(before, dirs)
             }
             ast::Command::ExtendedTest(test, redirects) => {
                 self.redirected(redirects.as_ref(), dirs, around);
-                let mut words = Vec::new();
-                simple::tested(&test.expr, &mut words);
-                for word in words {
+                for (word, is_evaluated) in simple::tested(&test.expr) {
+                    if is_evaluated {
+                        self.evaluate(word.value.trim_matches('"'));
+                    }
                     let word = simple::word(word, self.variables(dirs).as_variables());
                     let text = word.text.as_deref().unwrap_or_default();
                     // The index of an array is evaluated, even where it is quoted.
@@ -269,10 +307,13 @@ impl<'a, 'r> Reader<'a, 'r> {
                 Ends::same(dirs)
             }
             Compound::ForClause(clause) => {
-                self.set(&clause.variable_name, &Word::unknown(""));
+                if clause.values.is_none() {
+                    self.set(&clause.variable_name, &Word::unknown(""));
+                }
                 for word in clause.values.iter().flatten() {
                     let word = simple::word(word, self.variables(dirs).as_variables());
                     self.within(&word, dirs);
+                    self.set(&clause.variable_name, &word);
                 }
                 self.looped(&[&clause.body.list], dirs, around)
             }
@@ -328,20 +369,22 @@ impl<'a, 'r> Reader<'a, 'r> {
         }
     }
 
-    /// What may be done again: where it changes the directory, each round is elsewhere.
+    /// What may be done again: where it changes the directory, or the branch, each round is elsewhere.
     fn looped(&mut self, lists: &[&ast::CompoundList], dirs: &Dirs, around: &Around) -> Ends {
+        let branch = self.setting.branch;
         let mut any = dirs.clone();
         for list in lists {
             any = any.or(&self.list(list, &any, around).any());
         }
-        if any == *dirs {
+        if any != *dirs {
+            any = Dirs::unknown();
+        } else if self.setting.branch == branch {
             return Ends::same(dirs);
         }
-        let unknown = Dirs::unknown();
         for list in lists {
-            self.list(list, &unknown, around);
+            self.list(list, &any, around);
         }
-        Ends::same(&unknown)
+        Ends::same(&any)
     }
 
     /// Reads where a compound command reads from and writes to.
@@ -382,6 +425,19 @@ impl<'a, 'r> Reader<'a, 'r> {
         }
     }
 
+    /// Reads which variables an expression evaluates.
+    fn evaluate(&mut self, expression: &str) {
+        let Some(names) = arithmetic::names(expression) else {
+            let shown = cut(expression);
+            return self
+                .reading
+                .doubt(format!("the expression `{shown}` could not be read"));
+        };
+        let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<Vec<_>>();
+        self.evaluated.extend(owned(names.read));
+        self.numbers.extend(owned(names.set));
+    }
+
     fn variables(&self, dirs: &Dirs) -> Known<'a> {
         Known {
             home: self.setting.home,
@@ -398,6 +454,7 @@ impl<'a, 'r> Reader<'a, 'r> {
             self.reading
                 .doubt(format!("`{}` could not be read", cut(&word.raw)));
         }
+        word.expressions.iter().for_each(|it| self.evaluate(it));
         for command in &word.commands {
             self.script(command, dirs, &Around::default());
         }
@@ -460,6 +517,11 @@ impl<'a, 'r> Reader<'a, 'r> {
             self.reading
                 .doubt(format!("the variable {name} can change what runs"));
         }
+        let of = name.split('[').next().unwrap_or_default().to_owned();
+        match is_number(value) {
+            true => self.numbers.insert(of),
+            false => self.texts.insert(of),
+        };
         if value
             .text
             .as_deref()
@@ -524,14 +586,23 @@ impl<'a, 'r> Reader<'a, 'r> {
                     .for_each(|name| self.set(name, &Word::unknown("")));
                 let unknown = Dirs::unknown();
                 let inner_dirs = if elsewhere { &unknown } else { dirs };
-                self.run_words(&program, words, simple, inner_dirs, around);
-                Ends::same(dirs)
+                let after = self.run_words(&program, words, simple, inner_dirs, around);
+                // `command cd x`
+                match after == Ends::same(inner_dirs) {
+                    true => Ends::same(dirs),
+                    false => Ends::same(&Dirs::unknown()),
+                }
             }
             Runs::Script { text, .. } => {
                 if program == "alias" {
                     self.reading.doubt("an alias changes what runs");
                 }
                 let around = around.within(&program, around.is_piped);
+                if program == "trap" {
+                    let before = self.moves;
+                    self.script(text.shown(), &Dirs::unknown(), &around);
+                    return self.behind_later_moves(before, dirs);
+                }
                 let after = self.script(text.shown(), dirs, &around);
                 // These are in the shell itself.
                 let is_here = matches!(program.as_str(), "eval" | "source" | ".");
@@ -545,6 +616,16 @@ impl<'a, 'r> Reader<'a, 'r> {
         }
     }
 
+    /// Where the shell is behind what runs later, and may have changed the folder since there were so many changes.
+    fn behind_later_moves(&mut self, before: usize, dirs: &Dirs) -> Ends {
+        let changes = self.moves > before;
+        self.roams |= changes;
+        match changes {
+            true => Ends::same(&Dirs::unknown()),
+            false => Ends::same(dirs),
+        }
+    }
+
     /// The command in the words that another one is given.
     fn run_words(
         &mut self,
@@ -553,7 +634,7 @@ impl<'a, 'r> Reader<'a, 'r> {
         simple: &Simple,
         dirs: &Dirs,
         around: &Around,
-    ) {
+    ) -> Ends {
         let is_piped = around.is_piped || !matches!(simple.input, Input::Inherited);
         let is_fed = name_of(program) == "xargs";
         let around = around.within(program, is_piped && !is_fed);
@@ -563,14 +644,15 @@ impl<'a, 'r> Reader<'a, 'r> {
         if is_fed {
             command.input = Input::Inherited;
         }
-        self.levels += 1;
-        if self.levels > MAX_LEVELS || around.via.len() > MAX_DEPTH {
+        if self.levels >= MAX_LEVELS || around.via.len() > MAX_DEPTH {
             self.reading
                 .doubt("the command is nested deeper than is read");
-        } else {
-            self.run(&command, dirs, &around);
+            return Ends::same(dirs);
         }
+        self.levels += 1;
+        let ends = self.run(&command, dirs, &around);
         self.levels -= 1;
+        ends
     }
 
     /// The file that is run, if it is one: a program, or the script of a shell or an interpreter.
@@ -674,9 +756,9 @@ impl<'a, 'r> Reader<'a, 'r> {
         for part in changed.into_iter().flatten() {
             self.add(part);
         }
-        if git
-            .as_ref()
-            .is_some_and(|git| matches!(git.subcommand.as_deref(), Some("checkout" | "switch")))
+        let is_checkout = |word: &Word| word.shown() == "checkout";
+        if git.as_ref().is_some_and(git::Git::may_switch)
+            || (matches!(name, "gh" | "glab") && args.iter().any(is_checkout))
         {
             self.setting.branch = None;
         }
@@ -685,30 +767,48 @@ impl<'a, 'r> Reader<'a, 'r> {
 
     /// What builtins set that decides what runs; why what they run is not known, if that is so.
     fn changed_by_builtin(&mut self, program: &str, args: &[Word]) -> Option<String> {
-        let names: Vec<&str> = match program {
+        let mut names: Vec<&Word> = match program {
             "export" | "declare" | "typeset" | "local" | "readonly" | "read" | "mapfile"
-            | "readarray" | "unset" | "getopts" | "printf" | "let" | "wait" => {
-                args.iter().map(Word::shown).collect()
-            }
+            | "readarray" | "unset" | "getopts" | "printf" | "let" | "wait" | "float"
+            | "integer" => args.iter().collect(),
             "test" | "[" | "break" | "continue" | "shift" | "exit" | "return" => Vec::new(),
             _ => return None,
         };
-        if program == "printf" && !names.first().is_some_and(|it| it.starts_with("-v")) {
-            return None;
-        }
-        // `-n` makes one variable stand for another.
-        let is_reference = |it: &&str| it.starts_with('-') && it.contains('n');
-        let refers =
-            names.iter().any(is_reference) && matches!(program, "declare" | "typeset" | "local");
-        for text in names {
-            match refers || program == "let" {
-                true => self.assigned_in(text),
-                false => {
-                    let name = text.split(['=', '+']).next().unwrap_or_default();
-                    self.set(name, &Word::unknown(""));
-                    self.set_by_option(text);
-                }
+        if program == "printf" {
+            if !args.first().is_some_and(|it| it.shown().starts_with("-v")) {
+                return None;
             }
+            // The others are what is printed.
+            names.truncate(2);
+        }
+        let is_map = args.iter().any(|word| {
+            let text = word.shown();
+            text.starts_with('-') && text.contains('A')
+        });
+        for word in names {
+            match program {
+                "let" => {
+                    let expression = word.text.as_deref().unwrap_or(word.raw.trim_matches('"'));
+                    self.assigned_in(expression);
+                    self.evaluate(expression);
+                }
+                _ => self.set_by_argument(word, is_map),
+            }
+        }
+        let changes_kind = |word: &Word| {
+            let text = word.shown();
+            text.starts_with('-') && text.contains(['i', 'n'])
+        };
+        if matches!(program, "float" | "integer")
+            || (matches!(program, "declare" | "local" | "readonly" | "typeset")
+                && args.iter().any(changes_kind))
+        {
+            return Some(format!(
+                "{program} has values evaluated, or one variable stand for another"
+            ));
+        }
+        if matches!(program, "test" | "[") && tests_element(args) {
+            return Some(format!("{program} evaluates the index of an array"));
         }
         if let Some(word) = set_at_run_time(program, args) {
             let shown = cut(&word.raw);
@@ -728,15 +828,29 @@ impl<'a, 'r> Reader<'a, 'r> {
         ))
     }
 
-    /// The variable that an option names in the same word: `-vPATH`, `-raPATH`.
-    fn set_by_option(&mut self, text: &str) {
-        let group = text.strip_prefix('-').unwrap_or_default();
-        let mut names = group
-            .char_indices()
-            .filter_map(|(at, _)| group.get(at..))
-            .filter(|it| simple::decides(it));
-        if let Some(name) = names.next() {
-            self.set(name, &Word::unknown(""));
+    /// The variable that an argument of a builtin sets: `NAME`, `NAME=VALUE`, `NAME[INDEX]`, or that an option names in the
+    /// same word: `-vPATH`, `-raPATH`. The keys of a map are not evaluated.
+    fn set_by_argument(&mut self, word: &Word, is_map: bool) {
+        let text = word.shown();
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name.trim_end_matches('+'), programs::part_of(word, value)),
+            None => (text, Word::unknown("")),
+        };
+        let index = name.split_once('[').map(|(_, index)| index);
+        if let Some(index) = index.and_then(|it| it.strip_suffix(']')) {
+            self.evaluate(index);
+        }
+        let list = value.shown().strip_prefix('(');
+        let list = list.filter(|it| !is_map && it.contains("]="));
+        for item in list.into_iter().flat_map(|it| it.split('[').skip(1)) {
+            self.evaluate(item.split(']').next().unwrap_or_default());
+        }
+        let Some(group) = name.strip_prefix('-') else {
+            return self.set(name, &value);
+        };
+        // `read -a`, `wait -p` and `printf -v` take a name.
+        for (at, _) in group.match_indices(['a', 'p', 'v']) {
+            self.set(group.get(at + 1..).unwrap_or_default(), &Word::unknown(""));
         }
     }
 
@@ -756,9 +870,13 @@ impl<'a, 'r> Reader<'a, 'r> {
     }
 
     /// Where the shell is after a command.
-    fn changed(&self, program: &str, args: &[Word], dirs: &Dirs) -> Ends {
+    fn changed(&mut self, program: &str, args: &[Word], dirs: &Dirs) -> Ends {
+        if !moves(program) {
+            return Ends::same(dirs);
+        }
+        self.moves += 1;
         let done = match program {
-            "cd" | "chdir" => {
+            "cd" | "chdir" if !self.roams => {
                 let mut operands = args.iter().filter(|it| {
                     it.text
                         .as_deref()
@@ -772,8 +890,7 @@ impl<'a, 'r> Reader<'a, 'r> {
                     _ => Dirs::unknown(),
                 }
             }
-            "pushd" | "popd" | "source" | "." | "z" | "j" => Dirs::unknown(),
-            _ => return Ends::same(dirs),
+            _ => Dirs::unknown(),
         };
         Ends {
             done,
@@ -936,13 +1053,54 @@ fn set_at_run_time<'a>(program: &str, args: &'a [Word]) -> Option<&'a Word> {
     }
 }
 
-/// Whether a command changes the directory.
-fn has_cd(parts: &[Part]) -> bool {
-    parts.iter().any(|part| {
-        matches!(
-            part.resource.known_text("program"),
-            Some("cd" | "chdir" | "pushd" | "popd" | "source" | "." | "z" | "j")
-        )
+/// Whether a program changes the folder that the shell is in.
+fn moves(program: &str) -> bool {
+    matches!(
+        program,
+        "cd" | "chdir" | "pushd" | "popd" | "source" | "." | "z" | "j"
+    )
+}
+
+/// Variables that are numbers unless they are set.
+const COUNTERS: [&str; 10] = [
+    "BASHPID",
+    "EPOCHSECONDS",
+    "EUID",
+    "LINENO",
+    "OPTIND",
+    "PPID",
+    "RANDOM",
+    "SECONDS",
+    "SRANDOM",
+    "UID",
+];
+
+/// Whether the shell sets a variable to a text, too.
+fn is_set_by_shell(name: &str) -> bool {
+    const NAMES: [&str; 12] = [
+        "DIRSTACK", "FUNCNAME", "MAPFILE", "MATCH", "OLDPWD", "OPTARG", "PWD", "REPLY", "_",
+        "argv", "match", "reply",
+    ];
+    NAMES.contains(&name) || name.starts_with("BASH_")
+}
+
+/// Whether a word is a number.
+fn is_number(word: &Word) -> bool {
+    let Some(text) = &word.text else {
+        let first = word.expressions.first();
+        let is_expression =
+            first.is_some_and(|it| word.raw.trim_matches('"') == format!("$(({it}))"));
+        return is_expression || arithmetic::is_number(&word.raw);
+    };
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
+}
+
+/// Whether `test -v` looks for an element of an array.
+fn tests_element(args: &[Word]) -> bool {
+    args.windows(2).any(|pair| match pair {
+        [option, word] => matches!(option.shown(), "-v" | "-R") && !simple::is_name(word.shown()),
+        _ => false,
     })
 }
 

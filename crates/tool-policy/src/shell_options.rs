@@ -32,11 +32,10 @@ const NAMES: [&str; 20] = [
     "xtrace",
 ];
 
-/// Names of `shopt`. `extglob` is not among them: it makes patterns of subshells.
-const SHOPT: [&str; 11] = [
+/// Names of `shopt`. Not among them are `extglob`, which makes patterns of subshells, and `expand_aliases`.
+const SHOPT: [&str; 10] = [
     "checkwinsize",
     "dotglob",
-    "expand_aliases",
     "failglob",
     "globstar",
     "inherit_errexit",
@@ -116,11 +115,8 @@ fn is_named(word: &Word, names: &[&str]) -> bool {
 /// Returns `true` if a shell reads commands in the usual way that is started with a group of options, whose names these
 /// words are.
 pub(crate) fn are_read(group: &str, names: &[Word]) -> bool {
-    let is_odd = |name: &Word| {
-        let text = name.text.as_deref();
-        text.is_none_or(|it| matches!(it, "keyword" | "histexpand" | "history"))
-    };
-    !group.contains(['k', 'H']) && !names.iter().any(is_odd)
+    let is_known = |name: &Word| is_named(name, &NAMES) || is_named(name, &SHOPT);
+    !group.contains(['k', 'H']) && names.iter().all(is_known)
 }
 
 #[cfg(test)]
@@ -150,6 +146,7 @@ mod tests {
             ("shopt -s extglob", false),
             ("shopt -so keyword", false),
             ("shopt -s cdable_vars", false),
+            ("shopt -s expand_aliases", false),
             ("hash", true),
             ("hash -r", true),
             ("hash ls", true),

@@ -32,8 +32,10 @@ pub(crate) enum Input {
     File,
 }
 
-/// Variables that decide what programs run, or what they run.
-const DECIDING: [&str; 49] = [
+/// Variables that decide what programs run, what they run, or where.
+const DECIDING: [&str; 52] = [
+    "BASH_ALIASES",
+    "BASH_CMDS",
     "BASH_ENV",
     "BASH_FUNC",
     "BASH_LOADABLES_PATH",
@@ -64,6 +66,7 @@ const DECIDING: [&str; 49] = [
     "PERL5OPT",
     "PROMPT_COMMAND",
     "PS4",
+    "PWD",
     "PYTHONBREAKPOINT",
     "PYTHONHOME",
     "PYTHONPATH",
@@ -96,8 +99,9 @@ const HARMLESS: [&str; 7] = [
     "GIT_TERMINAL_PROMPT",
 ];
 
-/// Whether a variable decides what programs run, or what they run.
+/// Whether a variable, or the array of this element, decides what programs run, or what they run.
 pub(crate) fn decides(name: &str) -> bool {
+    let name = name.split('[').next().unwrap_or_default();
     let is_one = |it: &&str| match it.ends_with('_') {
         true => name.starts_with(*it),
         false => name == *it,
@@ -171,8 +175,9 @@ fn substituted_in(redirect: &ast::IoRedirect) -> Option<&ast::CompoundList> {
     }
 }
 
-/// The words of `[[ ... ]]`.
-pub(crate) fn tested<'a>(test: &'a ast::ExtendedTestExpr, words: &mut Vec<&'a ast::Word>) {
+/// The words of `[[ ... ]]`, and whether they are evaluated as expressions.
+pub(crate) fn tested(test: &ast::ExtendedTestExpr) -> Vec<(&ast::Word, bool)> {
+    let mut words = Vec::new();
     let mut rest = vec![test];
     while let Some(test) = rest.pop() {
         match test {
@@ -180,10 +185,37 @@ pub(crate) fn tested<'a>(test: &'a ast::ExtendedTestExpr, words: &mut Vec<&'a as
                 rest.extend([a.as_ref(), b.as_ref()]);
             }
             ast::ExtendedTestExpr::Not(a) | ast::ExtendedTestExpr::Parenthesized(a) => rest.push(a),
-            ast::ExtendedTestExpr::UnaryTest(_, word) => words.push(word),
-            ast::ExtendedTestExpr::BinaryTest(_, a, b) => words.extend([a, b]),
+            ast::ExtendedTestExpr::UnaryTest(how, word) => {
+                let is_variable = matches!(
+                    how,
+                    ast::UnaryPredicate::ShellVariableIsSetAndAssigned
+                        | ast::UnaryPredicate::ShellVariableIsSetAndNameRef
+                );
+                words.push((word, is_variable && !is_name(&word.value)));
+            }
+            ast::ExtendedTestExpr::BinaryTest(how, a, b) => {
+                let is_arithmetic = matches!(
+                    how,
+                    ast::BinaryPredicate::ArithmeticEqualTo
+                        | ast::BinaryPredicate::ArithmeticNotEqualTo
+                        | ast::BinaryPredicate::ArithmeticLessThan
+                        | ast::BinaryPredicate::ArithmeticLessThanOrEqualTo
+                        | ast::BinaryPredicate::ArithmeticGreaterThan
+                        | ast::BinaryPredicate::ArithmeticGreaterThanOrEqualTo
+                );
+                words.extend([(a, is_arithmetic), (b, is_arithmetic)]);
+            }
         }
     }
+    words
+}
+
+/// Whether a text is the name of a variable.
+pub(crate) fn is_name(text: &str) -> bool {
+    let is_of_name = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    text.chars().all(is_of_name)
+        && !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
 impl Simple {
@@ -217,9 +249,11 @@ impl Simple {
             ast::AssignmentValue::Scalar(value) => self.sets.push((name, word(value, variables))),
             ast::AssignmentValue::Array(values) => {
                 for (index, value) in values {
-                    let words = index.iter().chain([value]);
-                    let words = words.map(|it| (name.clone(), word(it, variables)));
-                    self.sets.extend(words);
+                    let index = index
+                        .iter()
+                        .map(|it| word::read(&format!("$(({}))", it.value), variables));
+                    let words = index.chain([word(value, variables)]);
+                    self.sets.extend(words.map(|word| (name.clone(), word)));
                 }
                 if values.is_empty() {
                     self.sets.push((name, Word::known("")));
@@ -355,6 +389,8 @@ mod tests {
             "GIT_SSH_COMMAND",
             "BASH_ENV",
             "BASH_FUNC_ls%%",
+            "BASH_CMDS[ls]",
+            "PATH[0]",
         ] {
             assert!(decides(name), "{name}");
         }

@@ -14,6 +14,8 @@ enum Within {
 struct Here {
     tag: String,
     strips_tabs: bool,
+    /// Whether its text is expanded.
+    is_expanded: bool,
 }
 
 /// The byte of the `)` that ends a command substitution, whose text begins behind `$(`.
@@ -121,8 +123,31 @@ fn here(text: &str) -> Option<Here> {
     let text = text.trim_start_matches([' ', '\t']);
     let end = text.find(|c: char| c.is_whitespace() || ";&|<>()".contains(c));
     let word = text.get(..end.unwrap_or(text.len()))?;
-    let tag: String = word.chars().filter(|c| !"'\"\\".contains(*c)).collect();
-    (!tag.is_empty()).then_some(Here { tag, strips_tabs })
+    let (tag, is_expanded) = delimiter(word)?;
+    Some(Here {
+        tag: tag.to_owned(),
+        strips_tabs,
+        is_expanded,
+    })
+}
+
+/// Returns the delimiter of a here-document by its word, and whether the text is expanded; none, if shells may read the
+/// word in different ways.
+pub(super) fn delimiter(word: &str) -> Option<(&str, bool)> {
+    let quoted = ['\'', '"'].iter().find_map(|quote| {
+        let rest = word.strip_prefix(*quote)?;
+        rest.strip_suffix(*quote)
+    });
+    let quoted = quoted.or_else(|| word.strip_prefix('\\'));
+    let delimiter = quoted.unwrap_or(word);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    (!delimiter.is_empty() && delimiter.chars().all(is_plain))
+        .then_some((delimiter, quoted.is_none()))
+}
+
+/// Returns `true` if a text that is expanded has lines that are joined: the delimiter may be in pieces.
+pub(super) fn has_joined_lines(text: &str) -> bool {
+    text.contains("\\\n")
 }
 
 /// The length of a here-document's text with its last line.
@@ -138,6 +163,9 @@ fn body(text: &str, here: &Here) -> Option<usize> {
             // The line break stays, for what follows it begins a line.
             let is_last = !line.ends_with('\n');
             return Some(length + line.len() - usize::from(!is_last));
+        }
+        if here.is_expanded && has_joined_lines(line) {
+            return None;
         }
         length += line.len();
     }
@@ -166,7 +194,16 @@ mod tests {
         ] {
             assert_eq!(paren(text).map(|end| &text[..end]), Some(inside), "{text}");
         }
-        for open in ["ls", "'", "\"$(", "cat <<E\nx)", "`"] {
+        for open in [
+            "ls",
+            "'",
+            "\"$(",
+            "cat <<E\nx)",
+            "`",
+            "cat <<$'E'\nx\nE\n)",
+            "cat <<'E'x\nx\nEx\n)",
+            "cat <<E\nx\\\n\nE\n)",
+        ] {
             assert_eq!(paren(open), None, "{open}");
         }
         assert_eq!(brace("x:-$(a })}y"), Some(9));

@@ -6,6 +6,7 @@
 
 use brush_parser::{ParserOptions, Token, ast, parse_tokens, uncached_tokenize_str};
 
+use super::closing;
 use crate::simple;
 
 /// Bytes of a command; Linux passes none to a shell that is longer.
@@ -188,6 +189,15 @@ fn checked(tokens: &[Token]) -> Result<usize, Unreadable> {
             "is nested in a way that takes long to read",
         ));
     }
+    if tokens
+        .iter()
+        .enumerate()
+        .any(|(at, _)| is_odd_document(tokens.get(at..)))
+    {
+        return Err(Unreadable::TooMuch(
+            "has a here-document whose end is not read",
+        ));
+    }
     for pair in tokens.windows(2) {
         // The number of a file; the grammar takes nine digits, and no index that is nested deep.
         if let [Token::Word(word, _), Token::Operator(operator, _)] = pair {
@@ -209,6 +219,22 @@ fn checked(tokens: &[Token]) -> Result<usize, Unreadable> {
             "has an array's index that is nested deep",
         )),
         false => Ok(nested),
+    }
+}
+
+/// Whether tokens begin with a here-document that shells may end in different places.
+fn is_odd_document(tokens: Option<&[Token]>) -> bool {
+    match tokens {
+        Some([Token::Operator(operator, _), rest @ ..])
+            if matches!(operator.as_str(), "<<" | "<<-") =>
+        {
+            let [Token::Word(word, _), Token::Word(text, _), ..] = rest else {
+                return true;
+            };
+            let delimiter = closing::delimiter(word.trim_start());
+            delimiter.is_none_or(|(_, is_expanded)| is_expanded && closing::has_joined_lines(text))
+        }
+        _ => false,
     }
 }
 
@@ -374,6 +400,10 @@ mod tests {
             "echo $(( $((1)) << 2 ))\nrm x\n2\n".to_owned(),
             "echo 'a".to_owned(),
             "if a".to_owned(),
+            "cat <<$'E'\nx\nE".to_owned(),
+            "cat <<\"E\\F\"\nx\nE\\F".to_owned(),
+            "cat <<${E}\nx\n${E}".to_owned(),
+            "cat <<E\nx\\\n\nE".to_owned(),
         ] {
             let begun = std::time::Instant::now();
             let found = parse(&text);

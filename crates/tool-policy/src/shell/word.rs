@@ -1,6 +1,6 @@
 //! A word of a command: what it is after expansion, where that is known before the command runs.
 
-use super::closing;
+use super::{arithmetic, closing};
 
 /// What is known of the shell's variables.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,6 +22,8 @@ pub(crate) struct Word {
     pub(crate) pattern: Option<String>,
     /// The commands that are run for it.
     pub(crate) commands: Vec<String>,
+    /// The expressions that are evaluated for it.
+    pub(crate) expressions: Vec<String>,
     /// Whether it could not be understood.
     pub(crate) is_odd: bool,
 }
@@ -77,6 +79,7 @@ struct Scan<'a> {
     has_quoted_pattern: bool,
     is_odd: bool,
     commands: Vec<String>,
+    expressions: Vec<String>,
 }
 
 impl<'a> Scan<'a> {
@@ -91,6 +94,7 @@ impl<'a> Scan<'a> {
             has_quoted_pattern: false,
             is_odd: false,
             commands: Vec::new(),
+            expressions: Vec::new(),
         }
     }
 
@@ -106,6 +110,7 @@ impl<'a> Scan<'a> {
             pattern: has_pattern.then(|| self.text.clone()),
             text: (is_whole && !self.is_pattern).then_some(self.text),
             commands: self.commands,
+            expressions: self.expressions,
             is_odd: self.is_odd || self.mode == Mode::Quoted,
         }
     }
@@ -135,12 +140,13 @@ impl<'a> Scan<'a> {
         if self.mode != Mode::Plain || !self.rest.starts_with('~') {
             return;
         }
-        let end = self.rest.find('/').unwrap_or(self.rest.len());
-        match (self.rest.get(..end), self.variables.home) {
-            (Some("~"), Some(home)) => self.text.push_str(home),
+        self.skip(1);
+        match self.variables.home {
+            Some(home) if self.rest.is_empty() || self.rest.starts_with('/') => {
+                self.text.push_str(home);
+            }
             _ => self.is_known = false,
         }
-        self.skip(end);
     }
 
     fn step(&mut self, c: char) {
@@ -185,6 +191,16 @@ impl<'a> Scan<'a> {
                 }
                 self.text.push(c);
             }
+            // A file that stands for a command.
+            (Mode::Plain, '<' | '>') if self.rest.starts_with('(') => {
+                self.is_odd = true;
+                self.text.push(c);
+            }
+            // Bash expands `NAME=~` also in arguments.
+            (Mode::Plain, '~') if self.text.ends_with(['=', ':']) && is_setting(&self.text) => {
+                self.is_known = false;
+                self.text.push(c);
+            }
             (Mode::Plain, '(' | ')' | '<' | '>' | '|' | '&' | ';' | '\n' | ' ' | '\t') => {
                 // A list of an array, a pattern of ksh, or what no word has.
                 self.is_known = false;
@@ -207,8 +223,12 @@ impl<'a> Scan<'a> {
                 self.skip(1);
                 let inside = self.take_to(closing::paren(self.rest));
                 match arithmetic(inside) {
-                    Some(expression) => self.within(expression),
-                    None => self.command(inside),
+                    Some(expression) => self.evaluated(expression),
+                    None => {
+                        // The shell may take it for an expression.
+                        self.is_odd |= inside.starts_with('(');
+                        self.command(inside);
+                    }
                 }
             }
             Some('{') => {
@@ -216,13 +236,22 @@ impl<'a> Scan<'a> {
                 let inside = self.take_to(closing::brace(self.rest));
                 match inside.chars().all(is_name) {
                     true => self.variable(inside),
-                    false => self.within(inside),
+                    false => {
+                        match arithmetic::of_parameter(inside) {
+                            Some(found) => {
+                                let found = found.into_iter().map(str::to_owned);
+                                self.expressions.extend(found);
+                            }
+                            None => self.is_odd = true,
+                        }
+                        self.within(inside);
+                    }
                 }
             }
             Some('[') => {
                 self.skip(1);
                 let inside = self.take_to(closing::bracket(self.rest));
-                self.within(inside);
+                self.evaluated(inside);
             }
             Some('\'') if self.mode == Mode::Plain => {
                 self.skip(1);
@@ -274,13 +303,26 @@ impl<'a> Scan<'a> {
         self.commands.push(command.to_owned());
     }
 
-    /// An expression whose value is not known, in which there may be commands.
+    /// An expression, whose value is not known.
+    fn evaluated(&mut self, expression: &str) {
+        self.expressions.push(expression.to_owned());
+        self.within(expression);
+    }
+
+    /// A text that is expanded, in which there may be commands.
     fn within(&mut self, expression: &str) {
         self.is_known = false;
         let inner = Scan::new(expression, self.variables, Mode::Document).word(expression);
         self.is_odd |= inner.is_odd;
         self.commands.extend(inner.commands);
+        self.expressions.extend(inner.expressions);
     }
+}
+
+/// Returns `true` if a text begins as a setting of a variable does.
+fn is_setting(text: &str) -> bool {
+    let name = text.split_once('=').map_or("", |(name, _)| name);
+    !name.is_empty() && name.chars().all(is_name)
 }
 
 fn is_name(c: char) -> bool {

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{bash, in_workspace, ready_made};
 
 /// A policy that only forbids, with all else allowed; or one that says itself what it allows.
-fn named(name: &str) -> Policies {
+pub(crate) fn named(name: &str) -> Policies {
     let names = match name {
         "read-only" => vec!["read-only.cedar"],
         name => vec![name, "allow-the-rest"],
@@ -19,7 +19,7 @@ fn named(name: &str) -> Policies {
     ready_made::parsed(&texts)
 }
 
-fn none_is_allowed(policy: &str, calls: impl IntoIterator<Item = Call>) {
+pub(crate) fn none_is_allowed(policy: &str, calls: impl IntoIterator<Item = Call>) {
     let policies = named(policy);
     let judged = calls.into_iter().map(|call| (policies.judge(&call), call));
     let allowed = judged.filter(|(judged, _)| judged.verdict == Verdict::Allow);
@@ -35,12 +35,12 @@ fn none_is_allowed(policy: &str, calls: impl IntoIterator<Item = Call>) {
 }
 
 /// Commands, on a branch that is not protected.
-fn commands<'a>(all: &'a [&'a str]) -> impl Iterator<Item = Call> + 'a {
+pub(crate) fn commands<'a>(all: &'a [&'a str]) -> impl Iterator<Item = Call> + 'a {
     all.iter()
         .map(|command| bash(command).with_branch("topic".to_owned()))
 }
 
-fn all_are_allowed(policy: &str, all: &[&str]) {
+pub(crate) fn all_are_allowed(policy: &str, all: &[&str]) {
     let policies = named(policy);
     for call in commands(all) {
         let judged = policies.judge(&call);

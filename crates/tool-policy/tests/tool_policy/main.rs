@@ -15,6 +15,7 @@ mod documented;
 mod errors;
 mod ready_made;
 mod reference;
+mod shell;
 mod speed;
 
 use annals_tool_policy::{Call, Policies};
