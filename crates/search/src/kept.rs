@@ -11,7 +11,9 @@ use tantivy::directory::MmapDirectory;
 use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::directory::footer::Footer;
 use tantivy::indexer::IndexWriter;
-use tantivy::{Directory, HasLen, Index, IndexReader, IndexSettings, ReloadPolicy, Searcher, TantivyError};
+use tantivy::{
+    Directory, HasLen, Index, IndexReader, IndexSettings, ReloadPolicy, Searcher, TantivyError,
+};
 use uuid::Uuid;
 
 use crate::document::Document;

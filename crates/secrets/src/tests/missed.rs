@@ -214,7 +214,8 @@ fn a_token_that_something_is_glued_to_or_contains() {
 fn carriage_returns_are_stepped_over_and_line_ends_are_not() {
     let token = github();
     let (head, tail) = token.split_at(12);
-    let redacted = Secrets::standard().redact(&format!("1 %\r{head}\r{tail}\r\n2 %\r\n"));
+    let text = format!("1 %\r{head}\r{tail}\r\n2 %\r\n");
+    let redacted = Secrets::standard().redact(&text);
     assert_eq!(redacted.content, "1 %\r[redacted:github-token]\r\n2 %\r\n");
     let inner = json!({ "out": format!("{head}\r{tail}\r\n") }).to_string();
     is_gone_of_json(tail, &json!({ "text": inner }).to_string());

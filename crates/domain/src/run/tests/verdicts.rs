@@ -569,7 +569,7 @@ fn a_run_of_a_task_that_is_over_only_fails_or_is_abandoned() {
                 assert!(says.contains("abandon"), "{says}");
             }
         }
-        for command in [abandoned.clone(), fail().into()] {
+        for command in [abandoned.clone(), fail()] {
             let mut given = given.clone();
             given.execute(command);
             assert_eq!(task_status(&given).name(), state);
