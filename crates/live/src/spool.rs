@@ -16,8 +16,9 @@
 //!   bell                                         the socket of a process that takes in what comes, if there is one
 //! ```
 //!
-//! An event has the id of the log that was there when it was told. Another log that has come to that path does not get it, and
-//! a log that was given another name in its folder does, by the mark `of-ID`.
+//! An event has the id of the log that was there when it was told. Another log that has come to that path does not get it. A log
+//! that was given another name in its folder does, by the mark `of-ID`, unless a log with its id is still at the old name: then
+//! it is a copy of that one.
 
 mod error;
 pub(crate) mod forget;
@@ -330,7 +331,8 @@ impl Spool {
         let Some(dir) = self.open()? else {
             return Ok(state);
         };
-        for entry in dir.entries_up_to(ENTRIES).map_err(|error| self.io(error))? {
+        let entries = dir.entries_up_to(ENTRIES).map_err(|error| self.io(error))?;
+        for entry in entries.iter().filter(|entry| entry.kind == Kind::File) {
             let name = entry.name.to_string_lossy();
             let bytes = || dir.bytes(&entry.name).ok().flatten().unwrap_or_default();
             if name.ends_with(BAD) {

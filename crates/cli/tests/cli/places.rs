@@ -136,6 +136,42 @@ fn what_waits_in_places_of_before_is_taken_in() {
     place.run(&["verify"]).ok();
 }
 
+/// A backup or another copy has the id of its log, and none of the events that wait for that.
+#[test]
+fn a_copy_beside_a_log_does_not_get_what_waits_for_the_log() {
+    let place = Place::with_log();
+    place.run(&["submit", "First"]).ok();
+    place.run(&["backup", "backup"]).ok();
+    let restored = place.run(&["--log", "restored", "restore", "backup"]);
+    assert_eq!(restored.status, 0, "{restored:?}");
+    late(&place, "log", prompt("p1", "Fix it"));
+    for copy in ["backup", "restored"] {
+        place.run(&["--log", copy, "submit", "Another"]).ok();
+        assert_eq!(intents(&place, copy), 2, "{copy}");
+    }
+    assert_eq!(events_in(&place.path("log.spool")).len(), 1);
+    // One that has another name for the log, by a link at the old one, is the log itself.
+    fs::rename(place.path("log"), place.path("renamed")).unwrap();
+    symlink("renamed", place.path("log")).unwrap();
+    place.run(&["--log", "renamed", "submit", "Another"]).ok();
+    assert_eq!(intents(&place, "log"), 3);
+}
+
+/// Only files are events, whatever else has the name of one.
+#[test]
+fn folders_and_links_in_the_spool_are_no_events() {
+    let place = Place::with_log();
+    late(&place, "log", prompt("p1", "Fix it"));
+    let spooled = place.path("log.spool");
+    fs::create_dir(spooled.join("01795000000123-x-9f31c2d4.hook")).unwrap();
+    symlink("nowhere", spooled.join("01795000000124-x-9f31c2d4.hook")).unwrap();
+    fs::create_dir(spooled.join("01795000000125-x-9f31c2d4.bad")).unwrap();
+    let state = spool(&place, "log");
+    assert_eq!((&state["waiting"], &state["bad"]), (&json!(1), &json!(0)));
+    place.run(&["submit", "Another"]).ok();
+    assert_eq!(spool(&place, "log")["waiting"], 0);
+}
+
 /// A log that is given another name keeps what waits for it, and one that takes its place does not get it.
 #[test]
 fn what_waits_is_its_own_log_s() {

@@ -7,6 +7,7 @@ use std::io::{BufReader, Read as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use annals::store_rocks;
 use annals_files::Kind;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -39,13 +40,19 @@ impl Spool {
         refused.collect()
     }
 
-    /// The places of other folders in which events of a log may wait; most of them are not there.
+    /// The places of other folders in which events of a log may wait; most of them are not there. The spool of another folder
+    /// with the same log is not one of them: a backup or another copy has the id of its original.
     fn others(&self, log: Uuid) -> Vec<Former> {
         let mark = format!("{OF}{log}");
-        let siblings = self
-            .log
-            .as_deref()
-            .map(|folder| place::siblings(folder, |path: &Path| path.join(&mark).is_file()));
+        let siblings = self.log.as_deref().map(|folder| {
+            let has_log = |path: PathBuf| {
+                !place::is_same(&path, folder) && store_rocks::log_id(&path) == Some(log)
+            };
+            let is_left = |path: &Path| {
+                path.join(&mark).is_file() && !place::logs_of(path).into_iter().any(has_log)
+            };
+            place::siblings(folder, is_left)
+        });
         let siblings = siblings.unwrap_or_default().into_iter();
         let named = self.former.iter().cloned().map(|path| (path, false));
         let all = named.chain(siblings.map(|it| (it.path, it.is_marked)));

@@ -133,6 +133,14 @@ pub(super) struct Sibling {
     pub(super) is_marked: bool,
 }
 
+/// Returns the logs, and links to logs, whose spool a folder is by its name.
+pub(super) fn logs_of(spool: &Path) -> Vec<PathBuf> {
+    let entries = spool.parent().and_then(|parent| fs::read_dir(parent).ok());
+    let entries = entries.into_iter().flatten().take(ENTRIES).flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths.filter(|path| beside(path) == spool).collect()
+}
+
 /// Folders beside a log in which something of it may wait: the spools of links to it, and those of names that it had before.
 /// The latter have a mark of the log.
 pub(super) fn siblings(log: &Path, is_marked: impl Fn(&Path) -> bool) -> Vec<Sibling> {
