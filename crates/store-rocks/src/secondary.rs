@@ -417,9 +417,10 @@ impl Follower {
                 Ok(seen)
             }
             Err(second) => {
-                tracing::warn!(%second, "the reader's database cannot be reopened");
                 let pause = failed.map_or(FIRST_PAUSE, |(_, pause)| 2 * pause);
-                turn.failed_reopen = Some((Instant::now(), pause.min(LONGEST_PAUSE)));
+                let pause = pause.min(LONGEST_PAUSE);
+                turn.failed_reopen = Some((Instant::now(), pause));
+                second.report(pause == LONGEST_PAUSE);
                 // What is only older here than it could be is served meanwhile.
                 hiding
             }
@@ -614,4 +615,20 @@ enum ReopenError {
     Open(#[from] OpenError),
     #[error(transparent)]
     Read(#[from] ReadError),
+}
+
+impl ReopenError {
+    /// Reports a failure. A writer that merges tables away while they are opened causes some, so that only one that
+    /// lasts is a warning.
+    fn report(&self, lasts: bool) {
+        let reason = match self {
+            // A file that is gone is no damage of the log.
+            ReopenError::Open(OpenError::Corrupt { reason, .. }) => reason.clone(),
+            error => error.to_string(),
+        };
+        match lasts {
+            true => tracing::warn!(reason, "the reader's database cannot be reopened"),
+            false => tracing::debug!(reason, "the reader's database was not reopened"),
+        }
+    }
 }
