@@ -63,15 +63,21 @@ impl Proofs<'_> {
     /// read; that they are those of the records is what a verification finds out.
     ///
     /// # Errors
-    /// [`ProofError::ProofMismatch`] if it is not, and [`ProofError::Unpublished`] where readers are not shown all of it
-    /// after a power cut.
+    /// [`ProofError::ProofMismatch`] if it is not, [`ProofError::Unpublished`] where readers are not shown all of it
+    /// after a power cut, and [`ReadError::Corrupt`] where what they are not shown cannot be read.
     pub async fn check(self, head: &TreeHead) -> Result<(), ProofError> {
         head.same_origin(&self.origin())?;
         let end = self.annals.position();
         if head.size > end.0 {
             let size = head.size;
-            let files = self.annals.rocks().and_then(|rocks| rocks.unpublished());
+            let rocks = self.annals.rocks();
+            let files = rocks.as_ref().and_then(|rocks| rocks.unpublished());
             if files.is_some_and(|last| size <= last.0) {
+                let behind = rocks.map(|rocks| rocks.behind());
+                if let Some((_, Some(wrong))) = behind.transpose()?.flatten() {
+                    let reason = wrong.to_string();
+                    return Err(ReadError::Corrupt { reason }.into());
+                }
                 return Err(ProofError::Unpublished { size, end });
             }
             return Err(ProofMismatch::Truncated { size, end }.into());
