@@ -334,6 +334,7 @@ pub use read::{At, InvalidAt, ObjectRef, ViewError};
 pub use recorded::RecordedEvent;
 pub use redaction::{
     Found, RedactReport, RedactRequest, RedactionError, RedactionNote, SealOf, Stays, Target,
+    named_removals,
 };
 pub use request::{BatchOutcome, DecidedOutcome, ExecuteError, LoadError, Outcome, Request};
 pub use seal::SealError;

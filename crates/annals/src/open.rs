@@ -11,7 +11,7 @@ use annals_store_shared::{ShareError, SharedLog};
 use uuid::Uuid;
 
 use crate::postgres_url::{PostgresUrl, shown};
-use crate::{Annals, Files};
+use crate::{Annals, Files, named_removals};
 
 /// Where a log is, from a text: `memory:`, `rocks:DIR`, a URL of PostgreSQL, or a path. Another text with `://` is
 /// refused; any other text is a path, also one with a colon in it.
@@ -195,6 +195,7 @@ impl OpenOptions {
             LogUrl::Rocks(path) => {
                 let mut store = self.store.clone();
                 store.log_id = self.log_id.or(store.log_id);
+                store.named_removals.get_or_insert(named_removals);
                 match self.exclusive || self.read_only {
                     true => self.alone(&path, &store),
                     false => self.shared(&path, &store),

@@ -2,6 +2,7 @@
 
 mod error;
 mod found;
+mod named;
 mod notes;
 mod plan;
 mod seals;
@@ -20,6 +21,7 @@ use seals::Lost;
 
 pub use error::RedactionError;
 pub use found::{Found, RedactReport, RedactRequest, SealOf, Target};
+pub use named::named_removals;
 pub use notes::RedactionNote;
 pub use stays::Stays;
 

@@ -65,6 +65,7 @@ mod piece;
 mod read_models;
 mod record;
 mod redaction;
+mod removals;
 pub mod store_support;
 mod sync;
 pub mod tree;
@@ -88,4 +89,5 @@ pub use record::{
     Altered, Header, MalformedRecord, PieceRef, Record, RecordDigests, encode_timestamp,
 };
 pub use redaction::{PiecesOf, RedactError, Redaction};
+pub use removals::{NamedRemovals, UnnamedRemovals, removed_pieces};
 pub use watermark::Watermark;

@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use annals_event_log::{Position, ReadError, Record};
+use annals_event_log::{NamedRemovals, Position, ReadError, Record};
 use annals_files::Scratch;
+use bytes::Bytes;
 use rocksdb::{
     ColumnFamily, DB, DBPinnableSlice, DBRawIterator, FlushOptions, Options as DbOptions,
     ReadOptions, ReadTier, WriteOptions,
@@ -33,6 +34,8 @@ pub(crate) struct Db {
     pub(crate) folder: Arc<Folder>,
     /// [`Options::redaction_step_bytes`](crate::Options::redaction_step_bytes).
     pub(crate) redaction_step_bytes: usize,
+    /// [`Options::named_removals`](crate::Options::named_removals).
+    pub(crate) named_removals: Option<NamedRemovals>,
     /// How a reader's keeps up with the writer.
     pub(crate) pace: Pace,
     /// Where a reader's RocksDB keeps its own files.
@@ -264,6 +267,25 @@ impl Db {
         Ok(self
             .last_record()?
             .map_or(Position::START, |record| record.position()))
+    }
+
+    /// Reads the records behind a position, also those that are not published, up to one that cannot be read.
+    pub(crate) fn each_behind(
+        &self,
+        after: Position,
+        mut each: impl FnMut(&Record),
+    ) -> Result<(), ReadError> {
+        let mut iterator = self.iterate(self.columns()?.records, None);
+        iterator.seek_for_prev(keys::record(after.next()));
+        while let Some((_, value)) = iterator.item() {
+            let Ok(records) = chunk::records(&Bytes::copy_from_slice(value)) else {
+                break;
+            };
+            let behind = records.iter().filter(|it| it.position() > after);
+            behind.for_each(&mut each);
+            iterator.next();
+        }
+        self.check(&iterator)
     }
 
     /// Bytes that are in memory and not yet in tables.

@@ -48,6 +48,7 @@ pub(crate) fn open_secondary(
         path: path.to_owned(),
         folder: Arc::clone(folder),
         redaction_step_bytes: options.redaction_step_bytes,
+        named_removals: options.named_removals,
         pace,
         _scratch: Some(scratch),
         _lock: None,

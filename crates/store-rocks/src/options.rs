@@ -1,12 +1,13 @@
 //! What can be chosen when a log is opened.
 
+use annals_event_log::NamedRemovals;
 use derive_setters::Setters;
 use uuid::Uuid;
 
 use crate::mutants;
 
 /// Choices for opening a log. None of them changes the stored format.
-#[derive(Debug, Clone, PartialEq, Eq, Setters)]
+#[derive(Debug, Clone, Setters)]
 #[setters(prefix = "with_")]
 #[non_exhaustive]
 pub struct Options {
@@ -30,6 +31,10 @@ pub struct Options {
     /// Bytes of records that a redaction rewrites at once, about: who appends meanwhile waits for
     /// one such write, and not for all of them.
     pub redaction_step_bytes: usize,
+    /// The pieces that a record names as removed. With it, verification finds pieces that were removed without such a record,
+    /// and an interrupted redaction is completed only if its records name what it removes.
+    #[setters(strip_option)]
+    pub named_removals: Option<NamedRemovals>,
     /// Whether the hashes of the Merkle tree are kept. `false` is for measuring what
     /// they cost: the next opening with `true` makes those that are missing, and until
     /// then nothing can be proved.
@@ -56,6 +61,7 @@ impl Default for Options {
             max_open_files: 512,
             queue_bytes: 128 * 1024 * 1024,
             redaction_step_bytes: 1024 * 1024,
+            named_removals: None,
             tree: true,
             compression: true,
             statistics: false,

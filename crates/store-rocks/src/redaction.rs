@@ -37,7 +37,7 @@ use crate::writer::Groups;
 
 pub(crate) use pending::{Left, Pending, decode_records, pending};
 pub(crate) use steps::{Failure, Steps, resume};
-pub(crate) use unfinished::unfinished;
+pub(crate) use unfinished::{unfinished, unnamed};
 
 pub use unfinished::Unfinished;
 

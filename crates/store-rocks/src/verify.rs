@@ -23,6 +23,7 @@ mod chunks;
 mod indexes;
 mod meta;
 mod models;
+mod removals;
 mod report;
 mod tree;
 mod verifier;
@@ -49,6 +50,7 @@ pub(crate) fn verify(
     verifier.tree_begin()?;
     if verifier.chunks(progress)? {
         verifier.end_batch()?;
+        verifier.removals()?;
         verifier.indexes()?;
         verifier.tree_end()?;
         verifier.models()?;
@@ -69,6 +71,7 @@ pub(crate) fn verify_from(
     verifier.tree_begin()?;
     if verifier.chunks(progress)? {
         verifier.end_batch()?;
+        verifier.removals()?;
         verifier.tree_end()?;
     }
     Ok(verifier.end())
@@ -177,6 +180,10 @@ impl Verifier<'_> {
             self.find(Some(record.position), stream, Fault::RecordedAt);
         }
         self.recorded_at = record.recorded_at;
+        self.removals.strike_out(&record.named);
+        if self.view.db.named_removals.is_some() {
+            self.removals.add(record.position, &record.removed);
+        }
         self.references(record)?;
         self.batch_of(record)
     }

@@ -7,7 +7,8 @@ use annals::Request;
 use annals::domain::intent::CreateIntent;
 use annals::domain::{ActorRef, IntentId, Timestamp};
 use annals_event_log::{
-    Actor, Append, Blob, Content, Expectation, Expected, NewEvent, StreamName, Version,
+    Actor, Append, Blob, Content, Expectation, Expected, NewEvent, PiecesOf, Position, Record,
+    StreamName, Version,
 };
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
@@ -48,6 +49,19 @@ const KINDS: [Kind; 5] = [
     Kind::Intents,
     Kind::Redaction,
 ];
+
+/// The pieces that a redaction names. One through the port does not list them, and stands for all before it.
+pub fn named_removals(record: &Record) -> Vec<PiecesOf> {
+    let is_listed = !record.event_type().starts_with("test.");
+    if is_listed || Batch(record.batch_id()).kind() != Kind::Redaction {
+        return annals::named_removals(record);
+    }
+    let all = |position| PiecesOf {
+        position: Position(position),
+        pieces: vec![0, 1],
+    };
+    (1..record.position().0).map(all).collect()
+}
 
 /// A batch, which is its id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use annals_store_rocks::Options;
 use serde::{Deserialize, Serialize};
 
-use super::batch::Kind;
+use super::batch::{Kind, named_removals};
 use super::said::History;
 
 /// What a worker is given on its standard input.
@@ -140,6 +140,7 @@ pub fn options(compression: bool) -> Options {
         .with_cache_bytes(4 * 1024 * 1024)
         // Or no redaction here would have more than one step.
         .with_redaction_step_bytes(1)
+        .with_named_removals(named_removals)
 }
 
 /// A path as a log's URL.

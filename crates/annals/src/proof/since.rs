@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use annals_event_log::{
-    Content, Digest, Position, Query, ReadError, Record, Store, StreamName, Version, record_at,
-    tree,
+    Content, Digest, Position, Query, ReadError, Record, Store, StreamName, UnnamedRemovals,
+    Version, record_at, tree,
 };
 use chrono::{DateTime, Utc};
 
 use super::{ProofError, ProofMismatch, TreeHead};
-use crate::Proofs;
+use crate::{Proofs, named_removals};
 
 /// Findings that a report holds; the rest are only counted.
 const MOST_FINDINGS: usize = 100;
@@ -102,6 +102,12 @@ pub enum Fault {
         /// The blob.
         digest: Digest,
     },
+    /// Content was removed, and no event names it as removed.
+    #[error("content was removed (pieces {}), and no redaction of the log names it", numbers(.pieces))]
+    Removed {
+        /// The record's removed pieces.
+        pieces: Vec<u16>,
+    },
     /// The stored hash of a record is not that of its header.
     #[error("the stored hash is not that of its header")]
     Leaf,
@@ -123,7 +129,7 @@ pub enum Fault {
 
 impl Proofs<'_> {
     /// Reads what is new since a checkpoint and checks it: positions and versions are
-    /// dense, digests fit, blobs are there, the stored hashes are those of the
+    /// dense, digests fit, blobs are there, a redaction names what was removed, the stored hashes are those of the
     /// headers. The log of the checkpoint must be the beginning of this one; what it
     /// covers is not read again. Of a log in a folder that no process writes, the records behind its
     /// watermark are checked, too. `progress` is called with how far it has come.
@@ -182,8 +188,35 @@ impl Proofs<'_> {
             progress(Position(from));
             next = page.next.filter(|next| *next <= to.size);
         }
+        self.strike_out_later(&mut check.removals, to.size).await?;
         Ok(check.end(from, to))
     }
+
+    /// Strikes out what is named by redactions behind a position: they were made meanwhile, or are behind the watermark.
+    async fn strike_out_later(
+        self,
+        removals: &mut UnnamedRemovals,
+        after: u64,
+    ) -> Result<(), ReadError> {
+        if let Some(rocks) = self.annals.rocks().filter(|_| !removals.is_empty()) {
+            let mut each = |record: &Record| removals.strike_out(&named_removals(record));
+            return rocks.each_behind(Position(after), &mut each);
+        }
+        let mut next = Some(after + 1);
+        while let Some(from) = next.filter(|_| !removals.is_empty()) {
+            let page = self.annals.log.read(Query::all(Position(from))).await?;
+            for record in &page.records {
+                removals.strike_out(&named_removals(record));
+            }
+            next = page.next;
+        }
+        Ok(())
+    }
+}
+
+fn numbers(pieces: &[u16]) -> String {
+    let numbers: Vec<String> = pieces.iter().map(u16::to_string).collect();
+    numbers.join(", ")
 }
 
 /// A check under way.
@@ -195,6 +228,7 @@ pub(super) struct Check<'a> {
     recorded_at: Option<DateTime<Utc>>,
     versions: HashMap<StreamName, Version>,
     blobs: HashSet<Digest>,
+    removals: UnnamedRemovals,
     records: u64,
     findings: Vec<Finding>,
     total_findings: u64,
@@ -228,6 +262,7 @@ impl<'a> Check<'a> {
             recorded_at,
             versions: HashMap::new(),
             blobs: HashSet::new(),
+            removals: UnnamedRemovals::default(),
             records: 0,
             findings: Vec::new(),
             total_findings: 0,
@@ -285,6 +320,7 @@ impl<'a> Check<'a> {
         }
         self.recorded_at = recorded_at;
         self.version(record).await?;
+        self.removals.record(record, named_removals);
         for (number, piece) in record.content().into_iter().enumerate() {
             if let Content::Blob { digest, size, .. } | Content::Attachment { digest, size, .. } =
                 piece
@@ -380,6 +416,10 @@ impl<'a> Check<'a> {
         if self.expected.0 != to.size.saturating_add(1) {
             let expected = self.expected;
             self.find(Some(Position(to.size)), Fault::Gap { expected });
+        }
+        for of in std::mem::take(&mut self.removals).into_records() {
+            let pieces = of.pieces;
+            self.find(Some(of.position), Fault::Removed { pieces });
         }
         let found = self.frontier.root();
         if found != to.root {

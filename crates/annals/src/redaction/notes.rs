@@ -7,6 +7,7 @@ use annals_projections::{Entry, Text};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
+use super::named::pieces_of;
 use crate::{Contents, LoadError, ViewError};
 
 /// Records read at once.
@@ -80,15 +81,11 @@ impl Contents<'_> {
 }
 
 fn note(event: &Redacted, entry: &Entry) -> RedactionNote {
-    let removed = event.removed.iter().map(|of| PiecesOf {
-        position: Position(of.position),
-        pieces: of.pieces.clone(),
-    });
     RedactionNote {
         position: entry.position,
         at: entry.occurred_at,
         actor: entry.actor.clone(),
         reason: entry.text(event.reason),
-        removed: removed.collect(),
+        removed: event.removed.iter().map(pieces_of).collect(),
     }
 }

@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::error::RedactionError;
 use super::found::{Found, RedactRequest, SealOf};
+use super::named::pieces_of;
 use super::stays::Stays;
 use crate::prepared::Prepared;
 
@@ -172,13 +173,6 @@ fn step(
         seen,
     };
     Ok(Step { redaction, objects })
-}
-
-fn pieces_of(removed: &RemovedPieces) -> PiecesOf {
-    PiecesOf {
-        position: Position(removed.position),
-        pieces: removed.pieces.clone(),
-    }
 }
 
 /// What one event says.

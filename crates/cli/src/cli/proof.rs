@@ -168,16 +168,18 @@ pub(crate) struct Prove {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Reads every record and checks it against its digests, its neighbours and the indexes, works out
-the tree and its root, checks that all content is there and unaltered, and compares the catalogue
-with what the whole log gives when it is folded again. It writes nothing, and others may write
-meanwhile. The exit status is 3 if anything is wrong. It is 1 if nothing is, and a redaction is
-unfinished: some of what it removes is there still, in rows of the catalogue too.
+the tree and its root, checks that all content is there and unaltered or named by a redaction,
+and compares the catalogue with what the whole log gives when it is folded again. It writes
+nothing, and others may write meanwhile. The exit status is 3 if anything is wrong. It is 1 if
+nothing is, and a redaction is unfinished: some of what it removes is there still, in rows of the
+catalogue too.
 
-With --checkpoint the log must also be that of a checkpoint that was kept elsewhere: the same log,
-no shorter, the same records; with --json that is in the same object, whose field ok is true only
-if the log is sound and fits. With --since only what is new since a checkpoint is read, and that
-the rest is still that of the checkpoint is seen from the hashes that the log keeps of it. With
---proof a file of `annals prove` is checked with a checkpoint, and no log is opened.
+With --checkpoint the log must also be that of a checkpoint that was kept elsewhere: the same
+log, no shorter, the same records; with --json that is in the same object, whose field ok is true
+only if the log is sound and fits. With --since only what is new since a checkpoint is read, and
+that the rest is still that of the checkpoint is seen from the hashes that the log keeps of it:
+content that was removed there without a redaction is found only by a check of the whole log.
+With --proof a file of `annals prove` is checked with a checkpoint, and no log is opened.
 
 A checkpoint is worth what its signatures are: --key demands one of each of these keys. Without it
 no signature is checked, and the checkpoint is taken as it is.

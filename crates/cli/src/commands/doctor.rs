@@ -91,7 +91,8 @@ pub(crate) async fn run(args: &Doctor, context: &mut Context) -> Result<(), CliE
     };
     context.own_files();
     if args.truncate_tail {
-        let truncated = RocksLog::truncate_tail(&path, &Options::default());
+        let options = Options::default().with_named_removals(annals::named_removals);
+        let truncated = RocksLog::truncate_tail(&path, &options);
         let report = truncated?;
         return truncated_tail(&report, &mut context.output);
     }

@@ -56,6 +56,7 @@ mod private;
 mod proof;
 mod readme;
 mod redact;
+mod removals;
 mod retain;
 mod s3;
 mod search;

@@ -12,10 +12,11 @@ mod source;
 
 use std::collections::VecDeque;
 
-use annals::Annals;
 use annals::proof::SinceReport;
+use annals::{Annals, named_removals};
 use annals_event_log::{
-    AppendError, Digest, Epoch, Position, Query, Record, SUBSCRIPTIONS, Store, tree,
+    AppendError, Digest, Epoch, Position, Query, Record, SUBSCRIPTIONS, Store, UnnamedRemovals,
+    tree,
 };
 
 pub use error::LogCopyError;
@@ -79,9 +80,8 @@ pub async fn copy(
     let (source, destination) = (from.log().as_ref(), to.log().as_ref());
     let (end, there) = (source.watermark(), destination.watermark());
     demand_beginning(source, destination, (end, there)).await?;
-    if let Some(copied_by) = to.importer().and_then(|it| CopiedBy::of(it, there)) {
-        examine(copied_by, source, there).await?;
-    }
+    let copied_by = to.importer().and_then(|it| CopiedBy::of(it, there));
+    examine(copied_by, source, there).await?;
     compare(source, destination, there, progress).await?;
     let (copied, blobs) = append(source, destination, (there, end), progress).await?;
     let root = root(source, end).await?;
@@ -116,28 +116,36 @@ pub async fn copy(
     }
 }
 
-/// Checks that an importer that is not a person may copy what the destination does not have.
+/// Checks what the destination does not have: that an importer that is not a person may copy it, and that a redaction names
+/// all content that was removed.
 async fn examine(
-    mut copied_by: CopiedBy<'_>,
+    mut copied_by: Option<CopiedBy<'_>>,
     source: &dyn Store,
     there: Position,
 ) -> Result<(), LogCopyError> {
+    let mut removals = UnnamedRemovals::default();
     let mut next = Some(there.next());
     while let Some(from) = next {
         let page = source.read(Query::all(from)).await;
         let page = page.map_err(LogCopyError::ReadSource)?;
-        page.records
-            .iter()
-            .for_each(|record| copied_by.check(record));
+        for record in &page.records {
+            removals.record(record, named_removals);
+            if let Some(copied_by) = &mut copied_by {
+                copied_by.check(record);
+            }
+        }
         next = page.next.map(Position);
     }
-    copied_by
-        .finish()
-        .map_err(|refused| LogCopyError::NotPermitted {
-            count: refused.count,
-            position: refused.position,
-            refusal: refused.refusal,
-        })
+    if let Some(of) = removals.into_records().first() {
+        let position = of.position;
+        return Err(LogCopyError::Removed { position });
+    }
+    let checked = copied_by.as_mut().map_or(Ok(()), CopiedBy::finish);
+    checked.map_err(|refused| LogCopyError::NotPermitted {
+        count: refused.count,
+        position: refused.position,
+        refusal: refused.refusal,
+    })
 }
 
 /// Which content the source has, and that no redaction of it is under way.

@@ -22,6 +22,17 @@ pub enum VerbatimExportError {
         /// Where the log ends.
         end: Position,
     },
+    /// Content was removed, and no redaction in the export names it.
+    #[error(
+        "content of record {position} was removed, and no redaction up to position {end} names it: it was made meanwhile, \
+         or the log was altered. Export again; if that fails, too, run `annals verify`"
+    )]
+    Removed {
+        /// The record.
+        position: Position,
+        /// The export's last position.
+        end: Position,
+    },
     /// The log could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -32,9 +43,10 @@ pub enum VerbatimExportError {
 
 impl Classified for VerbatimExportError {
     fn classify(&self) -> Classification {
-        use ErrorClass::{Failed, NotFound};
+        use ErrorClass::{Corrupt, Failed, NotFound};
         match self {
             VerbatimExportError::BeyondEnd { .. } => NotFound.code("beyond_end"),
+            VerbatimExportError::Removed { .. } => Corrupt.code("export_failed"),
             VerbatimExportError::Read(error) => error.classify().of("export_failed"),
             VerbatimExportError::Write(_) => Failed.code("export_failed"),
         }
@@ -171,6 +183,15 @@ pub enum VerbatimImportError {
         /// What the log says.
         found: Digest,
     },
+    /// Content of the export was removed, and no redaction in it names it.
+    #[error(
+        "content of record {position} was removed from the export, and no redaction in it names that: the export was altered. \
+         Remove what was imported, and get the export again"
+    )]
+    Removed {
+        /// The record.
+        position: Position,
+    },
     /// The log could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -185,7 +206,9 @@ impl Classified for VerbatimImportError {
             | VerbatimImportError::Gap { .. } => Invalid.code("import_failed"),
             VerbatimImportError::NewerVersion { .. } => Unsupported.code("import_failed"),
             VerbatimImportError::Damaged { .. } => Classification::CORRUPT,
-            VerbatimImportError::Root { .. } => Corrupt.code("verification_failed"),
+            VerbatimImportError::Root { .. } | VerbatimImportError::Removed { .. } => {
+                Corrupt.code("verification_failed")
+            }
             VerbatimImportError::CutOff { .. } => Failed.code("cut_off"),
             VerbatimImportError::NotPermitted { refusal, .. } => Refused.code(refusal.code()),
             VerbatimImportError::Unreadable { .. } => Failed.code("import_failed"),

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use annals::Annals;
+use annals::{Annals, named_removals};
 use annals_domain::Object;
 use annals_event_log::{
-    Content, Digest, Position, Query, ReadError, Record, Store, record_at, tree,
+    Content, Digest, Position, Query, ReadError, Record, Store, UnnamedRemovals, record_at, tree,
 };
 use annals_wire::StructureJson;
 use base64::Engine;
@@ -74,6 +74,7 @@ pub async fn export(
         log,
         out,
         written: LruCache::unbounded(),
+        removals: UnnamedRemovals::default(),
         records: 0,
         blobs: 0,
     };
@@ -117,6 +118,7 @@ struct Export<'a> {
     log: &'a dyn Store,
     out: &'a mut dyn Write,
     written: LruCache<Digest, ()>,
+    removals: UnnamedRemovals,
     records: u64,
     blobs: u64,
 }
@@ -142,6 +144,7 @@ impl Export<'_> {
             let reason = format!("the payload of record {position} is not what its header says");
             return Err(ReadError::Corrupt { reason }.into());
         }
+        self.removals.record(&record, named_removals);
         self.line(&Line::Record(Object(line(&record))))?;
         self.records += 1;
         Ok(())
@@ -193,6 +196,10 @@ impl Export<'_> {
         to: Position,
         root: Digest,
     ) -> Result<VerbatimExported, VerbatimExportError> {
+        let removals = std::mem::take(&mut self.removals).into_records();
+        if let Some(position) = removals.first().map(|of| of.position) {
+            return Err(VerbatimExportError::Removed { position, end: to });
+        }
         let (records, blobs) = (self.records, self.blobs);
         let end = End {
             records,

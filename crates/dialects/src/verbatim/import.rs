@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use annals::Annals;
 use annals::domain::ActorRef;
+use annals::{Annals, named_removals};
 use annals_event_log::store_support::referenced_blobs;
-use annals_event_log::{Digest, Position, Query, Record, Store, tree};
+use annals_event_log::{Digest, Position, Query, Record, Store, UnnamedRemovals, tree};
 use futures::StreamExt;
 
 use super::copied_by::{CopiedBy, RefusedRecords};
@@ -72,6 +72,7 @@ pub async fn import(
             found,
         });
     }
+    demand_named(import.removals)?;
     Ok(VerbatimImported {
         position: Position(header.to),
         copied: import.copied,
@@ -85,7 +86,7 @@ pub async fn import(
 /// Checks that an importer that is not a person may copy an export into a log, or a new one, and copies nothing.
 ///
 /// # Errors
-/// [`VerbatimImportError::NotPermitted`], and what is wrong with the export itself.
+/// [`VerbatimImportError::NotPermitted`], [`VerbatimImportError::Removed`], and what is wrong with the export itself.
 pub async fn examine(
     source: VerbatimSource,
     importer: &ActorRef,
@@ -100,22 +101,38 @@ pub async fn examine(
         Some(annals) => Some(Import::begin(annals.log().as_ref(), &header, None).await?),
         None => None,
     };
+    let mut removals = UnnamedRemovals::default();
     loop {
         match messages.next().await {
             None => return Err(VerbatimImportError::Interrupted { file }),
             Some(Err(error)) => return Err(error),
-            Some(Ok(ReadEvent::End)) => return copied_by.finish().map_err(not_permitted),
+            Some(Ok(ReadEvent::End)) => break,
             Some(Ok(ReadEvent::Part(part))) => {
                 for record in &part.records {
                     match &mut there {
                         Some(there) if record.position() <= there.end => {
                             there.compare(record).await?;
                         }
-                        _ => copied_by.check(record),
+                        _ => {
+                            removals.record(record, named_removals);
+                            copied_by.check(record);
+                        }
                     }
                 }
             }
         }
+    }
+    demand_named(removals)?;
+    copied_by.finish().map_err(not_permitted)
+}
+
+/// Demands that a redaction names all content that was removed.
+fn demand_named(removals: UnnamedRemovals) -> Result<(), VerbatimImportError> {
+    match removals.into_records().first() {
+        None => Ok(()),
+        Some(of) => Err(VerbatimImportError::Removed {
+            position: of.position,
+        }),
     }
 }
 
@@ -140,6 +157,8 @@ struct Import<'a> {
     end: Position,
     /// What was read of it ahead, to be compared.
     there: VecDeque<Record>,
+    /// What was removed of the records that are copied.
+    removals: UnnamedRemovals,
     copied: u64,
     known: u64,
     known_but_for_content: u64,
@@ -167,6 +186,7 @@ impl<'a> Import<'a> {
             copied_by: importer.and_then(|it| CopiedBy::of(it, end)),
             end,
             there: VecDeque::new(),
+            removals: UnnamedRemovals::default(),
             copied: 0,
             known: 0,
             known_but_for_content: 0,
@@ -191,6 +211,9 @@ impl<'a> Import<'a> {
         if let Some(copied_by) = &mut self.copied_by {
             new.iter().for_each(|record| copied_by.check(record));
             copied_by.finish().map_err(not_permitted)?;
+        }
+        for record in &new {
+            self.removals.record(record, named_removals);
         }
         let mut missing = Vec::new();
         for digest in referenced_blobs(&new) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use annals_event_log::{AppendError, Digest, Position, ReadError};
+use annals_event_log::{AppendError, Digest, Position, ReadError, Record};
 use rocksdb::statistics::Ticker;
 
 use super::RocksLog;
@@ -102,6 +102,18 @@ impl RocksLog {
             fault: Fault::Behind { last, reason },
         });
         Ok(Some((end, finding)))
+    }
+
+    /// Reads the records behind a position, also those behind the watermark, up to one that cannot be read. Blocks.
+    ///
+    /// # Errors
+    /// As [`RocksLog::verify`].
+    pub fn each_behind(
+        &self,
+        after: Position,
+        each: &mut dyn FnMut(&Record),
+    ) -> Result<(), ReadError> {
+        self.look(|view| view.db.each_behind(after, each))
     }
 
     /// The same of the records behind `after` only: what was checked once need not be

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use rocksdb::WriteBatch;
 
 use super::pending::{self, Left, Part, Pending, load_parts};
+use super::unfinished::unnamed;
 use crate::blobs::delete_blobs;
 use crate::columns::Columns;
 use crate::db::{Db, synced};
@@ -241,9 +242,15 @@ impl From<ReadError> for Failure {
 }
 
 /// Completes what was interrupted, on a log that nothing else writes to yet and that has
-/// these counts; whether files were rewritten.
+/// these counts; whether files were rewritten. Nothing is removed that the redaction's records do not name.
 pub(crate) fn resume(db: &Db, counts: &mut Counts) -> Result<bool, Failure> {
     let columns = db.columns()?;
+    if let Some(said) = unnamed(db)? {
+        let reason = format!(
+            "content is to be removed as of event {said}, and that is not a redaction of it"
+        );
+        return Err(corrupt(reason).into());
+    }
     if let Some(mut steps) = Steps::load(db)? {
         tracing::info!(records = steps.records.len(), "completing a redaction");
         let stays = steps.came_back(db)?;

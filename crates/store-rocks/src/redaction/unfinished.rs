@@ -1,8 +1,8 @@
 //! A redaction that is not finished, as a reader sees it.
 
-use annals_event_log::{BatchId, Position, ReadError, Record};
+use annals_event_log::{BatchId, Position, ReadError, Record, UnnamedRemovals};
 
-use super::pending::{self, Left, load_parts};
+use super::pending::{self, Left, Pending, load_parts};
 use crate::db::Db;
 
 /// A redaction of which records are left to be rewritten.
@@ -42,6 +42,32 @@ pub(crate) fn unfinished(
         events: batch_that_ends(db, said)?,
         is_going_on: is_going_on(),
     }))
+}
+
+/// The event of an interrupted redaction that would remove more than its batch names.
+pub(crate) fn unnamed(db: &Db) -> Result<Option<Position>, ReadError> {
+    let Some(named) = db.named_removals else {
+        return Ok(None);
+    };
+    let Some(Pending {
+        said,
+        left: Left::Content { listed, .. },
+    }) = pending::pending(db)?
+    else {
+        return Ok(None);
+    };
+    let records = match listed {
+        Some(listed) => listed,
+        None => load_parts(db)?.1,
+    };
+    let mut unnamed = UnnamedRemovals::default();
+    for of in &records {
+        unnamed.add(of.position, &of.pieces);
+    }
+    for record in batch_that_ends(db, said)? {
+        unnamed.strike_out(&named(&record));
+    }
+    Ok((!unnamed.is_empty()).then_some(said))
 }
 
 /// The records of the batch whose last one is at a position.

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use annals_event_log::tree::leaf;
-use annals_event_log::{BatchId, Content, Digest, Position, ReadError, Record, StreamName};
+use annals_event_log::{
+    BatchId, Content, Digest, PiecesOf, Position, ReadError, Record, StreamName, removed_pieces,
+};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use rocksdb::{ColumnFamily, DBPinnableSlice};
@@ -51,6 +53,10 @@ pub(super) struct Outline {
     pub(super) leaf: Option<Digest>,
     /// The blobs that it refers to, and the lengths that it says.
     pub(super) references: Vec<(Digest, u64)>,
+    /// Its removed pieces.
+    pub(super) removed: Vec<u16>,
+    /// The pieces that it names as removed.
+    pub(super) named: Vec<PiecesOf>,
 }
 
 /// A chunk that was looked at.
@@ -175,14 +181,17 @@ impl Check<'_> {
             let fault = Fault::Version { expected, found };
             self.find(position, Some(stream), fault);
         }
-        let references = record.content();
+        let content = record.content();
+        let named = self.view.db.named_removals.map(|named| named(record));
         self.done.records.push(Outline {
             position,
             stream: record.stream_name(),
             recorded_at: record.recorded_at(),
             batch: record.batch_id(),
             leaf: record.has_header().then(|| leaf(record.header_bytes())),
-            references: references.iter().filter_map(reference).collect(),
+            references: content.iter().filter_map(reference).collect(),
+            removed: removed_pieces(&content),
+            named: named.unwrap_or_default(),
         });
     }
 

@@ -243,6 +243,18 @@ pub enum Fault {
         /// The log's last record.
         last: Position,
     },
+    /// Content was removed, and no event names it as removed.
+    #[error("content was removed (pieces {}), and no redaction of the log names it", numbers(.pieces))]
+    Removed {
+        /// The record's removed pieces.
+        pieces: Vec<u16>,
+    },
+    /// What is left to do of a redaction is not what its event names.
+    #[error("content is to be removed as of event {said}, and that is not a redaction of it")]
+    Pending {
+        /// The position of the event.
+        said: Position,
+    },
     /// Behind the watermark the log goes on, and does not hang together: it is not opened for writing.
     #[error("behind position {last} the log cannot be read: {reason}")]
     Behind {
@@ -257,4 +269,9 @@ pub enum Fault {
         /// The last record's position.
         last: Position,
     },
+}
+
+fn numbers(pieces: &[u16]) -> String {
+    let numbers: Vec<String> = pieces.iter().map(u16::to_string).collect();
+    numbers.join(", ")
 }

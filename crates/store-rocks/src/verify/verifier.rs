@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use annals_event_log::tree::{Frontier, Kept};
-use annals_event_log::{BatchId, Digest, Position, ReadError, Record};
+use annals_event_log::{BatchId, Digest, Position, ReadError, Record, UnnamedRemovals};
 use chrono::{DateTime, Utc};
 
 use super::chunks::{Entries, Scope};
@@ -24,6 +24,7 @@ pub(super) struct Verifier<'a> {
     /// Entries of the indexes that were found where they should be.
     pub(super) entries: Entries,
     pub(super) tree: TreeCheck,
+    pub(super) removals: UnnamedRemovals,
 }
 
 impl<'a> Verifier<'a> {
@@ -41,6 +42,7 @@ impl<'a> Verifier<'a> {
             blobs: KnownBlobs::default(),
             entries: Entries::default(),
             tree: TreeCheck::default(),
+            removals: UnnamedRemovals::default(),
         }
     }
 

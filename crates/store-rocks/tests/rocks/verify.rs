@@ -1,7 +1,8 @@
 //! Verification: a sound log is sound, and each kind of damage is found and named.
 
 use annals_event_log::{
-    Content, Digest, EventLog, NewEvent, Position, Prepared, Query, ReadError, ReadModels, Version,
+    Content, Digest, EventLog, NewEvent, PiecesOf, Position, Prepared, Query, ReadError,
+    ReadModels, Record, Redaction, Version,
 };
 use annals_store_rocks::{Fault, Finding, OpenError, RocksLog, VerifyReport};
 use bytes::Bytes;
@@ -509,4 +510,95 @@ fn a_blob_that_nothing_refers_to_is_no_fault() {
     let report = reader.verify(&mut |_| {}).unwrap();
     assert!(report.is_sound(), "{:#?}", report.findings);
     assert_eq!((report.blobs, report.unreferenced_blobs), (2, Some(1)));
+}
+
+/// Pieces that a record of these tests names: the second event of `run-1` names those of position 1.
+fn named(record: &Record) -> Vec<PiecesOf> {
+    let is_redaction = record.stream() == "run-1" && record.version() == Version(2);
+    is_redaction.then(|| of_first(&[0])).into_iter().collect()
+}
+
+fn of_first(pieces: &[u16]) -> PiecesOf {
+    PiecesOf {
+        position: Position(1),
+        pieces: pieces.to_vec(),
+    }
+}
+
+/// Removes a piece of the first record, with a second event of a stream.
+fn removing(log: &RocksLog, stream: &str) {
+    let (with_blob, blob) = event_with_blob("run-1", &[1; 5_000]);
+    let digest = blob.digest();
+    block_on(log.append(batch(vec![with_blob], vec![blob]))).unwrap();
+    let redaction = Redaction {
+        append: batch(vec![event(stream)], Vec::new()),
+        removed: vec![of_first(&[0])],
+        blobs: vec![digest],
+        seen: log.watermark(),
+    };
+    block_on(log.redact(redaction)).unwrap();
+}
+
+#[test]
+fn removed_content_that_no_record_names_is_found() {
+    for (stream, is_sound) in [("run-1", true), ("run-2", false)] {
+        let (_home, path, log) = new_log();
+        removing(&log, stream);
+        close(log);
+        let options = options().with_named_removals(named);
+        let log = RocksLog::open_reader(&path, &options).unwrap();
+        for report in [
+            log.verify(&mut |_| {}).unwrap(),
+            log.verify_from(Position::START, &mut |_| {}).unwrap(),
+        ] {
+            assert_eq!(report.is_sound(), is_sound, "{:#?}", report.findings);
+            if !is_sound {
+                let found = only(&report);
+                assert_eq!(found.position, Some(Position(1)));
+                assert_eq!(found.fault, Fault::Removed { pieces: vec![0] });
+            }
+        }
+    }
+}
+
+/// What an interrupted redaction has left is removed only if its record names it.
+#[test]
+fn an_interrupted_redaction_removes_what_its_record_names() {
+    let pending = |said: u64| {
+        let parts: [&[u8]; 6] = [
+            &[1, 1],
+            &said.to_be_bytes(),
+            &0_u32.to_be_bytes(),
+            &1_u64.to_be_bytes(),
+            &1_u16.to_be_bytes(),
+            &0_u16.to_be_bytes(),
+        ];
+        parts.concat()
+    };
+    let options = options().with_named_removals(named);
+    for (said, is_named) in [(2, true), (3, false), (0, false), (9, false)] {
+        let (_home, path, log) = new_log();
+        append(&log, "run-1", 2);
+        append(&log, "run-2", 1);
+        close(log);
+        let db = raw(&path);
+        let meta = db.cf_handle("meta").unwrap();
+        db.put_cf(meta, "redaction", pending(said)).unwrap();
+        drop(db);
+        let reader = RocksLog::open_reader(&path, &options).unwrap();
+        let report = reader.verify(&mut |_| {}).unwrap();
+        drop(reader);
+        let opened = RocksLog::open(&path, &options).map(close);
+        if is_named {
+            assert!(report.is_sound(), "{:#?}", report.findings);
+            opened.unwrap();
+        } else {
+            let said = Position(said);
+            assert_eq!(only(&report).fault, Fault::Pending { said });
+            assert!(
+                matches!(opened, Err(OpenError::Corrupt { .. })),
+                "{opened:?}"
+            );
+        }
+    }
 }

@@ -73,6 +73,15 @@ pub enum LogCopyError {
         /// The record.
         position: Position,
     },
+    /// Content of the source was removed, and no redaction names it.
+    #[error(
+        "content of record {position} was removed from the source, and no redaction of it names that: it was altered, or \
+         readers do not see its end yet (`annals verify` tells). Nothing was copied"
+    )]
+    Removed {
+        /// The record.
+        position: Position,
+    },
     /// A redaction of the source is not at its end.
     #[error(
         "a redaction of the source (event {said}) is unfinished: let it end, or complete it with `annals redact --finish`, \
@@ -153,7 +162,7 @@ impl Classified for LogCopyError {
             | LogCopyError::OtherHistory { .. } => Refused.code("another_log"),
             LogCopyError::OtherContent { .. } => Refused.code("other_content"),
             LogCopyError::NotPermitted { refusal, .. } => Refused.code(refusal.code()),
-            LogCopyError::Damaged { .. } => Classification::CORRUPT,
+            LogCopyError::Damaged { .. } | LogCopyError::Removed { .. } => Classification::CORRUPT,
             LogCopyError::Unfinished { .. } => Refused.code("redaction_unfinished"),
             LogCopyError::WrittenMeanwhile { .. } => Refused.code("another_log"),
             LogCopyError::RedactedMeanwhile => Contended.code("redacted_meanwhile"),

@@ -1,13 +1,17 @@
 //! What is copied is the same, whole, in parts, and again.
 
-use annals::Annals;
+use std::io::{BufRead, Cursor};
+
+use annals::domain::ActorRef;
 use annals::event_log::{Blob, Content, Digest, Position, Record};
-use annals_dialects::verbatim::{self, VerbatimExportError, VerbatimImportError};
+use annals::{Annals, RedactRequest, Target};
+use annals_dialects::verbatim::{self, VerbatimExportError, VerbatimImportError, VerbatimSource};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures::executor::block_on;
 use proptest::prelude::*;
+use regex::bytes::Regex;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -247,24 +251,71 @@ fn redacted(record: &Record) -> Record {
 
 #[test]
 fn content_that_was_removed_stays_removed_on_its_side() {
+    let from = empty();
+    let ada = ActorRef::human("ada");
+    for n in 0..8 {
+        let text = format!("text {n} {}", "x".repeat(n % 2 * 5_000));
+        block_on(from.by(&ada).submit(text)).unwrap();
+    }
     let whole = empty();
-    grow(&whole, 8);
-    let removed = empty();
-    let records = all(&whole).iter().map(redacted).collect();
-    block_on(removed.log().append_records(records, Vec::new())).unwrap();
-    assert_eq!(root(&whole), root(&removed));
-    let (with, without) = (exported(&whole, 1), exported(&removed, 1));
+    let with = exported(&from, 1);
+    import(&whole, &with).unwrap();
+    let target = Target::Pattern(Regex::new("text").unwrap());
+    let request = RedactRequest::new(vec![target], ada, "it must go");
+    block_on(from.contents().redact(&request, &mut |_| {})).unwrap();
+    let without = exported(&from, 1);
     assert!(!without.contains(BLOB) && !without.contains("text 3"));
     let to = empty();
     import(&to, &without).unwrap();
-    assert_same(&removed, &to);
+    assert_same(&from, &to);
     // What was removed does not come back, and what is there does not go.
-    for (log, text) in [(&to, &with), (&whole, &without)] {
+    let redactions = from.position().0 - whole.position().0;
+    let pairs = all(&from).into_iter().zip(all(&whole));
+    let emptied = pairs.filter(|(one, other)| one != other).count() as u64;
+    assert!(emptied >= 8);
+    for (log, text, copied) in [(&to, &with, 0), (&whole, &without, redactions)] {
         let before = all(log);
         let imported = import(log, text).unwrap();
-        assert_eq!((imported.copied, imported.known_but_for_content), (0, 8));
-        assert!(all(log) == before);
+        let found = (imported.copied, imported.known_but_for_content);
+        assert_eq!(found, (copied, emptied));
+        assert!(all(log)[..before.len()] == before);
     }
+}
+
+/// A sender does not hide content that a redaction does not name.
+#[test]
+fn content_that_was_removed_without_a_redaction_is_refused() {
+    let from = empty();
+    grow(&from, 8);
+    let lines = exported(&from, 1);
+    let lines = lines.lines().filter_map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if let Some(end) = line.get_mut("end") {
+            end["blobs"] = json!(0);
+        }
+        if let Some(record) = line.get_mut("record") {
+            let bytes = STANDARD.decode(record["base64"].as_str().unwrap());
+            let whole = Record::decode(bytes.unwrap().into()).unwrap();
+            record["base64"] = STANDARD.encode(redacted(&whole).as_bytes()).into();
+            record.as_object_mut().unwrap().remove("content");
+        }
+        let is_blob = line.get("blob").is_some();
+        (!is_blob).then(|| format!("{line}\n"))
+    });
+    let emptied: String = lines.collect();
+    let refused = import(&empty(), &emptied).unwrap_err();
+    assert!(
+        matches!(refused, VerbatimImportError::Removed { .. }),
+        "{refused:?}"
+    );
+    let reader: Box<dyn BufRead + Send> = Box::new(Cursor::new(emptied.into_bytes()));
+    let source = VerbatimSource::open("log.jsonl", reader).unwrap();
+    let agent = ActorRef::agent("ci");
+    let refused = block_on(verbatim::examine(source, &agent, Position::START)).unwrap_err();
+    assert!(
+        matches!(refused, VerbatimImportError::Removed { .. }),
+        "{refused:?}"
+    );
 }
 
 /// More records and more content than are handed over at once.
