@@ -652,14 +652,14 @@ fn statuses(statuses: &[&str]) -> Value {
 fn no_agents_import_revises_a_plan_that_a_person_made() {
     for status in ["pending", "completed"] {
         let (place, of, _, plan) = with_intent(false);
-        let revision = plan_of_agent(0xd8, &plan, &statuses(&[status]));
-        let ran = import_of("git-internal", &place, "agent:coder", &[revision.clone()]);
+        let revision = [plan_of_agent(0xd8, &plan, &statuses(&[status]))];
+        let ran = import_of("git-internal", &place, "agent:coder", &revision);
         assert!(
             ran.status == 1 && ran.stdout.contains("which only a person imports"),
             "{ran:?}"
         );
         place.accept(&[human("select_plan", json!({ "intent": of, "plan": plan }))]);
-        import_of("git-internal", &place, "human:ada", &[revision]).ok();
+        import_of("git-internal", &place, "human:ada", &revision).ok();
     }
     // One's own, and one that was imported, are revised.
     let place = Place::with_log();
