@@ -593,27 +593,30 @@ impl<'a, 'r> Reader<'a, 'r> {
                     false => Ends::same(&Dirs::unknown()),
                 }
             }
-            Runs::Script { text, .. } => {
-                if program == "alias" {
-                    self.reading.doubt("an alias changes what runs");
-                }
-                let around = around.within(&program, around.is_piped);
-                if program == "trap" {
-                    let before = self.moves;
-                    self.script(text.shown(), &Dirs::unknown(), &around);
-                    return self.behind_later_moves(before, dirs);
-                }
-                let after = self.script(text.shown(), dirs, &around);
-                // These are in the shell itself.
-                let is_here = matches!(program.as_str(), "eval" | "source" | ".");
-                Ends::same(if is_here { &after } else { dirs })
-            }
+            Runs::Script { text, .. } => self.run_script(&program, &text, dirs, around),
             Runs::Input => Ends::same(&Dirs::unknown()),
             Runs::Unknown(_) => {
                 self.mentions(args, dirs);
                 Ends::same(dirs)
             }
         }
+    }
+
+    /// Reads a script that a program is given as text.
+    fn run_script(&mut self, program: &str, text: &Word, dirs: &Dirs, around: &Around) -> Ends {
+        if program == "alias" {
+            self.reading.doubt("an alias changes what runs");
+        }
+        let around = around.within(program, around.is_piped);
+        if program == "trap" {
+            let before = self.moves;
+            self.script(text.shown(), &Dirs::unknown(), &around);
+            return self.behind_later_moves(before, dirs);
+        }
+        let after = self.script(text.shown(), dirs, &around);
+        // These are in the shell itself.
+        let is_here = matches!(program, "eval" | "source" | ".");
+        Ends::same(if is_here { &after } else { dirs })
     }
 
     /// Where the shell is behind what runs later, and may have changed the folder since there were so many changes.

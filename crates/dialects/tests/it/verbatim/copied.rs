@@ -311,7 +311,7 @@ fn content_that_was_removed_without_a_redaction_is_refused() {
     let reader: Box<dyn BufRead + Send> = Box::new(Cursor::new(emptied.into_bytes()));
     let source = VerbatimSource::open("log.jsonl", reader).unwrap();
     let agent = ActorRef::agent("ci");
-    let refused = block_on(verbatim::examine(source, &agent, Position::START)).unwrap_err();
+    let refused = block_on(verbatim::examine(source, &agent, None)).unwrap_err();
     assert!(
         matches!(refused, VerbatimImportError::Removed { .. }),
         "{refused:?}"
