@@ -115,7 +115,7 @@ fn a_state_that_was_written_is_read_again() {
 }
 
 /// All states of generated histories, at [`STATES_VERSION`].
-const DIGEST: &str = "2bf60ef4f8a4b75fe34f6e32a1c1d8b7d741fba5b3ce310c51bb00e4f3ffac2b";
+const DIGEST: &str = "ffb25392660d8c806521d06773f0269ae4da72f0333b31d965faf23bfcb41cb2";
 
 #[test]
 fn the_version_of_the_folds_changes_with_them() {

@@ -25,6 +25,9 @@ const STACK: usize = 256 * 1024 * 1024;
 /// twice. Each one doubles the time.
 const MAX_TRIED_AGAIN: usize = 10;
 
+/// A here-document that shells may end in different places.
+const ODD_DOCUMENT: &str = "has a here-document whose end is not read";
+
 /// Why a command cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {
@@ -48,6 +51,9 @@ pub(crate) fn parse(text: &str) -> Result<ast::Program, Unreadable> {
         let reason = "has an expression before <<, which may be a shift or a here-document";
         return Err(Unreadable::TooMuch(reason));
     }
+    if has_odd_delimiter(text) {
+        return Err(Unreadable::TooMuch(ODD_DOCUMENT));
+    }
     let opened = ["$(", "${", "$["].iter().map(|it| text.matches(it).count());
     match opened.sum::<usize>() {
         few if few <= SMALL => guarded(|| tokens_and_syntax(text)),
@@ -65,6 +71,15 @@ fn shifts_or_document(text: &str) -> bool {
     };
     let rest = text.get(begun..).unwrap_or_default();
     rest.replace("<<<", "").contains("<<")
+}
+
+/// Returns `true` if an expansion stands where the delimiter of a here-document may stand. The tokens do not show it.
+fn has_odd_delimiter(text: &str) -> bool {
+    text.replace("<<<", "").split("<<").skip(1).any(|behind| {
+        let word = behind.trim_start_matches(['-', ' ', '\t']);
+        let word = word.split(|c: char| c.is_whitespace() || ";&|<>()".contains(c));
+        word.take(1).any(|word| word.contains(['$', '`']))
+    })
 }
 
 fn tokens_and_syntax(text: &str) -> Result<ast::Program, Unreadable> {
@@ -194,9 +209,7 @@ fn checked(tokens: &[Token]) -> Result<usize, Unreadable> {
         .enumerate()
         .any(|(at, _)| is_odd_document(tokens.get(at..)))
     {
-        return Err(Unreadable::TooMuch(
-            "has a here-document whose end is not read",
-        ));
+        return Err(Unreadable::TooMuch(ODD_DOCUMENT));
     }
     for pair in tokens.windows(2) {
         // The number of a file; the grammar takes nine digits, and no index that is nested deep.
@@ -402,7 +415,9 @@ mod tests {
             "if a".to_owned(),
             "cat <<$'E'\nx\nE".to_owned(),
             "cat <<\"E\\F\"\nx\nE\\F".to_owned(),
-            "cat <<${E}\nx\n${E}".to_owned(),
+            "cat <<${E}\nx\n${E}\nrm x\nE\n".to_owned(),
+            "cat <<- `E`\nx\n".to_owned(),
+            "cat <<E${F}\nx\nE${F}\n".to_owned(),
             "cat <<E\nx\\\n\nE".to_owned(),
         ] {
             let begun = std::time::Instant::now();

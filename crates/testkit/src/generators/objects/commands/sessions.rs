@@ -240,7 +240,7 @@ impl Draw<'_> {
         if asks.any(|ask| ask.expires.is_some_and(|time| time <= now)) {
             return ExpireApprovals::new(session).into();
         }
-        if self.dice.once_in(3) {
+        if self.dice.once_in(2) {
             return DenySession::new(session, self.words()).into();
         }
         ApproveSession::new(session).into()
@@ -257,7 +257,7 @@ impl Draw<'_> {
         let nodes: Vec<String> = found.nodes.iter().cloned().collect();
         match found.status() {
             "Paused" => ResumeSession::new(session).into(),
-            "NeedsApproval" if self.dice.once_in(2) => self.answer(session, found),
+            "NeedsApproval" if !self.dice.once_in(3) => self.answer(session, found),
             _ if !found.open.is_empty() && self.dice.once_in(2) => {
                 let id = self.open_command(known.as_ref());
                 let kind = found.open.get(&id.0).map(String::as_str);
