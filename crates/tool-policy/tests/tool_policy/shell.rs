@@ -214,7 +214,7 @@ fn values_that_are_evaluated_are_numbers() {
             "if [[ $# -lt 1 ]]; then exit 1; fi",
             "n=${#a[@]}; ((n > 3)) && echo $n",
             "f() { local n=5; echo $((n / 2)); }",
-            "[[ -v HOME && -n $x && $x =~ ^[0-9]+$ ]]",
+            "[[ -v HOME && -n $x && $x =~ ^[0-9]+$ ]] && echo $x",
             "declare -A m=([a]=1); echo ${m[@]}",
             "total=$((1 + 2)); echo $((total * 2)) $((RANDOM % 6))",
             "getopts ab x; shift $((OPTIND - 1))",
