@@ -2,6 +2,8 @@
 //! it too, so only numbers are safe.
 
 use super::closing;
+use super::word::is_name;
+use crate::simple;
 
 /// Variables of an expression.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -64,8 +66,7 @@ fn expanded<'a>(behind: &'a str, names: &mut Names<'a>) -> Option<&'a str> {
         Some(inside) => inside.split_once('}')?,
         None => split_name(behind)?,
     };
-    let is_variable = name.chars().all(is_name) && !name.starts_with(|c: char| c.is_ascii_digit());
-    (is_variable && !name.is_empty()).then(|| names.read.push(name))?;
+    simple::is_name(name).then(|| names.read.push(name))?;
     Some(rest)
 }
 
@@ -98,9 +99,7 @@ pub(super) fn of_parameter(inside: &str) -> Option<Vec<&str>> {
     if let Some(names) = inside.strip_prefix('!') {
         let lists = ["[@]", "[*]", "@", "*"];
         let name = lists.iter().find_map(|it| names.strip_suffix(it))?;
-        let is_variable =
-            name.chars().all(is_name) && !name.starts_with(|c: char| c.is_ascii_digit());
-        return (is_variable && !name.is_empty()).then(Vec::new);
+        return simple::is_name(name).then(Vec::new);
     }
     let inside = inside.strip_prefix('#').unwrap_or(inside);
     let mut rest = inside.trim_start_matches(is_name);
@@ -120,10 +119,6 @@ pub(super) fn of_parameter(inside: &str) -> Option<Vec<&str>> {
 
 fn split_name(text: &str) -> Option<(&str, &str)> {
     text.split_at_checked(text.find(|c| !is_name(c)).unwrap_or(text.len()))
-}
-
-fn is_name(c: char) -> bool {
-    c == '_' || c.is_ascii_alphanumeric()
 }
 
 #[cfg(test)]

@@ -325,7 +325,8 @@ fn is_setting(text: &str) -> bool {
     !name.is_empty() && name.chars().all(is_name)
 }
 
-fn is_name(c: char) -> bool {
+/// Returns `true` for a character of a variable's name.
+pub(super) fn is_name(c: char) -> bool {
     c == '_' || c.is_ascii_alphanumeric()
 }
 
