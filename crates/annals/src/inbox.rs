@@ -175,12 +175,14 @@ impl Inbox<'_> {
     /// [`ViewError`].
     pub async fn details(self, entry: &InboxEntry) -> Result<InboxDetails, ViewError> {
         let view = self.forge_intent(IntentId(entry.id()), At::Now).await?;
-        let mut origin = self.origin(IntentId(entry.id())).await?;
+        let needs_approval = entry.reasons.contains(&InboxReason::Approval);
+        let origin = self.origin(IntentId(entry.id()), needs_approval);
+        let mut origin = origin.await?;
         let mut details = InboxDetails {
             requested_by: origin.requested_by.take(),
             ..InboxDetails::default()
         };
-        if entry.reasons.contains(&InboxReason::Approval) {
+        if needs_approval {
             details.additions = self.named(origin).await?;
         }
         if entry.reasons.contains(&InboxReason::Dependency) {

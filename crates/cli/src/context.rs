@@ -140,7 +140,9 @@ async fn at_floor(annals: Annals, floor: &Floor) -> Result<Annals, CliError> {
 
 /// How a reading command opens the embedded store.
 pub(crate) fn reader_options() -> annals::store_rocks::Options {
-    annals::store_rocks::Options::default().with_cache_bytes(READER_CACHE)
+    annals::store_rocks::Options::default()
+        .with_cache_bytes(READER_CACHE)
+        .with_named_removals(annals::named_removals)
 }
 
 /// The moment that was named; now, if none was. It is one that the log has reached.

@@ -42,12 +42,16 @@ impl Inbox<'_> {
     /// # Errors
     /// [`LoadError`].
     pub async fn additions(self, intent: IntentId) -> Result<Vec<Addition>, LoadError> {
-        let origin = self.origin(intent).await?;
+        let origin = self.origin(intent, true).await?;
         self.named(origin).await
     }
 
-    /// Reads the events of an intent.
-    pub(super) async fn origin(self, intent: IntentId) -> Result<Origin, LoadError> {
+    /// Reads who requested an intent, and if `with_additions`, what was added to it.
+    pub(super) async fn origin(
+        self,
+        intent: IntentId,
+        with_additions: bool,
+    ) -> Result<Origin, LoadError> {
         let (mut request, mut requested_by, mut found) = (None, None, Vec::new());
         let apply = |entry: Entry| {
             if requested_by.is_none() && begins(&entry.event) {
@@ -62,8 +66,9 @@ impl Inbox<'_> {
                 found.push((entry.actor, entry.occurred_at, added));
             }
         };
+        let about = |event: &AnyEvent| with_additions || begins(event);
         self.annals
-            .each_entry(intent.stream(), At::Now, |_| true, apply)
+            .each_entry(intent.stream(), At::Now, about, apply)
             .await?;
         Ok(Origin {
             requested_by,

@@ -70,12 +70,9 @@ impl Proofs<'_> {
         let end = self.annals.position();
         if head.size > end.0 {
             let size = head.size;
-            let rocks = self.annals.rocks();
-            let files = rocks.as_ref().and_then(|rocks| rocks.unpublished());
+            let files = self.annals.rocks().and_then(|rocks| rocks.unpublished());
             if files.is_some_and(|last| size <= last.0) {
-                let behind = rocks.map(|rocks| rocks.behind());
-                if let Some((_, Some(wrong))) = behind.transpose()?.flatten() {
-                    let reason = wrong.to_string();
+                if let Some(reason) = self.damage_behind()? {
                     return Err(ReadError::Corrupt { reason }.into());
                 }
                 return Err(ProofError::Unpublished { size, end });

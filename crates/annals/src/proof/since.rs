@@ -147,10 +147,7 @@ impl Proofs<'_> {
         // Also proven as any other verifier would demand it.
         self.consistency(checkpoint, &to).await?;
         let mut report = self.check_between(checkpoint.clone(), to, progress).await?;
-        let behind = self.annals.rocks().map(|rocks| rocks.behind());
-        if let Some((_, Some(wrong))) = behind.transpose()?.flatten() {
-            report.add_tables([wrong.to_string()]);
-        }
+        report.add_tables(self.damage_behind()?);
         Ok(report)
     }
 
@@ -190,6 +187,13 @@ impl Proofs<'_> {
         }
         self.strike_out_later(&mut check.removals, to.size).await?;
         Ok(check.end(from, to))
+    }
+
+    /// Returns the damage of the records behind the watermark, of a log in a folder that no process writes.
+    pub(super) fn damage_behind(self) -> Result<Option<String>, ReadError> {
+        let behind = self.annals.rocks().map(|rocks| rocks.behind());
+        let damage = behind.transpose()?.flatten().and_then(|(_, it)| it);
+        Ok(damage.map(|it| it.to_string()))
     }
 
     /// Strikes out what is named by redactions behind a position: they were made meanwhile, or are behind the watermark.

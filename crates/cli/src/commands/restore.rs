@@ -60,7 +60,7 @@ fn check_place(place: &Path, context: &Context) -> Result<(), CliError> {
 /// Opens the backup as a reader does: nothing in it is altered, so it may lie on a
 /// medium that cannot be written to.
 fn open(backup: &Path) -> Result<RocksLog, CliError> {
-    let options = crate::context::reader_options().with_named_removals(annals::named_removals);
+    let options = crate::context::reader_options();
     RocksLog::open_reader(backup, &options).map_err(|error| match error {
         Rocks::NotFound { path } => CliError::from(KeepingError::NoBackup { path }),
         error => CliError::from(KeepingError::OpenBackup(OpenError::Rocks(error))),
