@@ -45,6 +45,7 @@ mod adoption;
 mod aside;
 mod call_line;
 mod catalogue;
+mod conversation;
 mod costs;
 mod entry;
 mod fold;
@@ -63,6 +64,7 @@ mod run_report;
 mod same_call;
 mod seal;
 pub mod session_replay;
+mod sessions;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -80,6 +82,10 @@ pub use catalogue::{
     PlacedObject, Rebuilt, Relation, SkewReport, Status, Tokens, Tree, TreeNode, TreeQuery,
     WorkItems, WorkItemsQuery,
 };
+pub use conversation::{
+    CallDecisionTurn, CallOutcome, CallResult, CallRole, Conversation, FileEdit, PromptTurn,
+    ToolCallTurn, Turn, TurnBody,
+};
 pub use costs::*;
 pub use entry::{Entry, EntryError, PieceValue};
 pub use fold::{Fold, is_about};
@@ -96,6 +102,9 @@ pub use run_report::{
     RunReportFold,
 };
 pub use seal::{SealCheck, check_seal, seal_hash};
+pub use sessions::{
+    FileCounts, ModelUse, SessionActivity, SessionCounts, SessionEnd, SessionSummary, SessionWait,
+};
 pub use text::{JsonText, Removable, Text};
 pub use views::*;
 pub use work_item::{WorkItemDetailsView, WorkItemView};
