@@ -103,6 +103,7 @@ pub use run_report::{
 };
 pub use seal::{SealCheck, check_seal, seal_hash};
 pub use sessions::{
+    ResumeCommand,
     FileCounts, ModelUse, SessionActivity, SessionCounts, SessionEnd, SessionSummary, SessionWait,
 };
 pub use text::{JsonText, Removable, Text};

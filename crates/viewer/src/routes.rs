@@ -24,11 +24,10 @@ use crate::{assets, live, openapi};
 /// The routes, with what each request must be around them.
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
     let mut router = Router::new()
-        .route("/", get(overview::overview))
-        .route(&format!("{API}/overview"), get(overview::overview))
         .route(&format!("{API}/openapi.json"), get(openapi::openapi))
         .route(&format!("{API}/live"), get(live::follow))
         .route("/assets/{name}", get(asset));
+    router = both(router, "/overview", overview::overview);
     router = both(router, "/inbox", inbox::inbox);
     router = both(router, "/decisions", decisions::decisions);
     router = both(router, "/costs", costs::costs);
