@@ -7,7 +7,7 @@ pub struct ResumeCommand {
 }
 
 /// The arguments of each agent's program, before the agent's session id.
-const COMMANDS: [(&str, &[&str]); 8] = [
+const COMMANDS: [(&str, &[&str]); 7] = [
     ("claude", &["claude", "--resume"]),
     ("codex", &["codex", "resume"]),
     ("copilot", &["copilot", "--resume"]),
@@ -15,7 +15,6 @@ const COMMANDS: [(&str, &[&str]); 8] = [
     ("gemini", &["gemini", "--resume"]),
     ("opencode", &["opencode", "--session"]),
     ("openhands", &["openhands", "--resume"]),
-    ("forge", &["forge", "--conversation-id"]),
 ];
 
 impl ResumeCommand {
