@@ -364,8 +364,18 @@ fn text(drawn: &Drawn<'_>) -> Markup {
     }
 }
 
-/// Draws a file's diff in both layouts; the reader chooses one.
-pub(crate) fn draw(file: &DiffFile, colours: &mut Colours) -> Markup {
+/// The layout of diffs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Layout {
+    /// Deleted lines above the added ones.
+    #[default]
+    Unified,
+    /// Deleted lines beside the added ones.
+    Split,
+}
+
+/// Draws a file's diff.
+pub(crate) fn draw(file: &DiffFile, layout: Layout, colours: &mut Colours) -> Markup {
     let (added, deleted) = file.counts();
     let label = format!("Diff of {}, +{added} −{deleted}", file.path());
     if file.is_binary {
@@ -396,9 +406,8 @@ pub(crate) fn draw(file: &DiffFile, colours: &mut Colours) -> Markup {
     }
     let hidden = file.lines().saturating_sub(LINES);
     html! {
-        div.scroll.diff-layouts role="region" tabindex="0" aria-label=(label) {
-            (unified(&hunks))
-            (split(&hunks))
+        div.scroll role="region" tabindex="0" aria-label=(label) {
+            @match layout { Layout::Unified => { (unified(&hunks)) } Layout::Split => { (split(&hunks)) } }
             @if hidden > 0 { p.diff-note { (grouped(hidden as u64)) " more lines in the exported file" } }
         }
     }
@@ -420,7 +429,7 @@ fn gap(index: usize, skipped: u64, columns: u8) -> Markup {
 
 fn unified(hunks: &[(u64, Vec<Drawn<'_>>)]) -> Markup {
     html! {
-        table.diff.one { tbody { @for (index, (skipped, lines)) in hunks.iter().enumerate() {
+        table.diff { tbody { @for (index, (skipped, lines)) in hunks.iter().enumerate() {
             (gap(index, *skipped, 4))
             @for line in lines {
                 @let (class, sign) = match line.line.kind {
@@ -536,11 +545,12 @@ mod tests {
             "+++ b/x\n\\ No newline at end of file",
         ] {
             for file in parse(text) {
-                draw(&file, &mut Colours::new());
+                draw(&file, Layout::Split, &mut Colours::new());
+                draw(&file, Layout::Unified, &mut Colours::new());
             }
         }
         let script = "--- a/<script>\n+++ b/<script>\n@@ -1 +1 @@\n-<script>alert(1)</script>\n+\u{202e}</td><img src=x>\n";
-        let html = draw(&parse(script)[0], &mut Colours::new()).into_string();
+        let html = draw(&parse(script)[0], Layout::Unified, &mut Colours::new()).into_string();
         for tag in ["<script", "<img", "\u{202e}"] {
             assert!(!html.contains(tag), "{html}");
         }
@@ -548,7 +558,7 @@ mod tests {
 
     #[test]
     fn changed_words_are_marked() {
-        let html = draw(&parse(TWO)[0], &mut Colours::new()).into_string();
+        let html = draw(&parse(TWO)[0], Layout::Unified, &mut Colours::new()).into_string();
         assert!(html.contains("<del>total</del>"), "{html}");
         assert!(html.contains("<ins>gross</ins>"), "{html}");
         assert!(html.contains("12 unchanged lines"), "{html}");
@@ -591,7 +601,7 @@ mod tests {
     #[test]
     fn long_diffs_are_cut() {
         let diff = format!("--- a/f\n+++ b/f\n@@ -0,0 +1,2000 @@\n{}", "+x\n".repeat(2_000));
-        let html = draw(&parse(&diff)[0], &mut Colours::new()).into_string();
+        let html = draw(&parse(&diff)[0], Layout::Unified, &mut Colours::new()).into_string();
         assert!(html.contains("1,400 more lines"), "{}", &html[html.len() - 300..]);
     }
 }

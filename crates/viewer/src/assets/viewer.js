@@ -172,7 +172,7 @@
     const turn = (number, more = '') => {
       const step = document.getElementById('turn-' + number);
       if (step) { goto(step); return; }
-      location.href = area().dataset.page + '?from=' + number + more + '#turn-' + number;
+      location.href = add(area().dataset.page, 'from=' + number + more) + '#turn-' + number;
     };
     const move = (by, all = steps()) => {
       if (!all.length) return;
@@ -193,13 +193,13 @@
       const on = document.documentElement.classList.toggle('answers-only');
       for (const button of $$('[data-do=answers]')) button.setAttribute('aria-pressed', String(on));
     };
-    const layout = (split) => {
-      document.documentElement.classList.toggle('split-diff', split);
-      for (const button of $$('[data-layout]')) button.setAttribute('aria-pressed', String((button.dataset.layout === 'split') === split));
-      try { localStorage.setItem('annals-split', split ? '1' : ''); } catch { /* private mode */ }
+    const add = (address, query) => address + (address.includes('?') ? '&' : '?') + query;
+    const layout = () => {
+      const other = $('a[data-layout]:not([aria-current])');
+      if (other) location.href = other.href + (here() ? '#' + here().id : '');
     };
     const ask = async (query) => {
-      const answer = await fetch(area().dataset.find + '?' + query);
+      const answer = await fetch(add(area().dataset.find, query));
       return answer.ok ? (await answer.json()).data.turns.map((one) => one.number) : [];
     };
     const mark = (words) => {
@@ -267,7 +267,7 @@
       const gone = document.createElement('div');
       gone.className = 'gone';
       gone.style.height = chunk.getBoundingClientRect().height + 'px';
-      gone.dataset.address = area().dataset.turns + '?from=' + chunk.dataset.from;
+      gone.dataset.address = add(area().dataset.turns, 'from=' + chunk.dataset.from);
       chunk.replaceWith(gone);
     };
     const start = () => {
@@ -285,7 +285,7 @@
       const last = $$('#turns .chunk').at(-1);
       if (!last || $('#turns .next')) return;
       let page;
-      try { page = await parse(area().dataset.page + '?from=' + last.dataset.from); } catch { return; }
+      try { page = await parse(add(area().dataset.page, 'from=' + last.dataset.from)); } catch { return; }
       const open = new Set($$('details[open][id]', last).map((details) => details.id));
       const shut = new Set($$('details:not([open])[id]', last).map((details) => details.id));
       const now = $('.here', last)?.id;
@@ -325,10 +325,9 @@
     const copyTurn = async () => {
       const step = here();
       if (!step) return;
-      await write(await (await fetch(area().dataset.export + '?format=markdown&from=' + step.dataset.turn + '&limit=1')).text());
+      await write(await (await fetch(add(area().dataset.export, 'format=markdown&from=' + step.dataset.turn + '&limit=1'))).text());
     };
     const tab = (number) => { $$('.tabs a')[number - 1]?.click(); };
-    try { if (localStorage.getItem('annals-split')) layout(true); } catch { /* private mode */ }
     return { area, start, refresh, goto, move, prompts, fold, foldAll, answers, layout, find, error, inline, copyTurn, tab };
   })();
 
@@ -365,7 +364,7 @@
     'a': session.answers, '/': () => $('.bar .find input[name=q]').focus(), 'y': session.copyTurn,
   });
   const ofSession = () => ({
-    'u': () => session.layout(!document.documentElement.classList.contains('split-diff')),
+    'u': session.layout,
     'r': () => $('[data-resume]')?.click(),
     ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((number) => [String(number), () => session.tab(number)])),
   });
@@ -419,7 +418,6 @@
     if (button?.matches('[data-do=unfold]')) session.foldAll();
     if (button?.matches('[data-do=find-next]')) session.find(1);
     if (button?.matches('[data-do=find-previous]')) session.find(-1);
-    if (button?.matches('[data-layout]')) session.layout(button.dataset.layout === 'split');
     const link = event.target.closest('a');
     if (link?.matches('[data-do=error]')) { event.preventDefault(); session.error(1); }
     if (link?.matches('[data-inline]')) { event.preventDefault(); session.inline(link); }
