@@ -1,7 +1,14 @@
 //! A session's conversation: a sequence of turns, independent of any renderer.
 
+mod leaves;
+mod lines;
+mod markdown;
+#[cfg(test)]
+mod samples;
 mod turn;
 
+pub use lines::{Emphasis, Folding, LineWriter, TextLine, TextSpan};
+pub use markdown::{Diffs, MarkdownWriter};
 pub use turn::{
     CallDecisionTurn, CallOutcome, CallResult, CallRole, FileEdit, PromptTurn, ToolCallTurn, Turn,
     TurnBody,

@@ -83,8 +83,9 @@ pub use catalogue::{
     WorkItems, WorkItemsQuery,
 };
 pub use conversation::{
-    CallDecisionTurn, CallOutcome, CallResult, CallRole, Conversation, FileEdit, PromptTurn,
-    ToolCallTurn, Turn, TurnBody,
+    CallDecisionTurn, CallOutcome, CallResult, CallRole, Conversation, Diffs, Emphasis, FileEdit,
+    Folding, LineWriter, MarkdownWriter, PromptTurn, TextLine, TextSpan, ToolCallTurn, Turn,
+    TurnBody,
 };
 pub use costs::*;
 pub use entry::{Entry, EntryError, PieceValue};
