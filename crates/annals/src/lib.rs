@@ -246,6 +246,7 @@ mod came_from;
 mod catalogue;
 mod clock;
 mod contents;
+mod conversation;
 mod costs;
 mod deadline;
 mod environment;
