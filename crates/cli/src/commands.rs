@@ -18,6 +18,7 @@ mod difference;
 mod doctor;
 mod events;
 mod export_html;
+mod export_markdown;
 mod follow;
 mod forge;
 mod gc;
@@ -55,6 +56,7 @@ mod settings;
 mod share;
 mod shell;
 mod show;
+mod show_session;
 mod stats;
 mod subscriptions;
 mod told;
@@ -213,6 +215,7 @@ async fn export(args: Export, context: &mut Context) -> Result<(), CliError> {
         Export::Contracts(args) => contracts::export(&args, context).await,
         Export::Atif(args) => atif::export(&args, context).await,
         Export::Html(args) => export_html::export(&args, context).await,
+        Export::Markdown(args) => export_markdown::export(&args, context).await,
         Export::Raw(args) => raw::export(&args, context).await,
     }
 }

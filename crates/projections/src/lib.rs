@@ -83,8 +83,9 @@ pub use catalogue::{
     WorkItems, WorkItemsQuery,
 };
 pub use conversation::{
-    CallDecisionTurn, CallOutcome, CallResult, CallRole, Conversation, ConversationFold, FileEdit,
-    PromptSummary, PromptTurn, SubAgentStart, ToolCallTurn, Turn, TurnBody,
+    CallDecisionTurn, CallOutcome, CallResult, CallRole, Conversation, ConversationFold, Diffs,
+    Emphasis, FileEdit, Folding, LineWriter, MarkdownWriter, PromptSummary, PromptTurn,
+    SubAgentStart, TextLine, TextSpan, ToolCallTurn, Turn, TurnBody,
 };
 pub use costs::*;
 pub use entry::{Entry, EntryError, PieceValue};
