@@ -93,6 +93,14 @@ impl Colours {
         }
     }
 
+    /// For a file that is written once.
+    pub(crate) fn unlimited() -> Colours {
+        Colours {
+            left: 16 * 1024 * 1024,
+            until: Instant::now() + Duration::from_secs(10),
+        }
+    }
+
     fn take(&mut self, bytes: usize) -> bool {
         if bytes > self.left || bytes > LINE || Instant::now() > self.until {
             return false;

@@ -293,7 +293,8 @@ fn compare(drawn: &mut [Drawn<'_>], old: usize, new: usize) {
     if a.len() > COMPARED_BYTES || b.len() > COMPARED_BYTES {
         return;
     }
-    let diff = TextDiff::from_unicode_words(a, b);
+    let (old_words, new_words) = (words(a), words(b));
+    let diff = TextDiff::from_slices(&old_words, &new_words);
     if diff.ratio() < 0.4 {
         return;
     }
@@ -325,6 +326,28 @@ fn compare(drawn: &mut [Drawn<'_>], old: usize, new: usize) {
     if let Some(line) = drawn.get_mut(new) {
         line.words = in_new.1;
     }
+}
+
+/// The words of a line, its spaces, and every other character by itself.
+fn words(line: &str) -> Vec<&str> {
+    let kind = |c: char| match c {
+        c if c.is_alphanumeric() || c == '_' => 0,
+        c if c.is_whitespace() => 1,
+        _ => 2,
+    };
+    let mut words = Vec::new();
+    let mut from = 0;
+    let mut before = None;
+    for (at, c) in line.char_indices() {
+        let is_new = before.is_some_and(|before| before != kind(c) || kind(c) == 2);
+        if is_new {
+            words.extend(line.get(from..at));
+            from = at;
+        }
+        before = Some(kind(c));
+    }
+    words.extend(line.get(from..).filter(|rest| !rest.is_empty()));
+    words
 }
 
 /// Draws a line's text: its colours, with the changed words in `ins` or `del`.

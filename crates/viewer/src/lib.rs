@@ -46,6 +46,7 @@ mod respond;
 mod routes;
 mod searching;
 mod server;
+mod session_entry;
 mod shell;
 mod shown;
 mod state;

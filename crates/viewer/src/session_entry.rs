@@ -308,6 +308,52 @@ pub(crate) fn model_name(model: &str) -> &str {
     }
 }
 
+/// A session for tests.
+#[cfg(test)]
+pub(crate) fn sample() -> SessionEntry {
+    SessionEntry {
+        id: Uuid::nil(),
+        parent: None,
+        continues: None,
+        agent: Some("claude".to_owned()),
+        agent_version: None,
+        agent_session: Some("7c41e9".to_owned()),
+        project: Some("/work/shop".to_owned()),
+        project_name: Some("shop".to_owned()),
+        directory: None,
+        branch: None,
+        models: vec!["claude-sonnet-4-5".to_owned()],
+        title: Some("Show VAT per line".to_owned()),
+        status: "ended",
+        waits_for: None,
+        waiting_since: None,
+        end_reason: None,
+        end_position: None,
+        started: None,
+        last_activity: None,
+        active_ms: 0,
+        prompts: 1,
+        answers: 1,
+        tool_calls: 0,
+        failed_calls: 0,
+        denied_calls: 0,
+        compactions: 0,
+        files: 0,
+        added: 0,
+        deleted: 0,
+        tokens: None,
+        cost: None,
+        sub_agent_cost_micros: 0,
+        unpriced_tokens: 0,
+        runs: Vec::new(),
+        resume: None,
+        first_position: 1,
+        last_position: 2,
+        sub_agents: Vec::new(),
+        micros: None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
