@@ -29,12 +29,12 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
         .route(&format!("{API}/live"), get(live::follow))
         .route("/assets/{name}", get(asset));
     router = both(router, "/sessions", home::sessions);
-    router = both(router, "/sessions/{id}", session::session);
-    router = both(router, "/sessions/{id}/conversation", session::session);
-    router = both(router, "/sessions/{id}/turns", session::turns);
-    router = both(router, "/sessions/{id}/find", session::find::find);
-    router = both(router, "/sessions/{id}/files", session::files::files);
-    router = router.route("/sessions/{id}/export", get(session::export::export));
+    router = both(router, "/sessions/{session}", session::session);
+    router = both(router, "/sessions/{session}/conversation", session::session);
+    router = both(router, "/sessions/{session}/turns", session::turns);
+    router = both(router, "/sessions/{session}/find", session::find::find);
+    router = both(router, "/sessions/{session}/files", session::files::files);
+    router = router.route("/sessions/{session}/export", get(session::export::export));
     router = both(router, "/overview", overview::overview);
     router = both(router, "/inbox", inbox::inbox);
     router = both(router, "/decisions", decisions::decisions);
