@@ -148,6 +148,10 @@ impl SessionEntry {
             unpriced_tokens: narrow(listed.cost.unpriced_tokens),
             sub_agents: listed.sub_agents.iter().map(SessionEntry::of).collect(),
             micros,
+            last_activity: listed.last_activity,
+            files: listed.files.files,
+            added: listed.files.added,
+            deleted: listed.files.deleted,
             ..SessionEntry::of_summary(summary)
         }
     }

@@ -154,21 +154,22 @@ impl Filter {
     }
 
     /// Restricts a query.
-    pub(super) fn apply(&self, query: SessionQuery) -> SessionQuery {
+    pub(super) fn apply(&self, mut query: SessionQuery) -> SessionQuery {
         let own = |name: &str| self.get(name).map(str::to_owned);
+        query.project = own("project");
+        query.agent = own("agent");
+        query.model = own("model");
+        query.since = self.since;
+        query.until = self.until;
+        query.min_cost = self.min_cost;
+        query.touched = own("touched");
+        query.text = own("q");
+        query.only_waiting = self.get("waiting").is_some();
+        query.only_failed = self.get("failed").is_some();
+        query.sort = self.sort.of_query();
+        // The query's order is the column's own one, or the reverse of it.
+        query.ascending = self.ascending != self.sort.is_ascending();
         query
-            .with_project(own("project"))
-            .with_agent(own("agent"))
-            .with_model(own("model"))
-            .with_since(self.since)
-            .with_until(self.until)
-            .with_min_cost(self.min_cost)
-            .with_touched(own("touched"))
-            .with_text(own("q"))
-            .with_only_waiting(self.get("waiting").is_some())
-            .with_only_failed(self.get("failed").is_some())
-            .with_sort(self.sort.of_query())
-            .with_ascending(self.ascending)
     }
 
     /// The command that lists the same.
