@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use annals_domain::{IntentId, Kind, RunId, StreamRef, TaskId};
+use annals_domain::{IntentId, Kind, PipelineId, RunId, StreamRef, TaskId};
 use annals_event_log::{Position, Query, Record, Store, Version};
 use annals_projections::{
-    Conversation, ConversationFold, IntentView, Labels, Merged, PlanView, PromptTurn, Relation,
-    RunView, SubAgentStart, TaskView, Text, Turn,
+    Conversation, ConversationFold, IntentView, Labels, Merged, PromptTurn, Relation, RunView,
+    SubAgentStart, TaskView, Text, Turn,
 };
 use annals_wire::stream_name;
 use uuid::Uuid;
@@ -15,12 +15,45 @@ use crate::{Annals, At, LoadError, ViewError};
 
 /// The most sub-agent sessions of one session that are read.
 const SUB_AGENTS: usize = 10_000;
+/// Turns that are folded behind the last requested one: a tool call is recorded behind turns that it precedes.
+const BEHIND: usize = 500;
+
+/// The turns of a conversation that a reader asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnRange {
+    /// The number of the first turn, from 1.
+    pub from: u64,
+    /// The most turns.
+    pub limit: usize,
+}
+
+impl TurnRange {
+    /// All turns.
+    pub fn all() -> TurnRange {
+        TurnRange {
+            from: 1,
+            limit: usize::MAX,
+        }
+    }
+
+    /// At most `limit` turns from number `from` on.
+    pub fn new(from: u64, limit: usize) -> TurnRange {
+        TurnRange { from, limit }
+    }
+
+    /// The number of turns up to the last one.
+    fn end(self) -> usize {
+        let before = usize::try_from(self.from.max(1) - 1).unwrap_or(usize::MAX);
+        before.saturating_add(self.limit)
+    }
+}
 
 impl Annals {
     /// The conversation of a session as of `at`: of a task with all of its runs, of a contracts session with all of its
     /// runs, or of a single run.
     ///
-    /// Sub-agent sessions have conversations of their own; the turns name them.
+    /// Sub-agent sessions have conversations of their own; the turns name them. Reading ends soon behind the range: then
+    /// `total` is unknown, and `prompts` has those that were read.
     ///
     /// # Errors
     /// [`ViewError::NotFound`], [`ViewError::NotYet`] before the session's first event, and [`ViewError::NoRuns`] for an
@@ -29,6 +62,7 @@ impl Annals {
         &self,
         session: impl Into<Uuid>,
         at: At,
+        range: TurnRange,
     ) -> Result<Conversation, ViewError> {
         let session = session.into();
         let (kind, _) = self.locate(session).await?;
@@ -45,40 +79,62 @@ impl Annals {
             }
             kind => return Err(ViewError::NoRuns { kind }),
         };
-        let mut fold = self.turns_of(&runs, at).await?;
+        let most = range.end().saturating_add(BEHIND);
+        let (mut fold, is_whole) = self.turns_of(&runs, at, most).await?;
+        let end = match is_whole {
+            true => Position(u64::MAX),
+            false => fold.last_position(),
+        };
         if let Some(task) = task {
-            self.add_unframed_prompts(&mut fold, &task, at).await?;
-            self.add_sub_agents(&mut fold, session, at).await?;
+            self.add_unframed_prompts(&mut fold, &task, at, end).await?;
+            self.add_sub_agents(&mut fold, session, at, end).await?;
         }
-        Ok(fold.finish())
+        let mut conversation = fold.finish();
+        if !is_whole {
+            conversation.total = None;
+        }
+        let numbers = range.from..=range.end() as u64;
+        conversation
+            .turns
+            .retain(|turn| numbers.contains(&turn.number));
+        Ok(conversation)
     }
 
-    /// Folds the streams of runs and of their pipelines, merged in the log's order.
-    async fn turns_of(&self, runs: &[RunId], at: At) -> Result<ConversationFold, ViewError> {
+    /// Folds the streams of runs and of their pipelines, merged in the log's order, up to a number of turns; and whether
+    /// these are all.
+    async fn turns_of(
+        &self,
+        runs: &[RunId],
+        at: At,
+        most: usize,
+    ) -> Result<(ConversationFold, bool), ViewError> {
         let log: Arc<dyn Store> = Arc::clone(self.log());
         let read = |error| ViewError::from(LoadError::from(error));
+        let index = self.index();
         let mut merged = Merged::new(log.as_ref());
         for run in runs {
             merged.add(run.stream()).await.map_err(read)?;
-            let run: RunView = match self.get_at(*run, at).await {
-                Ok(run) => run,
-                Err(ViewError::NotYet { .. }) => continue,
-                Err(error) => return Err(error),
+            let plan = index.named(run.0, Relation::RunPlan, 1).await?;
+            let Some(plan) = plan.first() else {
+                continue;
             };
-            if let Some(plan) = run.plan {
-                let plan: PlanView = self.get(plan).await?;
-                if let Some(pipeline) = plan.pipeline {
-                    merged.add(pipeline.stream()).await.map_err(read)?;
-                }
+            let pipeline = index.named(*plan, Relation::PlanPipeline, 1).await?;
+            if let Some(pipeline) = pipeline.first() {
+                let stream = PipelineId(*pipeline).stream();
+                merged.add(stream).await.map_err(read)?;
             }
         }
         let mut fold = ConversationFold::new();
         while let Some(record) = merged.next().await.map_err(read)? {
-            if at.has_happened(&record) {
-                fold.apply(&self.contents().entry(&record).await?);
+            if !at.has_happened(&record) {
+                continue;
             }
+            if fold.turns() >= most {
+                return Ok((fold, false));
+            }
+            fold.apply(&self.contents().entry(&record).await?);
         }
-        Ok(fold)
+        Ok((fold, true))
     }
 
     /// Adds the prompts that an agent's program reported and that no recording holds yet: they are intents without a
@@ -88,16 +144,21 @@ impl Annals {
         fold: &mut ConversationFold,
         task: &TaskView,
         at: At,
+        end: Position,
     ) -> Result<(), ViewError> {
         let Some(intent) = task.intent.filter(|_| task.parent.is_none()) else {
             return Ok(());
         };
         let rows = self.index().refinements(intent).await?;
-        if rows.len() <= fold.prompts() {
+        if rows.len() <= fold.prompt_texts().len() {
             return Ok(());
         }
         let mut framed = fold.prompt_texts();
         for row in rows {
+            let position = self.first_position(IntentId(row.id).stream()).await?;
+            if position > end {
+                break;
+            }
             let intent: IntentView = match self.get_at(IntentId(row.id), at).await {
                 Ok(intent) => intent,
                 Err(ViewError::NotYet { .. }) => continue,
@@ -109,7 +170,6 @@ impl Annals {
                 framed.remove(known);
                 continue;
             }
-            let position = self.first_position(IntentId(row.id).stream()).await?;
             let prompt = PromptTurn::new(intent.prompt, intent.header.created_by.clone())
                 .with_intent(row.id);
             fold.add_turn(Turn::prompt(intent.header.created_at, position, prompt));
@@ -122,16 +182,20 @@ impl Annals {
         fold: &mut ConversationFold,
         session: Uuid,
         at: At,
+        end: Position,
     ) -> Result<(), ViewError> {
         let index = self.index();
         let children = index.naming(session, Relation::TaskParent, SUB_AGENTS);
         for child in children.await? {
+            let position = self.first_position(TaskId(child).stream()).await?;
+            if position > end {
+                continue;
+            }
             let task: TaskView = match self.get_at(TaskId(child), at).await {
                 Ok(task) => task,
                 Err(ViewError::NotYet { .. }) => continue,
                 Err(error) => return Err(error),
             };
-            let position = self.first_position(TaskId(child).stream()).await?;
             fold.add_sub_agent(&SubAgentStart {
                 session: child,
                 name: external(&task.header.external_ids, ".side_chain"),

@@ -311,6 +311,7 @@ pub use annals_wire as wire;
 pub use bulk::{BulkError, BulkWriter, Decided, KnownKey};
 pub use came_from::CameFrom;
 pub use contents::Contents;
+pub use conversation::TurnRange;
 pub use costs::{CostError, CostQuery, Costs};
 pub use environment::environment;
 pub use flow::As;

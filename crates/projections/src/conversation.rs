@@ -31,9 +31,10 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Conversation {
-    /// The number of turns of the whole conversation.
-    pub total: u64,
-    /// All prompts of the conversation, also where `turns` is a part of it.
+    /// The number of turns of the whole conversation. `None` if only its beginning was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// The prompts that were read, also those of turns that `turns` leaves out.
     pub prompts: Vec<PromptSummary>,
     /// The turns, in order.
     pub turns: Vec<Turn>,

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use annals_domain::pipeline::Event as PipelineEvent;
 use annals_domain::run::{Event as RunEvent, EvidenceKind, EvidenceRecorded, UsageRecorded};
 use annals_domain::{AnyEvent, Timestamp, ToolInvocationId};
+use annals_event_log::Position;
 use chrono::Datelike;
 use uuid::Uuid;
 
@@ -110,10 +111,15 @@ impl ConversationFold {
         });
     }
 
-    /// The number of prompts so far.
-    pub fn prompts(&self) -> usize {
-        let is_prompt = |slot: &&TurnSlot| matches!(slot.turn.body, TurnBody::Prompt(_));
-        self.slots.iter().filter(is_prompt).count()
+    /// The number of turns so far.
+    pub fn turns(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The position of the newest turn.
+    pub fn last_position(&self) -> Position {
+        let last = self.slots.last();
+        last.map_or(Position::START, |slot| slot.turn.position)
     }
 
     /// The texts of the prompts so far.
@@ -152,7 +158,7 @@ impl ConversationFold {
             turns.push(turn);
         }
         Conversation {
-            total: turns.len() as u64,
+            total: Some(turns.len() as u64),
             turns,
             prompts,
         }
@@ -259,7 +265,7 @@ pub struct SubAgentStart {
     /// The time of its first event.
     pub at: Option<Timestamp>,
     /// The position of its first event.
-    pub position: annals_event_log::Position,
+    pub position: Position,
 }
 
 /// A time by the agent's clock; recordings without times have the epoch.
