@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use annals::{Annals, At, SessionError};
+use annals::{Annals, At, SessionError, TurnRange};
 use annals_domain::{Kind, StreamKind, StreamRef};
 use annals_event_log::Position;
 use annals_projections::{Conversation, Relation, SessionSummary, TurnBody};
@@ -116,7 +116,7 @@ impl SessionFinder {
         if let Some(places) = self.recall(id, session.last_position) {
             return Ok(places);
         }
-        let conversation = annals.conversation(id, At::Now).await?;
+        let conversation = annals.conversation(id, At::Now, TurnRange::all()).await?;
         let places = Arc::new(TurnPlaces::of(&conversation));
         let mut remembered = self
             .remembered

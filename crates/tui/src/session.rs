@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use annals::projections::{Diffs, Emphasis, Folding, LineWriter, TextLine, Turn, TurnBody};
-use annals::{Annals, At, SessionListed};
+use annals::{Annals, At, SessionListed, TurnRange};
 use annals_terminal::{Part, cut_parts, wrap};
 use uuid::Uuid;
 
@@ -90,7 +90,10 @@ impl SessionScreen {
         if listed.summary.last_position == self.last_position {
             return Ok(());
         }
-        self.turns = annals.conversation(self.id, At::Now).await?.turns;
+        self.turns = annals
+            .conversation(self.id, At::Now, TurnRange::all())
+            .await?
+            .turns;
         self.last_position = listed.summary.last_position;
         self.title = safe(
             listed
