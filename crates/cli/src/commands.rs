@@ -52,6 +52,7 @@ mod retain;
 mod search;
 mod secrets;
 mod serve;
+mod session_json;
 mod settings;
 mod share;
 mod shell;

@@ -129,7 +129,7 @@ Examples:
   annals show 1a2b3c4d --window --step 2      when that step of the plan began")]
 pub(crate) struct Show {
     /// The session or the object
-    #[arg(value_name = "SESSION|ID")]
+    #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// Open every turn of a session; of an object, print all fields
     #[arg(long, conflicts_with_all = ["diff", "window", "ready", "dialect"])]

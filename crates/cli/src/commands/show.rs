@@ -9,7 +9,7 @@ use annals::projections::{
     CallMoment, ClockSkew, ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue,
     SealCheck, ToolInvocationView, check_seal,
 };
-use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
+use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote, SessionError, ViewError};
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
@@ -49,24 +49,31 @@ enum Named {
 /// Finds an object or a session. Options for objects name an object.
 async fn named(annals: &Annals, args: &Show) -> Result<Named, CliError> {
     let is_for_object = args.diff || args.window || args.ready || args.dialect.is_some();
+    let is_for_session = args.turn.is_some() || args.files;
     let object = match annals.resolve(&args.id).await {
-        Ok(object) if is_for_object || object.kind != Kind::Task => Ok(object),
-        Ok(task) => {
-            let session = annals.conversations().find(&task.id.to_string()).await;
-            return Ok(match session {
-                Ok(session) => Named::Session(session.id),
-                Err(_) => Named::Object(task),
-            });
-        }
-        Err(error) => Err(error),
+        Ok(object) => object,
+        Err(error) if is_for_object => return Err(error.into()),
+        Err(error) => return by_name(annals, &args.id, error).await,
     };
-    match object {
-        Ok(object) if args.turn.is_some() || args.files => Err(no_session(object)),
-        Ok(object) => Ok(Named::Object(object)),
-        Err(error) if is_for_object => Err(error.into()),
-        Err(_) => Ok(Named::Session(
-            annals.conversations().find(&args.id).await?.id,
-        )),
+    if object.kind == Kind::Task && !is_for_object {
+        match annals.conversations().find(&object.id.to_string()).await {
+            Ok(session) => return Ok(Named::Session(session.id)),
+            Err(SessionError::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    match is_for_session {
+        true => Err(no_session(object)),
+        false => Ok(Named::Object(object)),
+    }
+}
+
+/// Finds a session by a name that no object has.
+async fn by_name(annals: &Annals, name: &str, no_object: ViewError) -> Result<Named, CliError> {
+    match annals.conversations().find(name).await {
+        Ok(session) => Ok(Named::Session(session.id)),
+        Err(SessionError::NotFound { .. }) if !name.starts_with('@') => Err(no_object.into()),
+        Err(error) => Err(error.into()),
     }
 }
 

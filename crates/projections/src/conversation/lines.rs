@@ -73,6 +73,11 @@ impl LineWriter {
         }
     }
 
+    /// Sets which parts of the following turns are open.
+    pub fn set_folding(&mut self, folding: Folding) {
+        self.folding = folding;
+    }
+
     /// Adds the lines of a turn. `diffs` has the diffs of its edits.
     pub fn turn(&mut self, turn: &Turn, diffs: &Diffs, out: &mut Vec<TextLine>) {
         if let TurnBody::ToolCall(call) = &turn.body
@@ -110,7 +115,7 @@ impl LineWriter {
             TurnBody::Error { text } => self.opened("Error", text, out),
             TurnBody::Note { name, text } => self.folded(name, Emphasis::Dim, text, out),
         }
-        self.placed(turn.number, start, out);
+        self.placed(turn.number, turn.number, start, out);
     }
 
     /// Adds the lines that are still outstanding.
@@ -118,6 +123,7 @@ impl LineWriter {
         let reads = std::mem::take(&mut self.reads);
         let start = out.len();
         let turn = reads.first().map_or(0, |read| read.turn);
+        let last = reads.last().map_or(0, |read| read.turn);
         match reads.len() {
             0 => return,
             1 => out.extend(reads.into_iter().map(|read| read.line)),
@@ -139,7 +145,7 @@ impl LineWriter {
                 out.push(line.with(Emphasis::Dim, &format!("{}{more}", names.join(", "))));
             }
         }
-        self.placed(turn, start, out);
+        self.placed(turn, last, start, out);
     }
 
     /// Returns the line of a sub-agent's session.
@@ -149,10 +155,10 @@ impl LineWriter {
     }
 
     /// Gives the lines from `start` on their turn and their indentation.
-    fn placed(&mut self, turn: u64, start: usize, out: &mut [TextLine]) {
+    fn placed(&mut self, turn: u64, last_turn: u64, start: usize, out: &mut [TextLine]) {
         self.is_begun = true;
         for line in out.iter_mut().skip(start) {
-            line.turn = turn;
+            (line.turn, line.last_turn) = (turn, last_turn);
             line.indent += 4 * self.depth;
         }
     }

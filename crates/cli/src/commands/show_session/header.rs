@@ -1,9 +1,10 @@
 //! What is printed above a conversation.
 
 use annals::SessionListed;
-use annals::projections::{SessionActivity, amount_of_money, duration};
+use annals::projections::{amount_of_money, duration};
 
 use super::walk::Walk;
+use crate::commands::session_json::status_word;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{Style, counted, short, when};
@@ -42,7 +43,7 @@ fn fields(listed: &SessionListed) -> Vec<(&'static str, String)> {
     }
     let prompts = counted(counts.prompts, "prompt", "prompts");
     field("turns", Some(format!("{prompts}, {calls}")));
-    let files = session.files;
+    let files = listed.files;
     let changed = format!(
         "{} changed, +{} -{}",
         counted(files.files, "file", "files"),
@@ -75,7 +76,7 @@ fn agent(listed: &SessionListed) -> Option<String> {
 
 fn times(listed: &SessionListed) -> String {
     let session = &listed.summary;
-    let (Some(started), Some(last)) = (session.started, session.last_activity) else {
+    let (Some(started), Some(last)) = (session.started, listed.last_activity) else {
         return "time unknown".to_owned();
     };
     let active = duration(session.active_ms);
@@ -93,17 +94,6 @@ fn status(listed: &SessionListed) -> String {
     let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
     let event = end.map_or_else(String::new, |end| format!(" (event {})", end.position));
     format!("{word}{reason}{event}")
-}
-
-/// The word for what a session does.
-pub(super) fn status_word(activity: SessionActivity) -> &'static str {
-    match activity {
-        SessionActivity::Active => "active",
-        SessionActivity::Waiting => "waiting",
-        SessionActivity::Ended => "ended",
-        SessionActivity::Failed => "failed",
-        SessionActivity::Idle => "idle",
-    }
 }
 
 /// The cost of a session with its sub-agents; `None` if nothing was used.

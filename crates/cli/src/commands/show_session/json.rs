@@ -9,6 +9,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::walk::{Step, Walk};
+use crate::commands::session_json::SessionJson;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::Output;
@@ -44,7 +45,7 @@ pub(super) fn one(walk: &Walk<'_>, turn: &Turn, context: &mut Context) -> Result
 
 /// A session's row as JSON.
 pub(super) fn session(listed: Option<&SessionListed>) -> Result<serde_json::Value, CliError> {
-    serde_json::to_value(listed).map_err(CliError::json)
+    serde_json::to_value(listed.map(SessionJson::of)).map_err(CliError::json)
 }
 
 struct ConversationJson<'o> {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::vec::IntoIter;
 
 use annals::projections::{Diffs, SessionSummary, Turn, TurnBody};
-use annals::{Annals, At, SessionListed};
+use annals::{Annals, At, SessionListed, TurnRange};
 use uuid::Uuid;
 
 use crate::error::CliError;
@@ -140,7 +140,10 @@ impl<'a> Walk<'a> {
     }
 
     async fn enter(&mut self, session: Uuid) -> Result<(), CliError> {
-        let conversation = self.annals.conversation(session, self.at).await?;
+        let conversation = self
+            .annals
+            .conversation(session, self.at, TurnRange::all())
+            .await?;
         let listed = self.listed(session);
         let children = listed.map_or(&[][..], |listed| &listed.sub_agents);
         let children: Vec<Uuid> = children.iter().map(|child| child.summary.id).collect();

@@ -33,8 +33,10 @@ pub struct TextSpan {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct TextLine {
-    /// The turn's number.
+    /// The turn's number; of a line of several turns, the first one's.
     pub turn: u64,
+    /// The last turn's number.
+    pub last_turn: u64,
     /// Columns before the line and before what is wrapped of it.
     pub indent: usize,
     /// Columns by which wrapped text is indented further.
