@@ -14,12 +14,12 @@ mod cell;
 mod model;
 mod prices;
 mod report;
-mod time;
 mod zone;
 
 #[cfg(test)]
 mod tests;
 
+pub use crate::time_name::{InvalidTimeName as InvalidCostTime, TimeName as CostTime};
 pub use amount::amount_of_money;
 pub use cell::{CostCell, Quarter, TokenSums, Used};
 pub use model::{CostModel, CostRange};
@@ -28,5 +28,4 @@ pub use report::{
     CostAxis, CostGroups, CostKey, CostReport, CostRow, CostSums, Family, RunPlace, UnknownAxis,
     UnpricedModel,
 };
-pub use time::{CostTime, InvalidCostTime};
 pub use zone::{CostZone, InvalidZone};
