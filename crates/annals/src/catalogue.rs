@@ -114,5 +114,6 @@ impl Annals {
             tracing::debug!(%error, "the catalogue does not keep up");
         }
         self.keep_up_costs().await;
+        self.keep_up_sessions().await;
     }
 }

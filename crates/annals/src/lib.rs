@@ -73,6 +73,7 @@
 //! | [`annals.inbox()`](Inbox) | what waits for people: approvals, questions, observations; what can be begun |
 //! | [`annals.sessions()`](Sessions) | the gate that judges agents' commands, and judges recorded ones again under another policy |
 //! | [`annals.pipelines()`](Pipelines) | the window that a model had before it, and other eviction policies tried on it |
+//! | [`annals.conversations()`](Conversations) | sessions: conversations with agents, with status, cost and sub-agents |
 //! | [`annals.costs()`](Costs) | tokens and money by day, model, actor, run, task, intent, session and sub-agent |
 //! | [`annals.proofs()`](Proofs) | checkpoints, proofs, seals; [`proof`] checks them without a log |
 //! | [`annals.contents()`](Contents) | records and their content, and its removal for good |
@@ -247,6 +248,7 @@ mod catalogue;
 mod clock;
 mod contents;
 mod conversation;
+mod conversations;
 mod costs;
 mod deadline;
 mod environment;
@@ -293,7 +295,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use annals_event_log::{AppendError, Appended, Position, ReadError, Stats, Store};
-use annals_projections::{Catalogue, CostModel};
+use annals_projections::{Catalogue, CostModel, SessionModel};
 use annals_store_rocks::RocksLog;
 use annals_store_shared::SharedLog;
 use futures::lock::Mutex;
@@ -312,6 +314,10 @@ pub use bulk::{BulkError, BulkWriter, Decided, KnownKey};
 pub use came_from::CameFrom;
 pub use contents::Contents;
 pub use conversation::TurnRange;
+pub use conversations::{
+    Conversations, SessionCost, SessionError, SessionFamily, SessionListed, SessionPage,
+    SessionQuery, SessionSort,
+};
 pub use costs::{CostError, CostQuery, Costs};
 pub use environment::environment;
 pub use flow::As;
@@ -357,6 +363,7 @@ pub struct Annals {
     files: Files,
     catalogue: Arc<Catalogue>,
     costs: Arc<CostModel>,
+    session_rows: Arc<SessionModel>,
     floor: catalogue::Floor,
     states: Arc<states::States>,
     windows: Arc<states::Windows>,
@@ -402,6 +409,7 @@ impl Annals {
             files,
             catalogue: Arc::new(Catalogue::new()),
             costs: Arc::new(CostModel::new()),
+            session_rows: Arc::new(SessionModel::new()),
             floor: catalogue::Floor::default(),
             states: Arc::new(states::States::new()),
             windows: Arc::new(states::Windows::new()),
@@ -524,6 +532,7 @@ impl Annals {
             tracing::debug!(%error, "the catalogue was not brought up to date");
         }
         self.keep_up_costs().await;
+        self.keep_up_sessions().await;
         self.log.close().await;
     }
 }

@@ -147,18 +147,39 @@ impl Entry {
         Entry::of(decoded, blobs)
     }
 
+    /// Decodes a record without its blobs, which are attachments of the entry.
+    ///
+    /// # Errors
+    /// [`EntryError::Decode`].
+    pub fn without_blobs(record: &Record) -> Result<Entry, EntryError> {
+        let position = record.position();
+        let decoded = annals_wire::decode(record)
+            .map_err(|source| EntryError::Decode { position, source })?;
+        Entry::with_pieces(decoded, &|piece| match piece {
+            Content::Blob { digest, size, .. } => Ok(PieceValue::Attachment { digest, size }),
+            other => at_hand(other, position, &HashMap::new()),
+        })
+    }
+
     /// The same for a record that is decoded already.
     ///
     /// # Errors
     /// [`EntryError::MissingBlob`].
     pub fn of(decoded: Decoded, blobs: &HashMap<Digest, Bytes>) -> Result<Entry, EntryError> {
+        let position = decoded.record.position();
+        Entry::with_pieces(decoded, &|piece| at_hand(piece, position, blobs))
+    }
+
+    fn with_pieces(
+        decoded: Decoded,
+        at_hand: &dyn Fn(Content) -> Result<PieceValue, EntryError>,
+    ) -> Result<Entry, EntryError> {
         let Decoded {
             stream,
             event,
             record,
         } = decoded;
         let position = record.position();
-        let at_hand = |piece: Content| at_hand(piece, position, blobs);
         let pieces: Vec<PieceValue> = record
             .content()
             .into_iter()

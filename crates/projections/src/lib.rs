@@ -14,6 +14,7 @@
 //!   downtime and its lag.
 //! - [`past`] has functions over two folds: what differs, and which event made it so.
 //! - [`CostGroups`] and [`CostModel`] say what agents' work cost.
+//! - [`SessionModel`] has a row for each conversation with an agent.
 //! - [`seal_hash`] is the checksum of an object, [`check_seal`] whether its seal holds.
 //!
 //! One more event costs the same however large its object has grown: no view
@@ -97,14 +98,17 @@ pub use merged::Merged;
 pub use named_stream::{bucket_stream, new_alias_stream};
 pub use object::{ObjectView, View};
 pub use parts::{ArtifactView, EnvironmentView, Labels};
-pub use projection::{Lag, Projection, ProjectionError, ReadModel, Table, TableQuery};
+pub use projection::{
+    Lag, Projection, ProjectionError, ReadModel, RecordSource, Table, TableQuery,
+};
 pub use run_report::{
     FailedCall, ReportedCheck, ReportedDecision, ReportedFile, ReportedModel, RunReport,
     RunReportFold,
 };
 pub use seal::{SealCheck, check_seal, seal_hash};
 pub use sessions::{
-    FileCounts, ModelUse, SessionActivity, SessionCounts, SessionEnd, SessionSummary, SessionWait,
+    FileCounts, ModelUse, PastStep, SessionActivity, SessionCounts, SessionEnd, SessionFile,
+    SessionModel, SessionRow, SessionSummary, SessionWait,
 };
 pub use text::{JsonText, Removable, Text};
 pub use time_name::{InvalidTimeName, TimeName};

@@ -5,7 +5,7 @@ mod read_model;
 mod table;
 
 pub use error::ProjectionError;
-pub use read_model::{Lag, ReadModel, TableQuery};
+pub use read_model::{Lag, ReadModel, RecordSource, TableQuery};
 pub use table::Table;
 
 use crate::Entry;
@@ -51,7 +51,7 @@ use crate::Entry;
 /// # }).unwrap();
 /// ```
 pub trait Projection: Send + Sync {
-    /// The read model's name: 1 to 60 bytes of `a-z`, `0-9` and `_`. `catalogue`, `costs`, `directory` and
+    /// The read model's name: 1 to 60 bytes of `a-z`, `0-9` and `_`. `catalogue`, `costs`, `directory`, `sessions` and
     /// `subscriptions` are taken.
     fn name(&self) -> &str;
 
@@ -74,6 +74,13 @@ pub trait Projection: Send + Sync {
         &[]
     }
 
+    /// Returns `true` if [`Projection::apply`] reads texts above 4 KiB of events of this type. Otherwise they are not
+    /// fetched, and are attachments in the entry.
+    fn reads_blobs(&self, event_type: &str) -> bool {
+        let _ = event_type;
+        true
+    }
+
     /// Folds one event into the table.
     ///
     /// # Errors
@@ -83,4 +90,17 @@ pub trait Projection: Send + Sync {
         entry: &Entry,
         table: &mut Table<'_>,
     ) -> impl Future<Output = Result<(), ProjectionError>> + Send;
+
+    /// Ends a page of events: rows that the projection held decoded in the table's scratch space are put into the
+    /// table.
+    ///
+    /// # Errors
+    /// [`ProjectionError`]; nothing of the page is written then.
+    fn finish_page(
+        &self,
+        table: &mut Table<'_>,
+    ) -> impl Future<Output = Result<(), ProjectionError>> + Send {
+        let _ = table;
+        std::future::ready(Ok(()))
+    }
 }

@@ -19,7 +19,7 @@ fn row_options() -> Options {
 
 impl Index<'_> {
     /// Rebuilds the catalogue from the whole log, and puts it in the place
-    /// of the current one when it is whole. Snapshots of states and the rows of costs are dropped; they are made again
+    /// of the current one when it is whole. Snapshots of states and the rows of costs and sessions are dropped; they are made again
     /// as they are needed. Appending and reading go on meanwhile. `progress` is called with each position
     /// that was reached.
     ///
@@ -37,6 +37,8 @@ impl Index<'_> {
         let dropped = state_snapshots::drop_all(self.annals.log.as_ref()).await;
         dropped.map_err(CatalogueError::from)?;
         self.annals.costs.forget(self.annals.log.as_ref()).await?;
+        let sessions = &self.annals.session_rows;
+        sessions.forget(self.annals.log.as_ref()).await?;
         // What was folded from them goes with them.
         self.annals.states.forget_all();
         Ok(rebuilt)

@@ -150,7 +150,7 @@ impl Used {
     }
 
     /// What a provenance says was used before it. It does not say what of the prompt was cached.
-    fn stated(input: u64, output: u64, cost_usd: Option<f64>) -> Used {
+    pub(crate) fn stated(input: u64, output: u64, cost_usd: Option<f64>) -> Used {
         let tokens = TokenSums {
             uncached_input_tokens: input.into(),
             output_tokens: output.into(),
@@ -167,7 +167,8 @@ impl Used {
         self.with_cost = self.with_cost.saturating_add(more.with_cost);
     }
 
-    fn take(&mut self, less: &Used) {
+    /// Takes out what was added before.
+    pub(crate) fn take(&mut self, less: &Used) {
         self.tokens = self.tokens.with(&less.tokens, u128::saturating_sub);
         self.recorded_micros = self.recorded_micros.saturating_sub(less.recorded_micros);
         self.usages = self.usages.saturating_sub(less.usages);
@@ -312,7 +313,7 @@ impl Projection for CostRows {
         match event {
             run::Event::UsageRecorded(usage) => {
                 let model = match usage.model {
-                    Some(model) => Some(name(entry, model)),
+                    Some(model) => Some(model_name(entry, model)),
                     None => model_of(entry.stream.id, table).await?,
                 };
                 add(entry, model, Used::recorded(usage), table).await?;
@@ -344,7 +345,8 @@ impl Projection for CostRows {
     }
 }
 
-fn name(entry: &Entry, model: Slot) -> String {
+/// The name of a model, as cells have it.
+pub(crate) fn model_name(entry: &Entry, model: Slot) -> String {
     cut(&entry.text(model).to_string(), MODEL_BYTES).to_owned()
 }
 
@@ -397,7 +399,7 @@ async fn state(
     table: &mut Table<'_>,
 ) -> Result<(), ProjectionError> {
     let run = entry.stream.id;
-    let model = name(entry, model);
+    let model = model_name(entry, model);
     table.put_bytes(&model_key(run), model.clone());
     let key = key(&[&[STATED], run.as_bytes()]);
     if let Some(row) = table.get_bytes(&key).await? {

@@ -10,7 +10,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
-use super::cell::{CostCell, TokenSums, Used};
+use super::cell::{CostCell, Quarter, TokenSums, Used};
 use super::prices::PriceTable;
 use super::zone::CostZone;
 use crate::catalogue::ActorName;
@@ -286,7 +286,7 @@ pub struct CostGroups {
 impl CostGroups {
     /// Prices a cell, and adds it to its group.
     pub fn add(&mut self, cell: CostCell, by: &[CostAxis], zone: CostZone, prices: &PriceTable) {
-        let sums = priced(&cell, prices);
+        let sums = priced(cell.model.as_deref(), cell.quarter, cell.used, prices);
         if sums.unpriced_tokens > 0 {
             let unpriced = self.unpriced.entry(cell.model.clone()).or_default();
             *unpriced = unpriced.saturating_add(sums.unpriced_tokens);
@@ -358,17 +358,21 @@ fn weight(sums: &CostSums) -> (u128, u128) {
     (sums.computed_micros, sums.used.tokens.total())
 }
 
-/// A cell's money. Prices are those of the day of use, by UTC.
-fn priced(cell: &CostCell, prices: &PriceTable) -> CostSums {
-    let day = CostZone::Utc.day(cell.quarter);
-    let model = cell.model.as_deref();
+/// The money of tokens of a model. Prices are those of the day of use, by UTC.
+pub(crate) fn priced(
+    model: Option<&str>,
+    quarter: Quarter,
+    used: Used,
+    prices: &PriceTable,
+) -> CostSums {
+    let day = CostZone::Utc.day(quarter);
     let price = model.and_then(|model| prices.price(model, day));
     let (computed_micros, unpriced_tokens) = match price {
-        Some(price) => price.cost(&cell.used.tokens),
-        None => (0, cell.used.tokens.total()),
+        Some(price) => price.cost(&used.tokens),
+        None => (0, used.tokens.total()),
     };
     CostSums {
-        used: cell.used,
+        used,
         computed_micros,
         unpriced_tokens,
     }

@@ -20,7 +20,7 @@ pub enum ProjectionError {
     Entry(#[from] EntryError),
     /// A name is taken, or has other characters.
     #[error(
-        "invalid name of a projection {name:?}: expected 1 to 60 of `a-z`, `0-9` and `_`, and not `catalogue`, `costs`, `directory` or `subscriptions`"
+        "invalid name of a projection {name:?}: expected 1 to 60 of `a-z`, `0-9` and `_`, and not `catalogue`, `costs`, `directory`, `sessions` or `subscriptions`"
     )]
     InvalidName {
         /// The name, cut to its first 100 characters.

@@ -23,7 +23,13 @@ const NAME_BYTES: usize = 60;
 /// Of how many older versions rows are looked for.
 const OLDER: u32 = 32;
 /// What is kept under such names already.
-const TAKEN: [&str; 4] = ["catalogue", "costs", "directory", "subscriptions"];
+const TAKEN: [&str; 5] = [
+    "catalogue",
+    "costs",
+    "directory",
+    "sessions",
+    "subscriptions",
+];
 
 /// How far a read model is behind the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +57,13 @@ pub trait TableQuery: Sync {
 
     /// Answers from a table; with no other effect, as it may be asked again.
     async fn answer(&self, table: &Table<'_>) -> Result<Self::Answer, ProjectionError>;
+}
+
+/// Records that [`ReadModel::read_folded`] folds, in the order of the log.
+#[async_trait]
+pub trait RecordSource: Send {
+    /// The next records; `None` at the end.
+    async fn next_page(&mut self, log: &dyn Store) -> Result<Option<Vec<Record>>, ReadError>;
 }
 
 /// A projection's rows, which are stored with the log.
@@ -403,13 +416,49 @@ impl<P: Projection> ReadModel<P> {
             types => page_of_types(log, types, start).await?,
         };
         for record in &records {
-            if self.projection.wants(record.event_type()) {
-                let blobs = Entry::fetch(log, record).await?;
-                let entry = Entry::new(record, &blobs)?;
-                self.projection.apply(&entry, table).await?;
-            }
+            self.fold_record(log, table, record).await?;
         }
+        self.projection.finish_page(table).await?;
         Ok((end > start).then_some(end))
+    }
+
+    async fn fold_record(
+        &self,
+        log: &dyn Store,
+        table: &mut Table<'_>,
+        record: &Record,
+    ) -> Result<(), ProjectionError> {
+        if !self.projection.wants(record.event_type()) {
+            return Ok(());
+        }
+        let entry = match self.projection.reads_blobs(record.event_type()) {
+            true => Entry::new(record, &Entry::fetch(log, record).await?)?,
+            false => Entry::without_blobs(record)?,
+        };
+        self.projection.apply(&entry, table).await
+    }
+
+    /// What `question` is answered from rows of records that are given one after the other and are folded in memory: of
+    /// the past, or of a part of the log. `next` gives the next record. Nothing is read of the stored rows.
+    ///
+    /// # Errors
+    /// [`ProjectionError`].
+    pub async fn read_folded<Q: TableQuery, R: RecordSource>(
+        &self,
+        log: &dyn Store,
+        records: &mut R,
+        question: &Q,
+    ) -> Result<Q::Answer, ProjectionError> {
+        // No generation has this name, so that no row is read.
+        let model = format!("{}.none", self.pointer);
+        let mut table = Table::new(log, &model);
+        while let Some(page) = records.next_page(log).await? {
+            for record in &page {
+                self.fold_record(log, &mut table, record).await?;
+            }
+            self.projection.finish_page(&mut table).await?;
+        }
+        question.answer(&table).await
     }
 
     #[allow(clippy::await_holding_invalid_type, reason = "docs/adr/0039")]

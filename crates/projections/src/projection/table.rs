@@ -1,5 +1,6 @@
 //! The rows while events are folded into them.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
@@ -16,6 +17,8 @@ pub struct Table<'a> {
     log: &'a dyn Store,
     model: &'a str,
     changed: BTreeMap<Bytes, Option<Bytes>>,
+    /// Rows that a projection holds decoded until the end of a page.
+    scratch: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl<'a> Table<'a> {
@@ -24,7 +27,20 @@ impl<'a> Table<'a> {
             log,
             model,
             changed: BTreeMap::new(),
+            scratch: None,
         }
+    }
+
+    /// Takes what the projection left here since the page began, or an empty value. Put it back with
+    /// [`Table::keep_scratch`]; it is dropped with the table.
+    pub fn take_scratch<T: Any + Default + Send + Sync>(&mut self) -> T {
+        let scratch = self.scratch.take().and_then(|it| it.downcast::<T>().ok());
+        scratch.map(|it| *it).unwrap_or_default()
+    }
+
+    /// Keeps decoded rows for the next event of the page.
+    pub fn keep_scratch<T: Any + Send + Sync>(&mut self, scratch: T) {
+        self.scratch = Some(Box::new(scratch));
     }
 
     /// The changes, in the order of their keys.

@@ -1,0 +1,420 @@
+//! The list of sessions: filters, order, pages.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::HashSet;
+
+use annals_domain::Timestamp;
+use annals_projections::{
+    CostSums, SessionActivity, SessionCounts, SessionRow, SessionSummary,
+};
+use uuid::Uuid;
+
+use super::{Conversations, SessionError, SessionPage, family_activity, step};
+use crate::{At, LoadError, SessionQuery, SessionSort};
+
+impl Conversations<'_> {
+    /// Sessions, newest activity first unless sorted otherwise.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn list(self, query: &SessionQuery) -> Result<SessionPage, SessionError> {
+        self.annals.reach().await?;
+        let now = self.now_at(query.at, query.now).await?;
+        let glob = query.touched.as_deref().map(path_glob).transpose()?;
+        let touched = match (query.at, &glob) {
+            (At::Now, Some(glob)) => Some(self.touched(glob).await?),
+            _ => None,
+        };
+        let filter = Filter::new(query, (glob, touched), now);
+        let keep = query.offset.saturating_add(query.limit);
+        let each = |picked: &mut Picked, family: Vec<SessionRow>| {
+            picked.all += 1;
+            for (key, rows, own) in filter.matching(family) {
+                picked.add(SessionPick { key, rows, own }, keep, query);
+            }
+        };
+        let (log, model) = (self.annals.log.as_ref(), &self.annals.session_rows);
+        let picked = match query.at {
+            At::Now => model.families(log, each).await,
+            at => {
+                let step = |record: &annals_event_log::Record| step(at, record);
+                model.families_of_past(log, step, each).await
+            }
+        };
+        let mut picked: Picked = picked.map_err(LoadError::from)?;
+        picked.sort(keep, query);
+        let mut sessions = Vec::new();
+        for pick in picked.sessions.into_iter().skip(query.offset) {
+            let nested = self.nested(pick.rows, pick.own, now, query.prices());
+            sessions.extend(nested.await?);
+        }
+        Ok(SessionPage {
+            sessions,
+            total: picked.total,
+            all: picked.all,
+        })
+    }
+
+    /// The sessions that changed certain files.
+    async fn touched(self, glob: &PathGlob<'_>) -> Result<HashSet<Uuid>, SessionError> {
+        let (log, model) = (self.annals.log.as_ref(), &self.annals.session_rows);
+        let found = model.that_touched(log, &|path| glob.matches(path)).await;
+        Ok(found.map_err(LoadError::from)?)
+    }
+}
+
+fn path_glob(pattern: &str) -> Result<PathGlob<'_>, SessionError> {
+    PathGlob::new(pattern).ok_or_else(|| SessionError::Pattern {
+        pattern: pattern.to_owned(),
+    })
+}
+
+/// A glob for paths.
+struct PathGlob<'a> {
+    pattern: &'a str,
+    is_of_name: bool,
+}
+
+impl<'a> PathGlob<'a> {
+    fn new(pattern: &'a str) -> Option<PathGlob<'a>> {
+        let pattern = pattern.trim();
+        (!pattern.is_empty()).then(|| PathGlob {
+            pattern,
+            is_of_name: !pattern.contains('/'),
+        })
+    }
+
+    fn matches(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let subject = match self.is_of_name {
+            true => name,
+            false => path,
+        };
+        let mode = gix_glob::wildmatch::Mode::NO_MATCH_SLASH_LITERAL;
+        let matches = |subject: &str| {
+            gix_glob::wildmatch(self.pattern.as_bytes().into(), subject.as_bytes().into(), mode)
+        };
+        subject == self.pattern || matches(subject)
+    }
+}
+
+/// What a page keeps of the sessions that match.
+#[derive(Default)]
+struct Picked {
+    sessions: Vec<SessionPick>,
+    total: usize,
+    all: usize,
+}
+
+/// A session that matches, with its family.
+struct SessionPick {
+    key: SortKey,
+    rows: Vec<SessionRow>,
+    own: Uuid,
+}
+
+impl Picked {
+    /// Adds a session. Only those are kept that the page may have.
+    fn add(&mut self, pick: SessionPick, keep: usize, query: &SessionQuery) {
+        self.total += 1;
+        self.sessions.push(pick);
+        if self.sessions.len() >= keep.saturating_mul(2).saturating_add(1_024) {
+            self.sort(keep, query);
+        }
+    }
+
+    fn sort(&mut self, keep: usize, query: &SessionQuery) {
+        let is_reversed = query.ascending != query.sort.is_of_text();
+        self.sessions.sort_by(|a, b| {
+            let order = a.key.cmp(&b.key);
+            let order = match is_reversed {
+                true => order,
+                false => order.reverse(),
+            };
+            order.then_with(|| Reverse(a.own).cmp(&Reverse(b.own)))
+        });
+        self.sessions.truncate(keep);
+    }
+}
+
+/// The value that sessions are sorted by; of two that are the same, the newest one is first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum SortKey {
+    Number(u128, u128, Option<Timestamp>),
+    Text(String, Reverse<Option<Timestamp>>),
+}
+
+/// A query's filters.
+struct Filter<'a> {
+    query: &'a SessionQuery,
+    glob: Option<PathGlob<'a>>,
+    /// The sessions with a file that matches; `None` if rows have their files.
+    touched: Option<HashSet<Uuid>>,
+    now: Timestamp,
+    words: Vec<String>,
+}
+
+impl<'a> Filter<'a> {
+    fn new(
+        query: &'a SessionQuery,
+        (glob, touched): (Option<PathGlob<'a>>, Option<HashSet<Uuid>>),
+        now: Timestamp,
+    ) -> Filter<'a> {
+        let words = query.text.as_deref().unwrap_or_default().split_whitespace();
+        Filter {
+            query,
+            glob,
+            touched,
+            now,
+            words: words.map(str::to_lowercase).collect(),
+        }
+    }
+
+    /// The sessions of a family that match, each with what is below it.
+    fn matching(&self, family: Vec<SessionRow>) -> Vec<(SortKey, Vec<SessionRow>, Uuid)> {
+        let root = family.first().map(|row| row.summary.root);
+        let mut found = Vec::new();
+        if self.query.with_sub_agents {
+            let subs = family.iter().map(|row| row.summary.id);
+            for own in subs.filter(|id| Some(*id) != root) {
+                let rows = subtree(&family, own);
+                if let Some(key) = self.key(&rows, own) {
+                    found.push((key, rows, own));
+                }
+            }
+        }
+        if let Some(root) = root
+            && let Some(key) = self.key(&family, root)
+        {
+            found.push((key, family, root));
+        }
+        found
+    }
+
+    /// The sort key of a session, if it matches.
+    fn key(&self, rows: &[SessionRow], own: Uuid) -> Option<SortKey> {
+        let row = rows.iter().find(|row| row.summary.id == own)?;
+        let summary = &row.summary;
+        let last = rows.iter().filter_map(|row| row.summary.last_activity).max();
+        let is_match = self.is_of_place(summary)
+            && self.is_of_time(summary, last)
+            && self.has_model(rows)
+            && self.has_words(summary)
+            && self.has_status(rows, summary, last)
+            && self.is_touched(rows);
+        if !is_match {
+            return None;
+        }
+        let query = self.query;
+        let needs_cost = query.sort == SessionSort::Cost
+            || query.min_cost.is_some()
+            || query.max_cost.is_some();
+        let cost = needs_cost.then(|| {
+            let mut sums = CostSums::default();
+            rows.iter().for_each(|row| sums.add(&row.cost(query.prices())));
+            sums.computed_micros
+        });
+        let is_beyond = |cost: u128| {
+            query.min_cost.is_some_and(|min| cost < min)
+                || query.max_cost.is_some_and(|max| cost > max)
+        };
+        if cost.is_some_and(is_beyond) {
+            return None;
+        }
+        Some(self.sort_key(rows, summary, last, cost.unwrap_or_default()))
+    }
+
+    fn sort_key(
+        &self,
+        rows: &[SessionRow],
+        own: &SessionSummary,
+        last: Option<Timestamp>,
+        cost: u128,
+    ) -> SortKey {
+        let number = |value: u128| SortKey::Number(value, 0, last);
+        let text = |text: Option<&str>| {
+            let text = text.unwrap_or_default().to_lowercase();
+            // Those without any come last.
+            let text = match text.is_empty() {
+                true => char::MAX.to_string(),
+                false => text,
+            };
+            SortKey::Text(text, Reverse(last))
+        };
+        match self.query.sort {
+            SessionSort::LastActivity => {
+                let position = rows.iter().map(|row| row.summary.last_position).max();
+                SortKey::Number(
+                    millis(last),
+                    position.unwrap_or_default().into(),
+                    last,
+                )
+            }
+            SessionSort::Title => text(own.title.as_deref()),
+            SessionSort::Project => text(own.project_name()),
+            SessionSort::Agent => text(own.agent.as_deref()),
+            SessionSort::Duration => number(own.active_ms.into()),
+            SessionSort::Prompts => number(own.counts.prompts.into()),
+            SessionSort::Files => {
+                let sum = |count: fn(&SessionSummary) -> u64| {
+                    let counts = rows.iter().map(|row| u128::from(count(&row.summary)));
+                    counts.fold(0, u128::saturating_add)
+                };
+                let lines = sum(|it| it.files.added.saturating_add(it.files.deleted));
+                SortKey::Number(sum(|it| it.files.files), lines, last)
+            }
+            SessionSort::Tokens => {
+                let tokens = rows.iter().map(|row| row.used().tokens.total());
+                number(tokens.fold(0, u128::saturating_add))
+            }
+            SessionSort::Cost => number(cost),
+        }
+    }
+
+    fn is_of_place(&self, summary: &SessionSummary) -> bool {
+        let is_project = |wanted: &str| {
+            let Some(path) = summary.project.as_deref() else {
+                return false;
+            };
+            let wanted = wanted.trim_end_matches('/');
+            let is_below = path
+                .strip_prefix(wanted)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            let name = summary.project_name().unwrap_or_default();
+            is_below && wanted.starts_with('/') || name.eq_ignore_ascii_case(wanted)
+        };
+        let is_agent = |wanted: &str| {
+            let agent = summary.agent.as_deref().unwrap_or_default();
+            agent.eq_ignore_ascii_case(wanted)
+        };
+        self.query.project.as_deref().is_none_or(is_project)
+            && self.query.agent.as_deref().is_none_or(is_agent)
+    }
+
+    fn is_of_time(&self, summary: &SessionSummary, last: Option<Timestamp>) -> bool {
+        let is_since = |since: Timestamp| last.is_some_and(|last| last >= since);
+        let is_until =
+            |until: Timestamp| summary.started.is_some_and(|started| started < until);
+        self.query.since.is_none_or(is_since) && self.query.until.is_none_or(is_until)
+    }
+
+    fn has_model(&self, rows: &[SessionRow]) -> bool {
+        let Some(wanted) = self.query.model.as_deref().map(str::to_lowercase) else {
+            return true;
+        };
+        let mut models = rows.iter().flat_map(|row| &row.summary.models);
+        models.any(|it| {
+            let model = it.model.as_deref().unwrap_or_default();
+            model.to_lowercase().contains(&wanted)
+        })
+    }
+
+    fn has_words(&self, summary: &SessionSummary) -> bool {
+        if self.words.is_empty() {
+            return true;
+        }
+        let texts = [
+            &summary.title,
+            &summary.project,
+            &summary.branch,
+            &summary.agent,
+            &summary.agent_session,
+        ];
+        let texts = texts.into_iter().flatten().map(|text| text.to_lowercase());
+        let mut texts: Vec<String> = texts.collect();
+        texts.push(summary.id.to_string());
+        let has = |word: &String| texts.iter().any(|text| text.contains(word));
+        self.words.iter().all(has)
+    }
+
+    fn has_status(
+        &self,
+        rows: &[SessionRow],
+        own: &SessionSummary,
+        last: Option<Timestamp>,
+    ) -> bool {
+        let query = self.query;
+        if query.only_failed {
+            let has_failures = |counts: &SessionCounts| counts.failed_calls + counts.denied_calls > 0;
+            let is_failed = rows.iter().any(|row| has_failures(&row.summary.counts));
+            if !is_failed && own.activity(self.now) != SessionActivity::Failed {
+                return false;
+            }
+        }
+        if query.only_waiting {
+            let others = rows.iter().filter(|row| row.summary.id != own.id);
+            let others = others.map(|row| row.summary.activity(self.now));
+            return family_activity(own, others, last, self.now) == SessionActivity::Waiting;
+        }
+        true
+    }
+
+    fn is_touched(&self, rows: &[SessionRow]) -> bool {
+        let Some(glob) = &self.glob else {
+            return true;
+        };
+        rows.iter().any(|row| match &self.touched {
+            Some(touched) => touched.contains(&row.summary.id),
+            None => {
+                let mut files = row.files.iter().flatten();
+                files.any(|file| glob.matches(&file.path))
+            }
+        })
+    }
+}
+
+/// A time as a number that sorts like it; 0 if it is not known.
+fn millis(time: Option<Timestamp>) -> u128 {
+    let millis = time.map_or(0, |time| time.to_utc().timestamp_millis());
+    u128::try_from(millis).unwrap_or_default()
+}
+
+/// A session of a family with what is below it.
+fn subtree(family: &[SessionRow], own: Uuid) -> Vec<SessionRow> {
+    let mut ids = HashSet::from([own]);
+    loop {
+        let before = ids.len();
+        let below = family.iter().filter(|row| {
+            let parent = row.summary.parent;
+            parent.is_some_and(|parent| ids.contains(&parent))
+        });
+        let below: Vec<Uuid> = below.map(|row| row.summary.id).collect();
+        ids.extend(below);
+        if ids.len() == before {
+            break;
+        }
+    }
+    let is_below = |row: &&SessionRow| ids.contains(&row.summary.id);
+    family.iter().filter(is_below).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_match_names_or_whole_paths() {
+        for (pattern, path, expected) in [
+            ("*.rs", "src/lib.rs", true),
+            ("lib.rs", "src/lib.rs", true),
+            ("src/*.rs", "src/lib.rs", true),
+            ("src/*.rs", "src/a/lib.rs", false),
+            ("src/**/*.rs", "src/a/b/lib.rs", true),
+            ("src/lib.rs", "src/lib.rs", true),
+            ("*.md", "src/lib.rs", false),
+        ] {
+            let glob = PathGlob::new(pattern);
+            let matches = glob.map(|glob| glob.matches(path));
+            assert_eq!(matches, Some(expected), "{pattern} {path}");
+        }
+        assert!(PathGlob::new(" ").is_none());
+    }
+
+    #[test]
+    fn keys_are_in_the_order_of_their_values() {
+        assert_eq!(
+            SortKey::Number(1, 0, None).cmp(&SortKey::Number(2, 0, None)),
+            Ordering::Less
+        );
+    }
+}

@@ -1,0 +1,158 @@
+//! Queries for sessions.
+
+use annals_domain::Timestamp;
+use annals_projections::PriceTable;
+use derive_setters::Setters;
+
+use crate::At;
+
+/// Sessions of one page, unless more are requested.
+const LIMIT: usize = 50;
+
+/// The order of sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum SessionSort {
+    /// Newest activity first.
+    #[default]
+    LastActivity,
+    /// By title.
+    Title,
+    /// By project.
+    Project,
+    /// By agent.
+    Agent,
+    /// Longest active time first.
+    Duration,
+    /// Most prompts first.
+    Prompts,
+    /// Most changed files first, then most changed lines.
+    Files,
+    /// Most tokens first.
+    Tokens,
+    /// Highest cost first.
+    Cost,
+}
+
+impl SessionSort {
+    /// All orders.
+    pub const ALL: [SessionSort; 9] = [
+        SessionSort::LastActivity,
+        SessionSort::Title,
+        SessionSort::Project,
+        SessionSort::Agent,
+        SessionSort::Duration,
+        SessionSort::Prompts,
+        SessionSort::Files,
+        SessionSort::Tokens,
+        SessionSort::Cost,
+    ];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SessionSort::LastActivity => "last-activity",
+            SessionSort::Title => "title",
+            SessionSort::Project => "project",
+            SessionSort::Agent => "agent",
+            SessionSort::Duration => "duration",
+            SessionSort::Prompts => "prompts",
+            SessionSort::Files => "files",
+            SessionSort::Tokens => "tokens",
+            SessionSort::Cost => "cost",
+        }
+    }
+
+    /// Returns `true` if the order begins with the smallest value: texts are in the order of the alphabet.
+    pub(crate) fn is_of_text(self) -> bool {
+        matches!(
+            self,
+            SessionSort::Title | SessionSort::Project | SessionSort::Agent
+        )
+    }
+}
+
+/// Which sessions, in which order: all of them, newest activity first, unless filters are set. Sub-agent sessions are
+/// listed below their parents.
+#[derive(Debug, Clone, Setters)]
+#[setters(prefix = "with_", strip_option)]
+#[non_exhaustive]
+pub struct SessionQuery {
+    /// Only sessions of this project: its path, a path above it, or its name.
+    #[setters(into)]
+    pub project: Option<String>,
+    /// Only sessions of this agent.
+    #[setters(into)]
+    pub agent: Option<String>,
+    /// Only sessions with a model whose name contains this text.
+    #[setters(into)]
+    pub model: Option<String>,
+    /// Only sessions with activity at or after this time.
+    pub since: Option<Timestamp>,
+    /// Only sessions that started before this time.
+    pub until: Option<Timestamp>,
+    /// Only sessions that cost at least this, in millionths of the currency, sub-agents included.
+    pub min_cost: Option<u128>,
+    /// Only sessions that cost at most this.
+    pub max_cost: Option<u128>,
+    /// Only sessions that changed a file whose path matches this glob; a glob without a slash matches the file's name.
+    #[setters(into)]
+    pub touched: Option<String>,
+    /// Only sessions that failed, or have failed or denied tool calls.
+    pub only_failed: bool,
+    /// Only sessions that wait for a person.
+    pub only_waiting: bool,
+    /// Sub-agent sessions are rows of their own, too.
+    pub with_sub_agents: bool,
+    /// Only sessions whose title, project, branch, agent or ids contain all words of this text.
+    #[setters(into)]
+    pub text: Option<String>,
+    /// The order.
+    pub sort: SessionSort,
+    /// The opposite order.
+    pub ascending: bool,
+    /// How many sessions to skip.
+    pub offset: usize,
+    /// How many sessions to return at most.
+    pub limit: usize,
+    /// As of when.
+    pub at: At,
+    /// The time by which sessions are active or idle; left out, that of the clock.
+    pub now: Option<Timestamp>,
+    /// The prices; left out, those that come with this version.
+    pub prices: Option<PriceTable>,
+}
+
+impl Default for SessionQuery {
+    fn default() -> SessionQuery {
+        SessionQuery {
+            project: None,
+            agent: None,
+            model: None,
+            since: None,
+            until: None,
+            min_cost: None,
+            max_cost: None,
+            touched: None,
+            only_failed: false,
+            only_waiting: false,
+            with_sub_agents: false,
+            text: None,
+            sort: SessionSort::default(),
+            ascending: false,
+            offset: 0,
+            limit: LIMIT,
+            at: At::Now,
+            now: None,
+            prices: None,
+        }
+    }
+}
+
+impl SessionQuery {
+    pub(crate) fn prices(&self) -> &PriceTable {
+        match &self.prices {
+            Some(prices) => prices,
+            None => PriceTable::standard(),
+        }
+    }
+}
