@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use annals::domain::Timestamp;
 use annals::event_log::Position;
-use annals::projections::amount_of_money;
-use annals::{Annals, CostQuery};
+use annals::projections::{PriceTable, amount_of_money};
+use annals::{Annals, SessionListed, SessionQuery};
 use serde_json::{Value, json};
 
 use crate::error::CliError;
@@ -40,20 +40,49 @@ impl Project {
     }
 }
 
+/// Sessions that are read at once.
+const PAGE: usize = 500;
+
 impl Overview {
     /// Of all sessions, or of those that have events behind a position.
     pub(crate) async fn of(
         annals: &Annals,
         behind: Option<Position>,
     ) -> Result<Overview, CliError> {
-        let _ = behind;
-        let report = annals.costs().report(&CostQuery::by([])).await?;
-        Ok(Overview {
-            micros: report.total.computed_micros,
-            currency: report.currency,
-            unpriced: report.total.unpriced_tokens,
+        let mut overview = Overview {
+            currency: PriceTable::standard().currency().to_owned(),
             ..Overview::default()
-        })
+        };
+        let mut query = SessionQuery::default().with_limit(PAGE);
+        loop {
+            let page = annals.conversations().list(&query).await?;
+            for session in &page.sessions {
+                overview.add(session, behind.unwrap_or_default());
+            }
+            query.offset += page.sessions.len();
+            if page.sessions.is_empty() || query.offset >= page.total {
+                return Ok(overview);
+            }
+        }
+    }
+
+    fn add(&mut self, session: &SessionListed, behind: Position) {
+        if last_position(session) <= behind.0 {
+            return;
+        }
+        let summary = &session.summary;
+        self.sessions += 1;
+        self.new_sessions += u64::from(summary.first_position > behind.0);
+        self.projects.extend(summary.project.clone().map(Project));
+        self.micros = self.micros.saturating_add(session.cost.micros);
+        self.unpriced = self.unpriced.saturating_add(session.cost.unpriced_tokens);
+        let last = session.last_activity.or(summary.last_activity);
+        if let (Some(first), Some(last)) = (summary.started, last) {
+            self.times = Some(match self.times {
+                Some((begins, ends)) => (begins.min(first), ends.max(last)),
+                None => (first, last),
+            });
+        }
     }
 
     /// The cost, for people.
@@ -76,4 +105,10 @@ impl Overview {
             "unpriced_tokens": u64::try_from(self.unpriced).unwrap_or(u64::MAX),
         })
     }
+}
+
+/// The position of the last event of a session and of its sub-agents.
+fn last_position(session: &SessionListed) -> u64 {
+    let below = session.sub_agents.iter().map(last_position).max();
+    session.summary.last_position.max(below.unwrap_or_default())
 }

@@ -1,7 +1,7 @@
 //! The conversations of imported recordings: what was said and done, in the order of the recording.
 
-use annals::{At, TurnRange};
 use annals::projections::{CallOutcome, Conversation, ListQuery, Turn, TurnBody};
+use annals::{At, TurnRange};
 use annals_domain::Kind;
 use futures::executor::block_on;
 use serde_json::{Value, json};
