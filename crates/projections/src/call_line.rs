@@ -89,6 +89,11 @@ impl CallLine {
         self
     }
 
+    /// Whether the call runs a command.
+    pub(crate) fn is_command(&self) -> bool {
+        self.what.is_command
+    }
+
     /// The same with a word before it, such as `requested: `.
     #[must_use]
     pub(crate) fn after(mut self, before: &str) -> CallLine {

@@ -1,7 +1,18 @@
 //! A session's conversation: a sequence of turns, independent of any renderer.
+//!
+//! [`ConversationFold`] folds the entries of a session's runs and pipelines into [`Turn`]s. Viewer, terminal, exports and
+//! JSON render these, and nothing else: they show the same conversation.
 
+mod fold;
+mod prompt;
+mod result;
+mod role;
+#[cfg(test)]
+mod tests;
 mod turn;
 
+pub use fold::{ConversationFold, SubAgentStart};
+pub use prompt::PromptSummary;
 pub use turn::{
     CallDecisionTurn, CallOutcome, CallResult, CallRole, FileEdit, PromptTurn, ToolCallTurn, Turn,
     TurnBody,
@@ -9,12 +20,29 @@ pub use turn::{
 
 use serde::Serialize;
 
-/// A part of a session's conversation.
+/// A session's conversation, or a part of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Conversation {
+    /// The number of turns of the whole conversation. `None` if only its beginning was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// The prompts that were read, also those of turns that `turns` leaves out.
+    pub prompts: Vec<PromptSummary>,
     /// The turns, in order.
     pub turns: Vec<Turn>,
-    /// The number of turns of the whole conversation. `None` if only its beginning was read.
-    pub total: Option<u64>,
+}
+
+impl Conversation {
+    /// The turn whose text the event at a position holds.
+    pub fn turn_at(&self, position: annals_event_log::Position) -> Option<&Turn> {
+        let found = self.turns.iter().find(|turn| turn.position == position);
+        // A call's result, decision or patch set is at a later event than the call.
+        found.or_else(|| {
+            self.turns
+                .iter()
+                .rev()
+                .find(|turn| turn.position < position)
+        })
+    }
 }

@@ -83,8 +83,8 @@ pub use catalogue::{
     WorkItems, WorkItemsQuery,
 };
 pub use conversation::{
-    CallDecisionTurn, CallOutcome, CallResult, CallRole, Conversation, FileEdit, PromptTurn,
-    ToolCallTurn, Turn, TurnBody,
+    CallDecisionTurn, CallOutcome, CallResult, CallRole, Conversation, ConversationFold, FileEdit,
+    PromptSummary, PromptTurn, SubAgentStart, ToolCallTurn, Turn, TurnBody,
 };
 pub use costs::*;
 pub use entry::{Entry, EntryError, PieceValue};

@@ -14,6 +14,7 @@ mod atif;
 mod claude;
 mod codex;
 mod contracts;
+mod conversation;
 mod copilot;
 mod copilot_chat;
 mod cursor;

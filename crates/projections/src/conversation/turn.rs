@@ -27,6 +27,19 @@ pub struct Turn {
     pub body: TurnBody,
 }
 
+impl Turn {
+    /// A prompt that gets its number when the conversation is complete.
+    pub fn prompt(at: Timestamp, position: Position, prompt: PromptTurn) -> Turn {
+        Turn {
+            number: 0,
+            prompt: 0,
+            at: (at != Timestamp::EPOCH).then_some(at),
+            position,
+            body: TurnBody::Prompt(prompt),
+        }
+    }
+}
+
 /// The content of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -102,6 +115,27 @@ pub struct PromptTurn {
     pub intent: Option<Uuid>,
 }
 
+impl PromptTurn {
+    /// A prompt by someone.
+    pub fn new(text: Text, by: ActorRef) -> PromptTurn {
+        PromptTurn {
+            text,
+            by,
+            command: None,
+            intent: None,
+        }
+    }
+
+    /// The same prompt, with the intent that it was recorded as.
+    #[must_use]
+    pub fn with_intent(self, intent: Uuid) -> PromptTurn {
+        PromptTurn {
+            intent: Some(intent),
+            ..self
+        }
+    }
+}
+
 /// A tool call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -110,8 +144,8 @@ pub struct ToolCallTurn {
     pub id: ToolInvocationId,
     /// The tool.
     pub tool: Text,
-    /// The call in one line.
-    #[serde(serialize_with = "line")]
+    /// The call in one line. It repeats arguments, so that JSON leaves it out.
+    #[serde(skip)]
     pub line: CallLine,
     /// The arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -253,10 +287,7 @@ fn position<S: Serializer>(position: &Position, serializer: S) -> Result<S::Ok, 
     serializer.serialize_u64(position.0)
 }
 
-fn line<S: Serializer>(line: &CallLine, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(line)
-}
-
+#[allow(clippy::ref_option, reason = "serde passes the field by reference")]
 fn digest<S: Serializer>(digest: &Option<Digest>, serializer: S) -> Result<S::Ok, S::Error> {
     match digest {
         Some(digest) => serializer.collect_str(digest),

@@ -137,7 +137,7 @@ impl Used {
         }
     }
 
-    fn recorded(usage: &UsageRecorded) -> Used {
+    pub(crate) fn recorded(usage: &UsageRecorded) -> Used {
         let tokens = TokenSums {
             uncached_input_tokens: usage.uncached_input_tokens.into(),
             cache_read_tokens: usage.cache_read_tokens.into(),

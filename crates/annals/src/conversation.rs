@@ -1,0 +1,225 @@
+//! The conversation of a session, read from the streams of its runs and their pipelines.
+
+use std::sync::Arc;
+
+use annals_domain::{IntentId, Kind, PipelineId, RunId, StreamRef, TaskId};
+use annals_event_log::{Position, Query, Record, Store, Version};
+use annals_projections::{
+    Conversation, ConversationFold, IntentView, Labels, Merged, PromptTurn, Relation, RunView,
+    SubAgentStart, TaskView, Text, Turn,
+};
+use annals_wire::stream_name;
+use uuid::Uuid;
+
+use crate::{Annals, At, LoadError, ViewError};
+
+/// The most sub-agent sessions of one session that are read.
+const SUB_AGENTS: usize = 10_000;
+/// Turns that are folded behind the last requested one: a tool call is recorded behind turns that it precedes.
+const BEHIND: usize = 500;
+
+/// The turns of a conversation that a reader asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnRange {
+    /// The number of the first turn, from 1.
+    pub from: u64,
+    /// The most turns.
+    pub limit: usize,
+}
+
+impl TurnRange {
+    /// All turns.
+    pub fn all() -> TurnRange {
+        TurnRange {
+            from: 1,
+            limit: usize::MAX,
+        }
+    }
+
+    /// At most `limit` turns from number `from` on.
+    pub fn new(from: u64, limit: usize) -> TurnRange {
+        TurnRange { from, limit }
+    }
+
+    /// The number of turns up to the last one.
+    fn end(self) -> usize {
+        let before = usize::try_from(self.from.max(1) - 1).unwrap_or(usize::MAX);
+        before.saturating_add(self.limit)
+    }
+}
+
+impl Annals {
+    /// The conversation of a session as of `at`: of a task with all of its runs, of a contracts session with all of its
+    /// runs, or of a single run.
+    ///
+    /// Sub-agent sessions have conversations of their own; the turns name them. Reading ends soon behind the range: then
+    /// `total` is unknown, and `prompts` has those that were read.
+    ///
+    /// # Errors
+    /// [`ViewError::NotFound`], [`ViewError::NotYet`] before the session's first event, and [`ViewError::NoRuns`] for an
+    /// object of another kind.
+    pub async fn conversation(
+        &self,
+        session: impl Into<Uuid>,
+        at: At,
+        range: TurnRange,
+    ) -> Result<Conversation, ViewError> {
+        let session = session.into();
+        let (kind, _) = self.locate(session).await?;
+        let (runs, task) = match kind {
+            Kind::Task => {
+                let task: TaskView = self.get_at(TaskId(session), at).await?;
+                (task.runs.clone(), Some(task))
+            }
+            Kind::Run => (vec![RunId(session)], None),
+            Kind::Session => {
+                let object = crate::ObjectRef { kind, id: session };
+                let runs = self.tool_calls().runs_of(object).await?;
+                (runs.into_iter().map(RunId).collect(), None)
+            }
+            kind => return Err(ViewError::NoRuns { kind }),
+        };
+        let most = range.end().saturating_add(BEHIND);
+        let (mut fold, is_whole) = self.turns_of(&runs, at, most).await?;
+        let end = match is_whole {
+            true => Position(u64::MAX),
+            false => fold.last_position(),
+        };
+        if let Some(task) = task {
+            self.add_unframed_prompts(&mut fold, &task, at, end).await?;
+            self.add_sub_agents(&mut fold, session, at, end).await?;
+        }
+        let mut conversation = fold.finish();
+        if !is_whole {
+            conversation.total = None;
+        }
+        let numbers = range.from..=range.end() as u64;
+        conversation
+            .turns
+            .retain(|turn| numbers.contains(&turn.number));
+        Ok(conversation)
+    }
+
+    /// Folds the streams of runs and of their pipelines, merged in the log's order, up to a number of turns; and whether
+    /// these are all.
+    async fn turns_of(
+        &self,
+        runs: &[RunId],
+        at: At,
+        most: usize,
+    ) -> Result<(ConversationFold, bool), ViewError> {
+        let log: Arc<dyn Store> = Arc::clone(self.log());
+        let read = |error| ViewError::from(LoadError::from(error));
+        let index = self.index();
+        let mut merged = Merged::new(log.as_ref());
+        for run in runs {
+            merged.add(run.stream()).await.map_err(read)?;
+            let plan = index.named(run.0, Relation::RunPlan, 1).await?;
+            let Some(plan) = plan.first() else {
+                continue;
+            };
+            let pipeline = index.named(*plan, Relation::PlanPipeline, 1).await?;
+            if let Some(pipeline) = pipeline.first() {
+                let stream = PipelineId(*pipeline).stream();
+                merged.add(stream).await.map_err(read)?;
+            }
+        }
+        let mut fold = ConversationFold::new();
+        while let Some(record) = merged.next().await.map_err(read)? {
+            if !at.has_happened(&record) {
+                continue;
+            }
+            if fold.turns() >= most {
+                return Ok((fold, false));
+            }
+            fold.apply(&self.contents().entry(&record).await?);
+        }
+        Ok((fold, true))
+    }
+
+    /// Adds the prompts that an agent's program reported and that no recording holds yet: they are intents without a
+    /// frame.
+    async fn add_unframed_prompts(
+        &self,
+        fold: &mut ConversationFold,
+        task: &TaskView,
+        at: At,
+        end: Position,
+    ) -> Result<(), ViewError> {
+        let Some(intent) = task.intent.filter(|_| task.parent.is_none()) else {
+            return Ok(());
+        };
+        let rows = self.index().refinements(intent).await?;
+        if rows.len() <= fold.prompt_texts().len() {
+            return Ok(());
+        }
+        let mut framed = fold.prompt_texts();
+        for row in rows {
+            let position = self.first_position(IntentId(row.id).stream()).await?;
+            if position > end {
+                break;
+            }
+            let intent: IntentView = match self.get_at(IntentId(row.id), at).await {
+                Ok(intent) => intent,
+                Err(ViewError::NotYet { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            let asked = intent.prompt.to_string();
+            let is_it = |framed: &String| framed.contains(asked.trim());
+            if let Some(known) = framed.iter().position(is_it) {
+                framed.remove(known);
+                continue;
+            }
+            let prompt = PromptTurn::new(intent.prompt, intent.header.created_by.clone())
+                .with_intent(row.id);
+            fold.add_turn(Turn::prompt(intent.header.created_at, position, prompt));
+        }
+        Ok(())
+    }
+
+    async fn add_sub_agents(
+        &self,
+        fold: &mut ConversationFold,
+        session: Uuid,
+        at: At,
+        end: Position,
+    ) -> Result<(), ViewError> {
+        let index = self.index();
+        let children = index.naming(session, Relation::TaskParent, SUB_AGENTS);
+        for child in children.await? {
+            let position = self.first_position(TaskId(child).stream()).await?;
+            if position > end {
+                continue;
+            }
+            let task: TaskView = match self.get_at(TaskId(child), at).await {
+                Ok(task) => task,
+                Err(ViewError::NotYet { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            fold.add_sub_agent(&SubAgentStart {
+                session: child,
+                name: external(&task.header.external_ids, ".side_chain"),
+                task: task.description.unwrap_or_else(|| task.title.clone()),
+                title: task.title,
+                at: Some(task.header.created_at),
+                position,
+            });
+        }
+        Ok(())
+    }
+
+    /// The position of a stream's first event.
+    async fn first_position(&self, stream: StreamRef) -> Result<Position, ViewError> {
+        let query = Query::stream(stream_name(stream), Version(1)).limit(1);
+        let page = self.log().read(query).await.map_err(LoadError::from)?;
+        let first = page.records.first();
+        Ok(first.map_or(Position::START, Record::position))
+    }
+}
+
+/// An id in another system, by the end of its name.
+fn external(ids: &Labels, end: &str) -> Option<String> {
+    let is_it = |name: &Text| name.as_str().is_some_and(|name| name.ends_with(end));
+    let (_, id) = ids.0.iter().find(|(name, _)| is_it(name))?;
+    Some(id.as_str()?.to_owned())
+}
