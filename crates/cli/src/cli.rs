@@ -24,6 +24,7 @@ mod retain;
 mod search;
 mod secrets;
 mod serve;
+mod sessions;
 mod share;
 mod subscriptions;
 mod tool_calls;
@@ -66,6 +67,7 @@ pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use retain::{Retain, RetainAs};
 pub(crate) use search::Search;
 pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
+pub(crate) use sessions::Ls;
 pub(crate) use serve::{ExportHtml, Serve};
 pub(crate) use share::Share;
 pub(crate) use subscriptions::Subscriptions;
@@ -190,6 +192,8 @@ pub(crate) enum Command {
     Bisect(Bisect),
     /// Show two runs, tasks or sessions side by side, and where they part
     Compare(Compare),
+    /// List sessions: conversations with agents
+    Ls(Ls),
     /// List objects of one kind
     List(List),
     /// Show what an object names, and what names it

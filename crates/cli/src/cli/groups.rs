@@ -23,6 +23,7 @@ pub(crate) const GROUPS: [Group; 7] = [
             "log",
             "subscriptions",
             "search",
+            "ls",
             "list",
             "show",
             "history",

@@ -67,12 +67,12 @@ async fn query(
         .with_prices(prices))
 }
 
-fn beyond() -> CliError {
+pub(super) fn beyond() -> CliError {
     CliError::new(ErrorClass::Usage, "usage", "no calendar has that day")
 }
 
 /// Reads a table of prices.
-fn read_prices(path: &Path) -> Result<PriceTable, CliError> {
+pub(super) fn read_prices(path: &Path) -> Result<PriceTable, CliError> {
     let input = |source| CliError::input(path, source);
     let wrong = |reason: &str| {
         let message = format!("{}: {reason}", path.display());
