@@ -60,7 +60,7 @@ pub(crate) struct Ls {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
     /// As of a past moment: a position, a time, or a name
-    #[arg(long, value_name = "POSITION|TIME")]
+    #[arg(long, value_name = "POSITION|TIME", value_parser = super::words::moment)]
     pub(crate) at: Option<AtName>,
     /// Compute costs by the prices in this file, and by no others
     #[arg(long, value_name = "FILE")]
