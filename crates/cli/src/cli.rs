@@ -319,19 +319,14 @@ A line is an object with the command's name, the actor, and the command's fields
 
   {\"command\":\"create_intent\",\"actor\":{\"kind\":\"human\",\"id\":\"ada\"},\"prompt\":\"add a cache\"}
 
-Any line may have \"at\" (RFC 3339: when it happened), \"key\" (a UUID that makes repeating
-the line safe: what it stored is not stored again), \"correlation\" and \"causation\".
-`annals commands --list` names the commands.
-
-Each line is answered by one line, in order:
+It may have \"at\" (RFC 3339: when it happened), \"key\" (a UUID: a repeated line stores nothing), \"correlation\" and \
+\"causation\". `annals commands --list` names the commands. Each line is answered by one line, in order:
 
   {\"ok\":true,\"id\":\"...\",\"position\":1}
   {\"ok\":false,\"line\":2,\"error\":{\"code\":\"transition\",\"class\":\"refused\",\"retryable\":false,...}}
 
-A refused line stores nothing, and the next one is read. The exit status is then 1.
-
-A pipe is read as its lines come, and waited for, also one with a name (mkfifo): commands may be fed
-that way. Anything else that is not a regular file is refused.
+A refused line stores nothing, and the next one is read; the exit status is then 1. A pipe is read as its lines come. \
+Anything else that is not a regular file is refused.
 
 Examples:
   annals apply work.jsonl
