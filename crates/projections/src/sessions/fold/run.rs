@@ -4,7 +4,7 @@ use annals_domain::run::{
     self, AdoptedTokens, DecisionMade, DecisionType, EvidenceKind, EvidenceRecorded,
     PatchSetAdopted, StoredTokens, StoredTouchedFile, UsageRecorded,
 };
-use annals_domain::{PlanId, Slot, StoredEnvironment, TaskId};
+use annals_domain::{ActorKind, PlanId, Slot, StoredEnvironment, TaskId};
 use uuid::Uuid;
 
 use super::task::name_mark;
@@ -107,7 +107,12 @@ impl Fold<'_, '_> {
         let id = self.session_of_run(run).await?;
         self.rows.ensure(id).await?;
         let entry = self.entry;
-        self.rows.session(id).await?.note(entry, true);
+        let session = self.rows.session(id).await?;
+        session.note(entry, true);
+        if entry.actor.kind == ActorKind::Agent {
+            let agent = &mut session.row.summary.agent;
+            agent.get_or_insert_with(|| entry.actor.id.clone());
+        }
         Ok(id)
     }
 
