@@ -48,24 +48,11 @@ impl Fold<'_, '_> {
             run::Event::PatchSetRejected(event) => self.rejected(event.patch_set.0).await,
             run::Event::UsageRecorded(event) => self.usage(id, event).await,
             run::Event::ProvenanceRecorded(event) => {
-                let used = event.token_usage.map(
-                    |StoredTokens {
-                         input_tokens,
-                         output_tokens,
-                         cost_usd,
-                     }| Used::stated(input_tokens, output_tokens, cost_usd),
-                );
+                let used = event.token_usage.as_ref().map(stated);
                 self.provenance(id, event.model, used).await
             }
             run::Event::ProvenanceAdopted(event) => {
-                let used = event.token_usage.as_ref().map(
-                    |AdoptedTokens {
-                         input_tokens,
-                         output_tokens,
-                         cost_usd,
-                         ..
-                     }| Used::stated(*input_tokens, *output_tokens, *cost_usd),
-                );
+                let used = event.token_usage.as_ref().map(adopted);
                 self.provenance(id, event.model, used).await
             }
             run::Event::EvidenceRecorded(event) => self.evidence(id, event).await,
@@ -346,6 +333,16 @@ impl Fold<'_, '_> {
             }
         }
     }
+}
+
+/// Tokens that a provenance states.
+fn stated(tokens: &StoredTokens) -> Used {
+    Used::stated(tokens.input_tokens, tokens.output_tokens, tokens.cost_usd)
+}
+
+/// Tokens that an adopted provenance states.
+fn adopted(tokens: &AdoptedTokens) -> Used {
+    Used::stated(tokens.input_tokens, tokens.output_tokens, tokens.cost_usd)
 }
 
 /// Where a run ran, as it was recorded.
