@@ -44,7 +44,8 @@ pub(crate) use contracts::{ExportContracts, ImportContracts};
 pub(crate) use copying::CopyLog;
 pub(crate) use cost::Cost;
 pub(crate) use exchange::{
-    Export, ExportAtif, ExportGitInternal, ExportRaw, Import, ImportGit, ImportGitInternal,
+    Export, ExportAtif, ExportGitInternal, ExportMarkdown, ExportRaw, Import, ImportGit,
+    ImportGitInternal,
 };
 pub(crate) use forge::{ExportForge, ImportForge, Watch, WatchAgent, WatchForge};
 pub(crate) use hook::{

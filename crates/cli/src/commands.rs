@@ -18,6 +18,7 @@ mod difference;
 mod doctor;
 mod events;
 mod export_html;
+mod export_markdown;
 mod follow;
 mod forge;
 mod gc;
@@ -55,12 +56,14 @@ mod retain;
 mod search;
 mod secrets;
 mod serve;
+mod session_json;
 mod sessions;
 mod settings;
 mod share;
 mod share_session;
 mod shell;
 mod show;
+mod show_session;
 mod start;
 mod stats;
 mod subscriptions;
@@ -273,6 +276,7 @@ async fn export(args: Export, context: &mut Context) -> Result<(), CliError> {
         Export::Contracts(args) => contracts::export(&args, context).await,
         Export::Atif(args) => atif::export(&args, context).await,
         Export::Html(args) => export_html::export(&args, context).await,
+        Export::Markdown(args) => export_markdown::export(&args, context).await,
         Export::Raw(args) => raw::export(&args, context).await,
     }
 }

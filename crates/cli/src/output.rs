@@ -23,11 +23,13 @@ pub(crate) use crate::say::{say, say_json};
 /// What begins every code of a terminal.
 const ESCAPE: char = '\x1b';
 /// The codes of [`Style`], and of their end.
-const STYLES: [&str; 5] = [
+const STYLES: [&str; 7] = [
     "\x1b[1m",
     "\x1b[2m",
     "\x1b[38;5;1m",
     "\x1b[38;5;2m",
+    "\x1b[38;5;3m",
+    "\x1b[1;38;5;6m",
     "\x1b[0m",
 ];
 
@@ -49,6 +51,10 @@ pub(crate) enum Style {
     Removed,
     /// What is there now: green.
     Added,
+    /// Code: yellow.
+    Code,
+    /// A heading: bold cyan.
+    Heading,
 }
 
 impl Output {
@@ -193,6 +199,8 @@ impl Output {
             Style::Dim => "2",
             Style::Removed => "38;5;1",
             Style::Added => "38;5;2",
+            Style::Code => "38;5;3",
+            Style::Heading => "1;38;5;6",
         };
         if self.styled {
             format!("\x1b[{code}m{text}\x1b[0m")

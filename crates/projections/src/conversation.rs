@@ -4,14 +4,21 @@
 //! JSON render these, and nothing else: they show the same conversation.
 
 mod fold;
+mod leaves;
+mod lines;
+mod markdown;
 mod prompt;
 mod result;
 mod role;
+#[cfg(test)]
+mod samples;
 #[cfg(test)]
 mod tests;
 mod turn;
 
 pub use fold::{ConversationFold, SubAgentStart};
+pub use lines::{Emphasis, Folding, LineWriter, TextLine, TextSpan};
+pub use markdown::{Diffs, MarkdownWriter};
 pub use prompt::PromptSummary;
 pub use turn::{
     CallDecisionTurn, CallOutcome, CallResult, CallRole, FileEdit, PromptTurn, ToolCallTurn, Turn,

@@ -85,8 +85,9 @@ pub use catalogue::{
     WorkItems, WorkItemsQuery,
 };
 pub use conversation::{
-    CallDecisionTurn, CallOutcome, CallResult, CallRole, Conversation, ConversationFold, FileEdit,
-    PromptSummary, PromptTurn, SubAgentStart, ToolCallTurn, Turn, TurnBody,
+    CallDecisionTurn, CallOutcome, CallResult, CallRole, Conversation, ConversationFold, Diffs,
+    Emphasis, FileEdit, Folding, LineWriter, MarkdownWriter, PromptSummary, PromptTurn,
+    SubAgentStart, TextLine, TextSpan, ToolCallTurn, Turn, TurnBody,
 };
 pub use costs::*;
 pub use entry::{Entry, EntryError, PieceValue};
@@ -107,7 +108,7 @@ pub use run_report::{
 };
 pub use seal::{SealCheck, check_seal, seal_hash};
 pub use sessions::{
-    FileCounts, ModelUse, PastStep, SessionActivity, SessionCounts, SessionEnd, SessionFile,
+    FileCounts, ModelUse, PastStep, ResumeCommand, SessionActivity, SessionCounts, SessionEnd, SessionFile,
     SessionModel, SessionRow, SessionSummary, SessionWait,
 };
 pub use text::{JsonText, Removable, Text};

@@ -7,6 +7,7 @@
 //! A task is a session if an agent has a name for it, or if one of its runs has a context pipeline, a tool call or
 //! tokens. A contracts session is one, too. `docs/sessions.md` has the rules.
 
+mod resume;
 mod clusters;
 mod facts;
 mod fold;
@@ -16,6 +17,7 @@ mod row;
 mod summary;
 mod title;
 
+pub use resume::ResumeCommand;
 #[cfg(test)]
 mod tests;
 

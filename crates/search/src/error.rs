@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use annals::LoadError;
+use annals::{LoadError, SessionError, ViewError};
 use annals_event_log::{Classification, Classified, ErrorClass, ReadError};
 
 use crate::query::QueryError;
@@ -18,6 +18,12 @@ pub enum SearchError {
     /// The log could not be read.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// A conversation with a hit could not be read.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// The session of a hit could not be read.
+    #[error(transparent)]
+    Session(#[from] SessionError),
     /// The index's files could not be read or written. Searches without it are possible.
     #[error("the search index in {path} cannot be used: {source}. The log is not concerned; make room, make the folder writable, or search without it (`annals search --no-index`)", path = .path.display())]
     Io {
@@ -50,6 +56,8 @@ impl Classified for SearchError {
         match self {
             SearchError::Query(error) => error.classify(),
             SearchError::Load(error) => error.classify(),
+            SearchError::View(error) => error.classify(),
+            SearchError::Session(error) => error.classify(),
             SearchError::Io { source, .. } => ErrorClass::of_file(source).code("search_index"),
             SearchError::Damaged { .. } => ErrorClass::Failed.code("search_index_damaged"),
             SearchError::Moving { .. } => ErrorClass::Contended.code("search_index_moving"),

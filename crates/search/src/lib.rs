@@ -5,6 +5,8 @@
 //! text: *the index proposes, the log decides*. What is shown is read from the log and compared with the question
 //! once more, so that nothing is shown that was removed, whatever the index has.
 //!
+//! [`LogSearch::in_sessions`] groups hits by session, one for each turn of its conversation.
+//!
 //! `docs/search.md` says what is searched, what words are, and how questions are asked; ADR 35 where the index lies,
 //! and how a redaction reaches it.
 
@@ -15,6 +17,7 @@ mod ask;
 mod document;
 mod error;
 mod facet;
+mod in_sessions;
 mod json_text;
 mod kept;
 mod log_search;
@@ -30,6 +33,7 @@ mod words;
 pub use document::{BEGINNING, Document, END, RESULT_BEGINNING, attachments, is_searched};
 pub use error::SearchError;
 pub use facet::{Facet, UnknownFacet};
+pub use in_sessions::{SessionHits, TurnHit};
 pub use log_search::LogSearch;
 pub use place::Keeping;
 pub use query::{Marked, Query, QueryError};

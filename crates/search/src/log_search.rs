@@ -12,6 +12,7 @@ use crate::ask::{Candidate, candidates};
 use crate::document::{Document, attachments, is_searched};
 use crate::error::SearchError;
 use crate::facet::Facet;
+use crate::in_sessions::{SessionFinder, SessionHits};
 use crate::kept::{Fault, Kept};
 use crate::place::Place;
 use crate::query::{Marked, Query};
@@ -52,6 +53,7 @@ pub struct LogSearch {
     pub(crate) annals: Annals,
     pub(crate) place: Option<Place>,
     open: Mutex<Option<(Epoch, Arc<Kept>)>>,
+    sessions: SessionFinder,
 }
 
 impl LogSearch {
@@ -62,6 +64,7 @@ impl LogSearch {
             annals: annals.clone(),
             place: folder.map(Place::of),
             open: Mutex::default(),
+            sessions: SessionFinder::new(),
         }
     }
 
@@ -103,6 +106,14 @@ impl LogSearch {
                 self.scan(request, &filter, lag, progress).await
             }
         }
+    }
+
+    /// Groups the hits of an answer by session, in the order of each session's best hit, with one hit for each turn.
+    ///
+    /// # Errors
+    /// [`SearchError`].
+    pub async fn in_sessions(&self, hits: Vec<Hit>) -> Result<Vec<SessionHits>, SearchError> {
+        self.sessions.group(&self.annals, hits).await
     }
 
     /// The index of now, if there is one that is whole and of this log.

@@ -1,6 +1,7 @@
 //! The line of a text in which the words are, as much of it as fits.
 
 use std::ops::Range;
+use std::str::Lines;
 
 use crate::query::Marked;
 
@@ -18,6 +19,10 @@ pub struct Snippet {
     pub is_cut_before: bool,
     /// Whether the text's line goes on behind it.
     pub is_cut_behind: bool,
+    /// The line before it that is not blank, or its beginning.
+    pub line_before: Option<String>,
+    /// The line behind it that is not blank, or its beginning.
+    pub line_behind: Option<String>,
 }
 
 impl Snippet {
@@ -52,6 +57,12 @@ impl Snippet {
             // What is only indented is not cut.
             is_cut_before: has_more(text, line.start..piece.start),
             is_cut_behind: has_more(text, piece.end..line.end),
+            line_before: beginning(
+                text.get(..line.start)
+                    .map(str::lines)
+                    .and_then(last_written),
+            ),
+            line_behind: beginning(text.get(line.end..).map(str::lines).and_then(first_written)),
         }
     }
 
@@ -67,6 +78,24 @@ impl Snippet {
         pieces.retain(|(text, _)| !text.is_empty());
         pieces
     }
+}
+
+fn last_written(lines: Lines<'_>) -> Option<&str> {
+    lines.rev().find(|line| !line.trim().is_empty())
+}
+
+fn first_written(mut lines: Lines<'_>) -> Option<&str> {
+    lines.find(|line| !line.trim().is_empty())
+}
+
+/// A line, or its beginning.
+fn beginning(line: Option<&str>) -> Option<String> {
+    let line = line?.trim_end();
+    let mut shown: String = line.chars().take(LENGTH).collect();
+    if shown.len() < line.len() {
+        shown.push('…');
+    }
+    Some(shown)
 }
 
 /// Whether there is more than spaces.
@@ -166,5 +195,26 @@ mod tests {
         );
         assert!(snippet.chars().count() < LENGTH + 10);
         assert_eq!(shown("日本", "日本"), "[日本]");
+    }
+
+    #[test]
+    fn a_snippet_has_the_lines_around_it() {
+        let long = "x".repeat(LENGTH + 1);
+        let cut = format!("{}…", "x".repeat(LENGTH));
+        for (text, before, behind) in [
+            ("one", None, None),
+            ("zero\none\ntwo\nthree", Some("zero"), Some("two")),
+            ("zero\n\n one\n \n  two", Some("zero"), Some("  two")),
+            (&format!("{long}\none"), Some(cut.as_str()), None),
+        ] {
+            let texts = [(Facet::Results, text.to_owned())];
+            let marked = Query::parse("one")
+                .unwrap()
+                .matches(&texts, &Facet::ALL)
+                .unwrap();
+            let snippet = Snippet::of(text, &marked[0]);
+            assert_eq!(snippet.line_before.as_deref(), before, "{text:?}");
+            assert_eq!(snippet.line_behind.as_deref(), behind, "{text:?}");
+        }
     }
 }

@@ -11,7 +11,8 @@
 //! | [`lines()`] | foreign text of many lines, pages of HTML, Markdown | escapes, except for line breaks and tabs |
 //! | [`json()`] | JSON | JSON's own escapes: it means the same as before |
 //!
-//! [`Writer`] does the same for text that comes in pieces, [`fit()`] makes a line as short as a terminal is wide.
+//! [`Writer`] does the same for text that comes in pieces. [`fit()`] makes a line as short as a terminal is wide,
+//! [`wrap()`] breaks it into several lines.
 //!
 //! ```
 //! assert_eq!(annals_terminal::line("a\u{1b}[2J\nb"), r"a\u{1b}[2J\nb");
@@ -25,10 +26,12 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 mod fit;
 mod json;
+mod wrap;
 mod writer;
 
 pub use fit::{columns, fit};
 pub use json::json;
+pub use wrap::{Part, cut_parts, wrap};
 pub use writer::Writer;
 
 /// A text on one line: hidden characters and line breaks as escapes, spaces of any kind as plain

@@ -1,16 +1,19 @@
 //! The state: a stack of screens, and what a key does to it.
 
+use annals::Annals;
+use annals::domain::Kind;
 use annals::event_log::Position;
-use annals::{Annals, ViewError};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use uuid::Uuid;
 
 use crate::cursor::Cursor;
+use crate::error::ScreenError;
 use crate::fields::Fields;
 use crate::key::{Action, action};
 use crate::lists::Lists;
 use crate::object::{Object, Page};
 use crate::options::Options;
+use crate::session::{Opened, SessionScreen};
 use crate::steps::Steps;
 use crate::text::{has, short};
 
@@ -21,6 +24,7 @@ const DEEPEST: usize = 100;
 #[derive(Debug)]
 pub(crate) enum Screen {
     Lists(Box<Lists>),
+    Session(Box<SessionScreen>),
     Object(Box<Object>),
     /// An event or a frame in full.
     Fields(Fields),
@@ -47,7 +51,7 @@ pub(crate) struct App<'a> {
 }
 
 impl<'a> App<'a> {
-    pub(crate) async fn new(annals: &'a Annals, options: &Options) -> Result<App<'a>, ViewError> {
+    pub(crate) async fn new(annals: &'a Annals, options: &Options) -> Result<App<'a>, ScreenError> {
         let mut lists = Box::<Lists>::default();
         lists.show(annals, 0).await?;
         let mut app = App {
@@ -65,9 +69,8 @@ impl<'a> App<'a> {
             is_done: false,
         };
         if let Some(id) = &options.object {
-            let object = annals.resolve(id).await?;
-            let object = Object::open(annals, object).await?;
-            app.screens.push(Screen::Object(Box::new(object)));
+            let screen = named(annals, id).await?;
+            app.screens.push(screen);
         }
         Ok(app)
     }
@@ -97,10 +100,11 @@ impl<'a> App<'a> {
         true
     }
 
-    async fn refresh(&mut self) -> Result<(), ViewError> {
+    async fn refresh(&mut self) -> Result<(), ScreenError> {
         let (annals, follows) = (self.annals, self.follows);
         match self.screens.last_mut() {
             Some(Screen::Lists(lists)) => lists.refresh(annals).await?,
+            Some(Screen::Session(session)) => session.refresh(annals, follows).await?,
             Some(Screen::Object(object)) => {
                 object.refresh(annals, follows).await?;
             }
@@ -130,13 +134,13 @@ impl<'a> App<'a> {
         true
     }
 
-    fn say(&mut self, done: Result<(), ViewError>) {
+    fn say(&mut self, done: Result<(), ScreenError>) {
         if let Err(error) = done {
             self.note = Some(annals_terminal::line(&error.to_string()).into_owned());
         }
     }
 
-    async fn act(&mut self, action: Action) -> Result<(), ViewError> {
+    async fn act(&mut self, action: Action) -> Result<(), ScreenError> {
         match action {
             Action::Quit => self.is_done = true,
             Action::Help => self.is_helping = true,
@@ -171,7 +175,7 @@ impl<'a> App<'a> {
         }
     }
 
-    async fn down(&mut self, action: Action) -> Result<(), ViewError> {
+    async fn down(&mut self, action: Action) -> Result<(), ScreenError> {
         let page = self.height.saturating_sub(1).max(1);
         let rows = match action {
             Action::Down(rows) => rows,
@@ -195,6 +199,7 @@ impl<'a> App<'a> {
                 let list = lists.list();
                 (&mut list.cursor, list.rows.len())
             }
+            Screen::Session(session) => (&mut session.cursor, session.rows.len()),
             Screen::Object(object) => {
                 let len = object.len();
                 (object.cursor(), len)
@@ -203,7 +208,7 @@ impl<'a> App<'a> {
         })
     }
 
-    async fn turn(&mut self, to: impl Fn(usize, usize) -> usize) -> Result<(), ViewError> {
+    async fn turn(&mut self, to: impl Fn(usize, usize) -> usize) -> Result<(), ScreenError> {
         let annals = self.annals;
         match self.screens.last_mut() {
             Some(Screen::Lists(lists)) => {
@@ -222,13 +227,13 @@ impl<'a> App<'a> {
         Ok(())
     }
 
-    async fn travel(&mut self, to: impl Fn(usize, usize) -> usize) -> Result<(), ViewError> {
+    async fn travel(&mut self, to: impl Fn(usize, usize) -> usize) -> Result<(), ScreenError> {
         let annals = self.annals;
         match self.screens.last_mut() {
             Some(Screen::Object(object)) => {
                 let last = object.history.len().saturating_sub(1);
                 let moment = to(object.moment(), last);
-                object.travel(annals, moment).await
+                Ok(object.travel(annals, moment).await?)
             }
             _ => {
                 self.note = Some("time is moved on an object's pages: open one first".to_owned());
@@ -237,12 +242,15 @@ impl<'a> App<'a> {
         }
     }
 
-    async fn follow(&mut self) -> Result<(), ViewError> {
+    async fn follow(&mut self) -> Result<(), ScreenError> {
         self.follows = !self.follows;
         if self.follows {
             self.travel_if_object().await?;
             match self.screens.last_mut() {
                 Some(Screen::Lists(lists)) => lists.list().cursor.at = 0,
+                Some(Screen::Session(session)) => {
+                    session.cursor.put(usize::MAX, session.rows.len())
+                }
                 Some(Screen::Object(object)) => {
                     let end = object.len().saturating_sub(1);
                     object.cursor().at = end;
@@ -254,14 +262,14 @@ impl<'a> App<'a> {
     }
 
     /// What is followed is shown as it is now.
-    async fn travel_if_object(&mut self) -> Result<(), ViewError> {
+    async fn travel_if_object(&mut self) -> Result<(), ScreenError> {
         match self.screens.last() {
             Some(Screen::Object(_)) => self.travel(|_, last| last).await,
             _ => Ok(()),
         }
     }
 
-    async fn back(&mut self) -> Result<(), ViewError> {
+    async fn back(&mut self) -> Result<(), ScreenError> {
         if self.screens.len() > 1 {
             self.screens.pop();
             self.refresh().await?;
@@ -272,13 +280,22 @@ impl<'a> App<'a> {
     }
 
     /// Opens what is under the cursor.
-    async fn open(&mut self) -> Result<(), ViewError> {
+    async fn open(&mut self) -> Result<(), ScreenError> {
         let opened = match self.screens.last_mut() {
             Some(Screen::Lists(lists)) => {
                 let list = lists.list();
-                let row = list.rows.get(list.cursor.at).map(|row| row.id);
-                self.object(row).await?
+                let row = list.rows.get(list.cursor.at);
+                let (id, is_session) =
+                    row.map_or((None, false), |row| (Some(row.id), row.is_session));
+                match id.filter(|_| is_session) {
+                    Some(id) => Some(session(self.annals, id).await?),
+                    None => self.object(id).await?,
+                }
             }
+            Some(Screen::Session(screen)) => match screen.toggle(self.annals).await? {
+                Opened::Here => None,
+                Opened::SubAgent(id) => Some(session(self.annals, id).await?),
+            },
             Some(Screen::Fields(fields)) => {
                 let names = fields.rows.get(fields.cursor.at).and_then(|it| it.names);
                 self.object(names).await?
@@ -307,7 +324,7 @@ impl<'a> App<'a> {
     }
 
     /// The screen of an object, if there is one of this id.
-    async fn object(&mut self, id: Option<Uuid>) -> Result<Option<Screen>, ViewError> {
+    async fn object(&mut self, id: Option<Uuid>) -> Result<Option<Screen>, ScreenError> {
         let Some(id) = id else {
             self.note = Some("nothing to open here".to_owned());
             return Ok(None);
@@ -321,7 +338,7 @@ impl<'a> App<'a> {
     }
 
     /// A key while what is searched is typed.
-    async fn type_on(&mut self, mut typed: String, key: KeyEvent) -> Result<(), ViewError> {
+    async fn type_on(&mut self, mut typed: String, key: KeyEvent) -> Result<(), ScreenError> {
         match key.code {
             KeyCode::Enter => {
                 if !typed.is_empty() {
@@ -351,7 +368,7 @@ impl<'a> App<'a> {
         }
     }
 
-    async fn find(&mut self, steps: Steps) -> Result<(), ViewError> {
+    async fn find(&mut self, steps: Steps) -> Result<(), ScreenError> {
         if self.needle.is_empty() {
             self.note = Some("nothing is searched: type / and words".to_owned());
             return Ok(());
@@ -359,6 +376,18 @@ impl<'a> App<'a> {
         let (annals, needle) = (self.annals, self.needle.clone());
         let is_found = match self.screens.last_mut() {
             Some(Screen::Lists(lists)) => lists.find(annals, &needle, steps).await?,
+            Some(Screen::Session(session)) => {
+                let (from, len) = (session.cursor.at, session.rows.len());
+                let fits = |at: usize| {
+                    let row = session.rows.get(at);
+                    row.is_some_and(|row| has(&row.line(), &needle))
+                };
+                let found = steps.find(from, len, fits);
+                if let Some(at) = found {
+                    session.cursor.put(at, len);
+                }
+                found.is_some()
+            }
             Some(Screen::Object(object)) => {
                 let (from, len) = (object.cursor().at, object.len());
                 let found = steps.find(from, len, |at| has(&object.line(at), &needle));
@@ -389,6 +418,29 @@ impl<'a> App<'a> {
         }
         Ok(())
     }
+}
+
+/// The screen of a session or an object by its name. A task that is a session is shown as its conversation.
+async fn named(annals: &Annals, name: &str) -> Result<Screen, ScreenError> {
+    let object = match annals.resolve(name).await {
+        Ok(object) => object,
+        Err(error) => match annals.conversations().find(name).await {
+            Ok(found) => return session(annals, found.id).await,
+            Err(_) => return Err(error.into()),
+        },
+    };
+    if object.kind == Kind::Task
+        && let Ok(found) = annals.conversations().find(&object.id.to_string()).await
+    {
+        return session(annals, found.id).await;
+    }
+    let object = Object::open(annals, object).await?;
+    Ok(Screen::Object(Box::new(object)))
+}
+
+async fn session(annals: &Annals, id: Uuid) -> Result<Screen, ScreenError> {
+    let screen = SessionScreen::read(annals, id).await?;
+    Ok(Screen::Session(Box::new(screen)))
 }
 
 fn event(entry: &annals::projections::HistoryEntry) -> Screen {

@@ -2,6 +2,7 @@
 
 mod object;
 mod pen;
+mod session;
 mod window;
 
 use ratatui::Frame;
@@ -15,7 +16,7 @@ use crate::app::{App, Screen};
 use crate::fields::Fields;
 use crate::key::KEYS;
 use crate::lists::{Lists, Row};
-use crate::text::{grouped, short, when};
+use crate::text::{grouped, short};
 
 /// The width of the column of statuses.
 const STATUS: usize = 12;
@@ -35,6 +36,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, app: &mut App<'_>) {
     let pen = Pen::new(palette, &needle);
     match app.screen() {
         Some(Screen::Lists(it)) => lists(frame, body, it, &pen),
+        Some(Screen::Session(it)) => session::draw(frame, body, it, &pen),
         Some(Screen::Object(it)) => object::draw(frame, body, it, &pen),
         Some(Screen::Fields(it)) => fields_screen(frame, body, it, &pen),
         None => {}
@@ -118,7 +120,7 @@ fn lists(frame: &mut Frame<'_>, area: Rect, lists: &mut Lists, pen: &Pen<'_>) {
 fn list_row(row: &Row, pen: &Pen<'_>) -> Line<'static> {
     let dim = pen.palette.dim();
     let mut spans = pen.spans(&short(row.id), dim);
-    spans.push(Span::styled(format!("  {}  ", when(row.created)), dim));
+    spans.push(Span::styled(format!("  {}  ", row.when()), dim));
     let status = format!("{:<STATUS$}  ", row.status);
     spans.extend(pen.spans(&status, pen.palette.status(&row.status)));
     spans.extend(pen.spans(&row.what, Style::new()));

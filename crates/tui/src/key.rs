@@ -57,7 +57,7 @@ pub(crate) const KEYS: [(&str, &str); 12] = [
     ),
     (
         "Enter  l",
-        "open what is under the cursor: an object, an event, an id in a field",
+        "open what is under the cursor: a session, a turn, an object, an event, an id in a field",
     ),
     ("Esc  h", "back to where you came from"),
     (

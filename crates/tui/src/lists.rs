@@ -1,12 +1,14 @@
-//! The lists: what waits for people, and the objects of each kind.
+//! The lists: sessions, what waits for people, and the objects of each kind.
 
 use annals::domain::{Kind, Timestamp};
 use annals::event_log::Position;
 use annals::projections::{CatalogueRow, InboxQuery, InboxReason, ListQuery, Status};
-use annals::{Annals, InboxItem, LoadError};
+use annals::{Annals, InboxItem, SessionListed, SessionQuery};
 use uuid::Uuid;
 
 use crate::cursor::Cursor;
+use crate::error::ScreenError;
+use crate::session::{cost, status};
 use crate::steps::Steps;
 use crate::text::{has, safe, short, when};
 
@@ -18,17 +20,20 @@ const SEARCHED: usize = 20_000;
 /// What a list has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
+    /// Sessions: conversations with agents.
+    Sessions,
     /// Intents and sessions that wait for a person.
     Inbox,
     Kind(Kind),
 }
 
-const SOURCES: [(&str, Source); 9] = [
+const SOURCES: [(&str, Source); 10] = [
+    ("Sessions", Source::Sessions),
     ("Runs", Source::Kind(Kind::Run)),
     ("Tasks", Source::Kind(Kind::Task)),
     ("Intents", Source::Kind(Kind::Intent)),
     ("Waiting", Source::Inbox),
-    ("Sessions", Source::Kind(Kind::Session)),
+    ("Contracts", Source::Kind(Kind::Session)),
     ("Plans", Source::Kind(Kind::Plan)),
     ("Patch sets", Source::Kind(Kind::PatchSet)),
     ("Decisions", Source::Kind(Kind::Decision)),
@@ -39,9 +44,12 @@ const SOURCES: [(&str, Source); 9] = [
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) id: Uuid,
-    pub(crate) created: Timestamp,
+    /// Its first event, or a session's last activity; `None` if the recording has no times.
+    pub(crate) time: Option<Timestamp>,
     pub(crate) status: String,
     pub(crate) what: String,
+    /// Whether it is a session, which opens as its conversation.
+    pub(crate) is_session: bool,
 }
 
 impl Row {
@@ -64,17 +72,55 @@ impl Row {
         };
         Row {
             id: row.id,
-            created: row.created_at,
+            time: Some(row.created_at),
             status,
             what: safe(&what),
+            is_session: false,
+        }
+    }
+
+    fn session(listed: &SessionListed) -> Row {
+        let session = &listed.summary;
+        let title = session.title.as_deref().unwrap_or("untitled session");
+        let project = session.project_name().map(str::to_owned);
+        let parts = [
+            Some(title.to_owned()),
+            project,
+            session.agent.clone(),
+            cost(listed),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        Row {
+            id: session.id,
+            time: session.last_activity,
+            status: status(listed).to_owned(),
+            what: safe(&parts.join(" · ")),
+            is_session: true,
+        }
+    }
+
+    /// The time, as wide for every row.
+    pub(crate) fn when(&self) -> String {
+        match self.time {
+            Some(time) => when(time),
+            None => format!("{:<20}", "time unknown"),
         }
     }
 
     /// The row as it is searched.
     pub(crate) fn line(&self) -> String {
-        let (id, created) = (short(self.id), when(self.created));
-        format!("{id} {created} {} {}", self.status, self.what)
+        let (id, time) = (short(self.id), self.when());
+        format!("{id} {time} {} {}", self.status, self.what)
     }
+}
+
+/// Where a list goes on.
+#[derive(Debug, Clone, Copy)]
+enum Next {
+    /// Behind the object that began at a position.
+    After(Position),
+    /// At the session with this index.
+    Offset(usize),
 }
 
 /// One list, as far as it was read.
@@ -82,7 +128,7 @@ impl Row {
 pub(crate) struct List {
     pub(crate) rows: Vec<Row>,
     pub(crate) cursor: Cursor,
-    next: Option<Position>,
+    next: Option<Next>,
     is_read: bool,
 }
 
@@ -108,7 +154,7 @@ impl Lists {
         &mut self.lists[shown]
     }
 
-    pub(crate) async fn show(&mut self, annals: &Annals, tab: usize) -> Result<(), LoadError> {
+    pub(crate) async fn show(&mut self, annals: &Annals, tab: usize) -> Result<(), ScreenError> {
         if tab < SOURCES.len() {
             self.shown = tab;
         }
@@ -119,7 +165,7 @@ impl Lists {
     }
 
     /// Reads the list that is shown again, as far as it was read; the cursor stays on its object, or on the newest.
-    pub(crate) async fn refresh(&mut self, annals: &Annals) -> Result<(), LoadError> {
+    pub(crate) async fn refresh(&mut self, annals: &Annals) -> Result<(), ScreenError> {
         let list = self.list();
         let at = list.cursor.at;
         let held = list.rows.get(at).filter(|_| at > 0).map(|row| row.id);
@@ -137,7 +183,7 @@ impl Lists {
     }
 
     /// Reads on, if the cursor comes close to the end of what was read.
-    pub(crate) async fn read_on(&mut self, annals: &Annals) -> Result<(), LoadError> {
+    pub(crate) async fn read_on(&mut self, annals: &Annals) -> Result<(), ScreenError> {
         let list = self.list();
         let is_close = list.cursor.at + PAGE / 2 >= list.rows.len();
         match list.next {
@@ -152,7 +198,7 @@ impl Lists {
         annals: &Annals,
         needle: &str,
         steps: Steps,
-    ) -> Result<bool, LoadError> {
+    ) -> Result<bool, ScreenError> {
         loop {
             let list = self.list();
             if let Some(at) = steps.find(list.cursor.at, list.rows.len(), |at| {
@@ -172,14 +218,14 @@ impl Lists {
         }
     }
 
-    async fn read(&mut self, annals: &Annals, limit: usize) -> Result<(), LoadError> {
+    async fn read(&mut self, annals: &Annals, limit: usize) -> Result<(), ScreenError> {
         let (rows, next) = page(annals, self.source(), None, limit).await?;
         let list = self.list();
         (list.rows, list.next, list.is_read) = (rows, next, true);
         Ok(())
     }
 
-    async fn more(&mut self, annals: &Annals, next: Position) -> Result<(), LoadError> {
+    async fn more(&mut self, annals: &Annals, next: Next) -> Result<(), ScreenError> {
         let (rows, next) = page(annals, self.source(), Some(next), PAGE).await?;
         let list = self.list();
         list.rows.extend(rows);
@@ -197,10 +243,25 @@ impl Lists {
 async fn page(
     annals: &Annals,
     source: Source,
-    after: Option<Position>,
+    next: Option<Next>,
     limit: usize,
-) -> Result<(Vec<Row>, Option<Position>), LoadError> {
+) -> Result<(Vec<Row>, Option<Next>), ScreenError> {
+    let (after, offset) = match next {
+        Some(Next::After(position)) => (Some(position), 0),
+        Some(Next::Offset(offset)) => (None, offset),
+        None => (None, 0),
+    };
     match source {
+        Source::Sessions => {
+            let query = SessionQuery::default()
+                .with_offset(offset)
+                .with_limit(limit);
+            let page = annals.conversations().list(&query).await?;
+            let rows: Vec<Row> = page.sessions.iter().map(Row::session).collect();
+            let end = offset + rows.len();
+            let is_over = rows.is_empty() || end >= page.total;
+            Ok((rows, (!is_over).then_some(Next::Offset(end))))
+        }
         Source::Inbox => {
             let mut query = InboxQuery::default();
             (query.after, query.limit) = (after, limit);
@@ -209,13 +270,16 @@ async fn page(
                 InboxItem::Intent(entry) => Row::of(&entry.row, Some(&entry.reasons)),
                 InboxItem::Session(row) => Row::of(row, Some(&[InboxReason::Approval])),
             };
-            Ok((page.items.iter().map(row).collect(), page.next))
+            Ok((
+                page.items.iter().map(row).collect(),
+                page.next.map(Next::After),
+            ))
         }
         Source::Kind(kind) => {
             let query = ListQuery::new(kind).with_after(after).with_limit(limit);
             let listed = annals.index().list(&query).await?;
             let rows = listed.rows.iter().map(|row| Row::of(row, None)).collect();
-            Ok((rows, listed.next))
+            Ok((rows, listed.next.map(Next::After)))
         }
     }
 }

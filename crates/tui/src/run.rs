@@ -3,14 +3,15 @@
 use std::io;
 use std::time::Duration;
 
+use annals::Annals;
 use annals::event_log::Position;
-use annals::{Annals, ViewError};
 use crossterm::event::{Event, EventStream};
 use futures::StreamExt;
 use ratatui::DefaultTerminal;
 
 use crate::app::App;
 use crate::draw::draw;
+use crate::error::ScreenError;
 use crate::options::Options;
 
 /// Events that come within this time are drawn together.
@@ -23,9 +24,9 @@ pub enum TuiError {
     /// The terminal could not be read, drawn on or put back.
     #[error("the terminal: {0}")]
     Terminal(#[from] io::Error),
-    /// There is no such object, or it could not be read.
+    /// There is no such object or session, or it could not be read.
     #[error(transparent)]
-    View(#[from] ViewError),
+    Screen(#[from] ScreenError),
 }
 
 /// Shows the log until its user leaves, or `ended` is done: the program was terminated.

@@ -72,20 +72,22 @@ async fn type_in(app: &mut App<'_>, text: &str) -> String {
 async fn lists_show_what_the_log_has_and_foreign_text_is_harmless() {
     let (annals, _) = log().await;
     let mut app = app(&annals).await;
-    let runs = screen(&mut app);
-    assert!(runs.contains(" 1 Runs "), "{runs}");
+    let sessions = screen(&mut app);
+    assert!(sessions.contains(" 1 Sessions "), "{sessions}");
+    let runs = press(&mut app, &[KeyCode::Char('2')]).await;
+    assert!(runs.contains(" 2 Runs "), "{runs}");
     assert!(runs.contains("completed"), "{runs}");
     assert!(
         runs.contains("Paginate\\u{1b}[2J\\u{202e} <script>"),
         "{runs}"
     );
     assert!(!runs.contains('\u{1b}') && !runs.contains('\u{202e}'));
-    let intents = press(&mut app, &[KeyCode::Char('3')]).await;
+    let intents = press(&mut app, &[KeyCode::Char('4')]).await;
     assert!(
         intents.contains("Add pagination to the user list"),
         "{intents}"
     );
-    let decisions = press(&mut app, &[KeyCode::Char('8')]).await;
+    let decisions = press(&mut app, &[KeyCode::Char('9')]).await;
     assert!(decisions.contains("▸ "), "{decisions}");
 }
 
@@ -93,7 +95,11 @@ async fn lists_show_what_the_log_has_and_foreign_text_is_harmless() {
 async fn arrow_keys_show_an_object_as_views_at_its_positions_do() {
     let (annals, run) = log().await;
     let mut app = app(&annals).await;
-    press(&mut app, &[KeyCode::Enter, KeyCode::Char('1')]).await;
+    press(
+        &mut app,
+        &[KeyCode::Char('2'), KeyCode::Enter, KeyCode::Char('1')],
+    )
+    .await;
     let history = annals.history(run).await.unwrap();
     for steps in (0..history.len()).rev() {
         let shown = screen(&mut app);
@@ -120,7 +126,11 @@ async fn arrow_keys_show_an_object_as_views_at_its_positions_do() {
 async fn ids_in_fields_and_events_lead_on_and_escape_leads_back() {
     let (annals, _) = log().await;
     let mut app = app(&annals).await;
-    press(&mut app, &[KeyCode::Enter, KeyCode::Char('1')]).await;
+    press(
+        &mut app,
+        &[KeyCode::Char('2'), KeyCode::Enter, KeyCode::Char('1')],
+    )
+    .await;
     let found = type_in(&mut app, "/task ").await;
     assert!(found.contains("/task "), "{found}");
     let task = press(&mut app, &[KeyCode::Enter, KeyCode::Enter]).await;
@@ -134,14 +144,14 @@ async fn ids_in_fields_and_events_lead_on_and_escape_leads_back() {
     let run = press(&mut app, &[KeyCode::Esc, KeyCode::Esc]).await;
     assert!(run.contains(" run "), "{run}");
     let lists = press(&mut app, &[KeyCode::Esc, KeyCode::Esc, KeyCode::Esc]).await;
-    assert!(lists.contains("1 Runs"), "{lists}");
+    assert!(lists.contains("2 Runs"), "{lists}");
 }
 
 #[tokio::test]
 async fn a_search_moves_the_cursor_and_says_where_nothing_is() {
     let (annals, _) = log().await;
     let mut app = app(&annals).await;
-    press(&mut app, &[KeyCode::Enter]).await;
+    press(&mut app, &[KeyCode::Char('2'), KeyCode::Enter]).await;
     let top = press(&mut app, &[KeyCode::Char('g')]).await;
     let marked = |shown: &str| {
         shown
@@ -164,7 +174,7 @@ async fn a_search_moves_the_cursor_and_says_where_nothing_is() {
 async fn what_comes_is_drawn_and_followed() {
     let (annals, run) = log().await;
     let mut app = app(&annals).await;
-    press(&mut app, &[KeyCode::Enter]).await;
+    press(&mut app, &[KeyCode::Char('2'), KeyCode::Enter]).await;
     assert!(!app.look().await);
     press(&mut app, &[KeyCode::Char('f')]).await;
     let before = screen(&mut app);
@@ -172,7 +182,7 @@ async fn what_comes_is_drawn_and_followed() {
     annals.by(&agent).submit("Another one").await.unwrap();
     assert!(app.look().await);
     assert!(before.contains("following"), "{before}");
-    let lists = press(&mut app, &[KeyCode::Esc, KeyCode::Char('3')]).await;
+    let lists = press(&mut app, &[KeyCode::Esc, KeyCode::Char('4')]).await;
     assert!(lists.contains("Another one"), "{lists}");
     let history = annals.history(run).await.unwrap();
     assert!(!history.is_empty());
@@ -183,6 +193,7 @@ async fn no_key_and_no_size_of_the_terminal_ends_it() {
     let (annals, _) = log().await;
     let mut app = app(&annals).await;
     let keys = [
+        KeyCode::Char('2'),
         KeyCode::Enter,
         KeyCode::Tab,
         KeyCode::Tab,

@@ -153,8 +153,8 @@ async fn export(annals: &Annals, name: &str, options: HtmlOptions) -> Result<Htm
                 style { (PreEscaped(CSS)) }
             }
             body {
-                div.moment.past { span { strong { "As of event " (grouped(position.0)) } " of " code { (head.origin) } " · a copy, which changes no more" } }
-                main {
+                div.past.file { span { strong { "As of event " (grouped(position.0)) } " of " code { (head.origin) } " · a copy, which changes no more" } }
+                main.classic {
                     (object::head(&shown.row, found.kind))
                     (object::body(&shown, moment))
                     (parts)

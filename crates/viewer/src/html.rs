@@ -204,7 +204,7 @@ pub(crate) fn more(address: &str, words: &str) -> Markup {
 
 /// A button that copies a text; without the script it is not shown.
 pub(crate) fn copy(label: &str, text: &str) -> Markup {
-    html! { button.copy type="button" data-copy=(text) hidden { (label) } }
+    html! { button.button.small.copy type="button" data-copy=(text) hidden { (label) } }
 }
 
 /// A command to be typed, with the button that copies it.

@@ -1,5 +1,5 @@
-//! Web pages of a log, for reading: what is running, what failed, what waits for a person; every object with its
-//! history; a run as a timeline; now, and at any moment before.
+//! Web pages of a log, for reading: sessions and their conversations, costs, searches, and every object with its
+//! history; now, and as of any earlier position.
 //!
 //! The pages are made here, by the same library functions as the command line's answers, and work without their script.
 //! Each has its JSON: its address with `/api/v1` before it (`/api/v1/openapi.json` describes all). Nothing is written:
@@ -23,12 +23,17 @@
 
 mod answer;
 mod assets;
+mod code;
 mod costing;
+mod diff_view;
 mod export;
 mod fields;
+mod figures;
+mod foreign;
 mod guard;
 mod html;
 mod live;
+mod markdown;
 mod model;
 mod moment;
 mod openapi;
@@ -41,6 +46,7 @@ mod respond;
 mod routes;
 mod searching;
 mod server;
+mod session_entry;
 mod shell;
 mod shown;
 mod state;

@@ -12,12 +12,16 @@ use crate::pages::costs::Costs;
 use crate::pages::decisions::Decisions;
 use crate::pages::diff::Diff;
 use crate::pages::event::EventPage;
+use crate::pages::home::SessionList;
 use crate::pages::inbox::Inbox;
 use crate::pages::list::{LISTS, List};
 use crate::pages::log::EventList;
 use crate::pages::object::Object;
 use crate::pages::overview::Overview;
 use crate::pages::search::Search;
+use crate::pages::session::SessionConversation;
+use crate::pages::session::files::SessionFiles;
+use crate::pages::session::find::FoundTurns;
 use crate::pages::timeline::Timeline;
 use crate::pages::tree::Tree;
 use crate::pages::window::Window;
@@ -38,7 +42,7 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 /// What parameters mean.
-const PARAMETERS: [(&str, &str, &str); 27] = [
+const PARAMETERS: [(&str, &str, &str); 38] = [
     (
         "at",
         "string",
@@ -57,10 +61,10 @@ const PARAMETERS: [(&str, &str, &str); 27] = [
     (
         "from",
         "integer",
-        "Where a part begins, from 0: the `next` of the part before.",
+        "Where a part begins, from 0, of turns from 1: the `next` of the part before.",
     ),
-    ("limit", "integer", "How many entries, 1 to 200."),
-    ("order", "string", "`newest` or `oldest` first."),
+    ("limit", "integer", "How many entries, 1 to 200; of turns, 1 to 1000."),
+    ("order", "string", "`newest` or `oldest` first; of sessions, `asc` or `desc`."),
     ("status", "string", "Only objects in this status now."),
     (
         "parent",
@@ -146,6 +150,17 @@ const PARAMETERS: [(&str, &str, &str); 27] = [
         "The object: its id, at least its last 8 digits, or an alias.",
     ),
     ("position", "integer", "The event's place in the log."),
+    ("session", "string", "The session: any unique beginning or end of its id or of the agent's session id, or @last."),
+    ("project", "string", "Only sessions of this project, by its path or its label."),
+    ("agent", "string", "Only sessions of this agent."),
+    ("model", "string", "Only sessions that used this model."),
+    ("date", "string", "Only sessions with activity in the last N days, such as 7d."),
+    ("cost", "string", "Only sessions that cost at least this amount in USD."),
+    ("touched", "string", "Only sessions that changed a file that matches this pattern, such as *.ts."),
+    ("waiting", "string", "Any value: only sessions that wait for a person."),
+    ("failed", "string", "Any value: only what failed."),
+    ("sort", "string", "The column to sort by: activity, title, project, agent, active, prompts, files, tokens or cost."),
+    ("prompt", "integer", "Only changes of this prompt."),
 ];
 
 const LIST: &[&str] = &["at", "after", "limit", "status", "parent"];
@@ -173,12 +188,23 @@ const WINDOW: &[&str] = &["at", "version", "from", "beside", "keep"];
 const COSTS: &[&str] = &["by", "of", "since", "until", "zone", "from", "limit"];
 const SEARCH: &[&str] = &["q", "in", "kind", "actor", "newest", "at", "from", "limit"];
 const COMPARE: &[&str] = &["a", "b", "at", "from", "limit"];
+const SESSIONS: &[&str] = &[
+    "project", "agent", "model", "date", "since", "until", "cost", "touched", "q", "waiting", "failed", "sort",
+    "order", "at", "from", "limit",
+];
+const TURNS: &[&str] = &["at", "from", "limit"];
 const TREE: &str = "An object with what belongs to it, and what belongs to that.";
 const OVERVIEW: &str = "What is running, what failed, what waits for a person, and what came last.";
 const INBOX: &str = "What waits for a person now, and the commands that resolve it.";
 
 /// The addresses that are not lists of objects.
-const DESCRIBED: [Described; 14] = [
+const DESCRIBED: [Described; 20] = [
+    one("/sessions", "Sessions, newest activity first.", SESSIONS, of::<SessionList>),
+    one("/sessions/{session}", "A session with a part of its conversation.", TURNS, of::<SessionConversation>),
+    one("/sessions/{session}/conversation", "A session with a part of its conversation.", TURNS, of::<SessionConversation>),
+    one("/sessions/{session}/turns", "A session with a part of its conversation.", TURNS, of::<SessionConversation>),
+    one("/sessions/{session}/find", "Turns of a session that hold a text, or that failed.", &["q", "failed", "at"], of::<FoundTurns>),
+    one("/sessions/{session}/files", "The files that a session changed.", &["prompt", "at", "from"], of::<SessionFiles>),
     one("/overview", OVERVIEW, &["at"], of::<Overview>),
     one("/inbox", INBOX, &["after", "limit"], of::<Inbox>),
     one(

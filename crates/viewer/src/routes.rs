@@ -14,8 +14,8 @@ use crate::answer::{API, Asked};
 use crate::guard::guard;
 use crate::pages::list::LISTS;
 use crate::pages::{
-    compare, costs, decisions, diff, event, history, inbox, list, log, object, overview, search,
-    timeline, tree, window,
+    compare, costs, decisions, diff, event, history, home, inbox, list, log, object, overview, search,
+    session, timeline, tree, window,
 };
 use crate::problem::Problem;
 use crate::state::Shared;
@@ -24,11 +24,18 @@ use crate::{assets, live, openapi};
 /// The routes, with what each request must be around them.
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
     let mut router = Router::new()
-        .route("/", get(overview::overview))
-        .route(&format!("{API}/overview"), get(overview::overview))
+        .route("/", get(home::sessions))
         .route(&format!("{API}/openapi.json"), get(openapi::openapi))
         .route(&format!("{API}/live"), get(live::follow))
         .route("/assets/{name}", get(asset));
+    router = both(router, "/sessions", home::sessions);
+    router = both(router, "/sessions/{session}", session::session);
+    router = both(router, "/sessions/{session}/conversation", session::session);
+    router = both(router, "/sessions/{session}/turns", session::turns);
+    router = both(router, "/sessions/{session}/find", session::find::find);
+    router = both(router, "/sessions/{session}/files", session::files::files);
+    router = router.route("/sessions/{session}/export", get(session::export::export));
+    router = both(router, "/overview", overview::overview);
     router = both(router, "/inbox", inbox::inbox);
     router = both(router, "/decisions", decisions::decisions);
     router = both(router, "/costs", costs::costs);

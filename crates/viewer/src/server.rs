@@ -107,6 +107,8 @@ impl Viewer {
     /// Answers requests until `end` is done; what is being answered then may take a moment more.
     pub async fn run(self, end: impl Future<Output = ()>) {
         let shared = Arc::clone(&self.shared);
+        // The first conversation is not to wait for the syntaxes of code.
+        tokio::task::spawn_blocking(crate::code::warm_up);
         let limits = Limits::new(self.most);
         tokio::select! {
             () = serve(self.listener, self.router, limits, &self.go_on, end) => {}

@@ -1,4 +1,4 @@
-//! What all pages have around them: the navigation, the moment that is shown, the proof.
+//! The shell of all pages: the header with the navigation and the search box, time travel, the proof, the keyboard map.
 
 use axum::response::Response;
 use maud::{DOCTYPE, Markup, html};
@@ -10,20 +10,30 @@ use crate::problem::Problem;
 use crate::proof::{Proof, badge};
 use crate::shown;
 
-/// The entries of the navigation: their names and addresses.
-const SECTIONS: [(&str, &str); 11] = [
-    ("Overview", "/"),
+/// The main entries of the navigation: their names and addresses.
+const SECTIONS: [(&str, &str); 4] = [
+    ("Sessions", "/"),
+    ("Costs", "/costs"),
+    ("Search", "/search"),
+    ("Inbox", "/inbox"),
+];
+
+/// The entries under "More".
+const MORE: [(&str, &str); 8] = [
+    ("Overview", "/overview"),
     ("Intents", "/intents"),
     ("Tasks", "/tasks"),
     ("Runs", "/runs"),
-    ("Sessions", "/sessions"),
-    ("Inbox", "/inbox"),
+    (CONTRACTS_SESSIONS, "/contracts-sessions"),
     ("Decisions", "/decisions"),
-    ("Costs", "/costs"),
     ("Context", "/pipelines"),
-    ("Search", "/search"),
     ("Log", "/log"),
 ];
+
+/// The section of document 003's sessions.
+pub(crate) const CONTRACTS_SESSIONS: &str = "Contracts sessions";
+/// The section of the session list and of conversations.
+pub(crate) const SESSIONS: &str = "Sessions";
 
 /// A whole page.
 pub(crate) fn page(
@@ -40,27 +50,49 @@ pub(crate) fn page(
     let at = asked.moment.position.to_string();
     let at = if asked.moment.is_chosen { &at } else { "" };
     let address = asked.with(&[("at", at)]);
+    let layout = if page.section == SESSIONS { "sessions" } else { "classic" };
     html! {
         (DOCTYPE)
         html lang="en" {
             (head(&page.title, true))
             body data-end=(asked.moment.end) data-live=(live) data-address=(address) {
                 a.skip href="#main" { "Skip to the content" }
-                header.top {
-                    a.brand href=(asked.moment.link("/")) { "annals" }
-                    nav aria-label="Pages" { @for (name, path) in SECTIONS {
-                        a href=(entry(path, asked.moment)) aria-current=[(name == page.section).then_some("page")] { (name) }
-                    } }
-                    span.live role="status" { span.shape aria-hidden="true" { "●" } " " span.said { "not live" } }
-                }
+                (top(asked, page))
                 (moment(asked, page.slider, recorded_at))
-                main #main tabindex="-1" { (page.data) }
-                footer { div {
+                main #main.(layout) tabindex="-1" { (page.data) }
+                footer.foot {
+                    nav.phone.more aria-label="More" { @for (name, path) in MORE { a href=(entry(path, asked.moment)) { (name) } " " } a href="#moment" { "Time travel" } }
                     (badge(proof, page.subject.as_deref()))
                     (actions(asked, page))
-                } }
+                }
                 (keys())
             }
+        }
+    }
+}
+
+/// The header: the navigation, the search box, time travel, and the live state.
+fn top(asked: &Asked, page: &Page<Markup>) -> Markup {
+    let is_more = MORE.iter().any(|(name, _)| *name == page.section);
+    let current = |name: &str| (name == page.section).then_some("page");
+    html! {
+        header.top {
+            a.brand href=(asked.moment.link("/")) { "annals" }
+            nav aria-label="Main" {
+                @for (name, path) in SECTIONS { a href=(entry(path, asked.moment)) aria-current=[current(name)] { (name) } }
+                details.menu.desk #more {
+                    summary.current[is_more] { "More " span aria-hidden="true" { "▾" } }
+                    div { @for (name, path) in MORE { a href=(entry(path, asked.moment)) aria-current=[current(name)] { (name) } } }
+                }
+            }
+            form.find role="search" method="get" action="/search" aria-label="Search all sessions" {
+                label.unseen for="find-all" { "Search all sessions" }
+                @if asked.moment.is_chosen { input type="hidden" name="at" value=(asked.moment.position); }
+                input #find-all type="search" name="q" maxlength="1000" placeholder="Search prompts, answers, tool calls, files" autocomplete="off";
+                kbd { "Ctrl K" }
+            }
+            @if page.slider != Slider::None { a.button.quiet.desk #travel href="#moment" title="Show this page as it was at an earlier time (key: t)" { "Time travel" } }
+            span.live role="status" { span.dot aria-hidden="true" {} span.said { "not live" } }
         }
     }
 }
@@ -87,7 +119,7 @@ fn entry(path: &str, moment: Moment) -> String {
     }
 }
 
-/// The moment that is shown, and the slider that moves it. Without the script the form does it.
+/// The shown position, and the slider that moves it. It is visible on request, and while an earlier position is shown.
 fn moment(asked: &Asked, slider: Slider, recorded_at: Option<&str>) -> Markup {
     let moment = asked.moment;
     let (by, shown, all) = match slider {
@@ -97,7 +129,7 @@ fn moment(asked: &Asked, slider: Slider, recorded_at: Option<&str>) -> Markup {
     };
     let hidden = asked.params.others(&["at", "version"]);
     html! {
-        div.moment.past[moment.is_chosen] role="region" aria-label="Moment" {
+        div.moment #moment .chosen[moment.is_chosen] role="region" aria-label="Time travel" {
             span.said {
                 @if moment.is_chosen { strong { "As of event " (grouped(moment.position.0)) } }
                 @else { strong { "Now" } ", event " (grouped(moment.position.0)) }
@@ -107,13 +139,13 @@ fn moment(asked: &Asked, slider: Slider, recorded_at: Option<&str>) -> Markup {
             @if !by.is_empty() && all > 0 {
                 form.moves method="get" action=(asked.path) {
                     @for (name, value) in hidden { input type="hidden" name=(name) value=(value); }
-                    input type="range" min="1" max=(all) value=(shown) aria-label="Moment" data-by=(by);
+                    input type="range" min="1" max=(all) value=(shown) aria-label="Position" data-by=(by);
                     input type="text" name="at" inputmode="numeric" autocomplete="off" aria-label="Position or time"
-                        placeholder="position" value=[moment.is_chosen.then_some(moment.position)];
-                    button.go type="submit" { "Go" }
+                        placeholder="position or time" value=[moment.is_chosen.then_some(moment.position)];
+                    button.button type="submit" { "Go" }
                 }
             }
-            span.back { @if moment.is_chosen { a href=(asked.with(&[("at", "")])) { "Back to now" } } }
+            span.back { @if moment.is_chosen { a.button href=(asked.with(&[("at", "")])) { "Return to now" } } }
         }
     }
 }
@@ -123,34 +155,76 @@ fn actions(asked: &Asked, page: &Page<Markup>) -> Markup {
     let lasting = asked.lasting();
     let address = lasting.clone().unwrap_or_else(|| asked.with(&[]));
     let json = match address.strip_prefix("/?") {
-        Some(query) => format!("{API}/overview?{query}"),
+        Some(query) => format!("{API}/sessions?{query}"),
+        None if address == "/" => format!("{API}/sessions"),
         None => format!("{API}{address}"),
     };
     html! {
         div.actions {
-            @if let Some(lasting) = lasting { a.button href=(lasting) title="This page as it is now, for ever" { "Permanent link" } }
-            a.button href=(json) { "JSON" }
+            @if let Some(lasting) = lasting { a.button.small href=(lasting) title="An address that always shows this page as it is now" { "Permanent link" } }
+            a.button.small href=(json) { "JSON" }
             (copy("Copy as Markdown", &page.markdown))
-            button.copy type="button" data-copy-from=(json) hidden { "Copy as JSON" }
+            button.button.small.copy type="button" data-copy-from=(json) hidden { "Copy as JSON" }
             (copy("Copy as command", &page.command))
-            button type="button" data-keys hidden { "Keys" }
+            button.button.small type="button" data-keys hidden { "Keys" }
         }
     }
 }
 
-/// The keys, in a dialog.
+/// The keys, by the page on which they work.
+const KEYS: [(&str, &[(&str, &str)]); 3] = [
+    (
+        "Everywhere",
+        &[
+            ("Ctrl K", "search"),
+            ("g s", "sessions"),
+            ("g c", "costs"),
+            ("g i", "inbox"),
+            ("t", "time travel"),
+            ("[ ]", "one event back, forward"),
+            ("Esc", "close"),
+            ("?", "keyboard map"),
+        ],
+    ),
+    (
+        "Lists",
+        &[
+            ("j k", "next, previous row"),
+            ("Enter", "open"),
+            ("x", "sub-agents"),
+            ("f", "filters"),
+            ("n", "return to now"),
+            ("/", "search"),
+        ],
+    ),
+    (
+        "Session",
+        &[
+            ("j k", "next, previous turn"),
+            ("n p", "next, previous prompt"),
+            ("o, Shift O", "fold one, all"),
+            ("e, Shift E", "next, previous error"),
+            ("a", "answers only"),
+            ("/", "find"),
+            ("Enter, Shift Enter", "next, previous match"),
+            ("1 to 6", "tab"),
+            ("u", "unified or split"),
+            ("r", "copy the resume command"),
+            ("y", "copy the turn as Markdown"),
+        ],
+    ),
+];
+
+/// The keyboard map, in a dialog.
 fn keys() -> Markup {
-    let keys = [
-        ("j, k", "the next, the previous row"),
-        ("[, ]", "one event back, one forward"),
-        ("n", "back to now"),
-        ("/", "search"),
-        ("?", "these keys"),
-    ];
     html! {
-        dialog #keys aria-label="Keys" {
-            dl { @for (key, does) in keys { div { dt { kbd { (key) } } dd { (does) } } } }
-            button type="button" data-close { "Close" }
+        dialog #keys aria-label="Keyboard map" {
+            @for (page, keys) in KEYS {
+                h2 { (page) }
+                dl { @for (key, does) in keys { div { dt { kbd { (key) } } dd { (does) } } } }
+            }
+            label { input type="checkbox" data-single-keys checked; "Single letters are keys" }
+            button.button type="button" data-close { "Close" }
         }
     }
 }
@@ -164,13 +238,13 @@ pub(crate) fn problem(problem: &Problem) -> Response {
             body {
                 header.top {
                     a.brand href="/" { "annals" }
-                    nav aria-label="Pages" { @for (name, path) in SECTIONS { a href=(path) { (name) } } }
+                    nav aria-label="Main" { @for (name, path) in SECTIONS { a href=(path) { (name) } } }
                 }
-                main #main tabindex="-1" {
-                    div.object-head {
-                        div.eyebrow { (problem.status.as_u16()) " " (problem.title()) }
+                main #main.sessions tabindex="-1" {
+                    div.problem {
+                        div.dim { (problem.status.as_u16()) " " (problem.title()) }
                         h1 { (problem.detail) }
-                        div.line { code { (problem.code) } a href="/" { "To the overview" } }
+                        div.row { code { (problem.code) } a href="/" { "To the sessions" } }
                     }
                 }
             }

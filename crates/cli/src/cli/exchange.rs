@@ -83,10 +83,33 @@ pub(crate) enum Export {
     Forge(ExportForge),
     /// Write a run as a trajectory in ATIF, the Agent Trajectory Interchange Format
     Atif(ExportAtif),
-    /// Write an object as one self-contained HTML file, with the proof of its events inside
+    /// Write a session as one HTML file, or an object with the proof of its events
     Html(ExportHtml),
+    /// Write a session's conversation as Markdown
+    Markdown(ExportMarkdown),
     /// Write the text of imported recordings that --keep-raw kept
     Raw(ExportRaw),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Every prompt, thought, answer, tool call and result, decision and diff, in order, with the sessions of
+sub-agents below the calls that started them. Texts are written as they were recorded, each once:
+answers as Markdown, the rest in code blocks.
+
+Examples:
+  annals export markdown @last > session.md
+  annals export markdown 1a2b3c -o session.md")]
+pub(crate) struct ExportMarkdown {
+    /// The session
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: String,
+    /// As it was after this position
+    #[arg(long, value_name = "POSITION")]
+    pub(crate) at: Option<u64>,
+    /// Write it to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -106,15 +106,21 @@ pub(crate) struct Moment {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An id is a UUID, its last 8 or more hex digits where no other object's id ends with them, or
-an alias.
+A session is named by any unique prefix or suffix of its id or of the agent's session id, by @last, or by
+@2 for the one before. Its conversation is printed: prompts, answers, questions, and one line for each other turn.
+An object is named by its UUID, the last 8 or more hex digits of it, or its alias. A task that is a session is
+printed as its conversation; `annals object show` prints the task.
+
+With --json a session is {\"session\":...,\"turns\":[...]}. docs/conversation.md describes the turns.
 
 Examples:
-  annals show 1a2b3c4d
-  annals show 1a2b3c4d --at 17
+  annals show @last                           the newest session
+  annals show @last --full | less             everything open
+  annals show 1a2b3c --turn 12                one turn, open
+  annals show 1a2b3c --files                  changed files with their prompts
+  annals show 1a2b3c --at 17
   annals show 1a2b3c4d --at occurred:2026-01-31T12:00:00Z
   annals show 1a2b3c4d --at 3f2a9c1           when a decision led to that git commit
-  annals show 1a2b3c4d --full                 all fields
   annals show 1a2b3c4d --json
   annals show 1a2b3c4d --as git-internal
   annals show 1a2b3c4d --as forge
@@ -123,12 +129,19 @@ Examples:
   annals show 1a2b3c4d --window               what the model saw when it recorded it
   annals show 1a2b3c4d --window --step 2      when that step of the plan began")]
 pub(crate) struct Show {
-    /// The object
+    /// The session or the object
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// Print all fields, also of a run, a task and an intent, which are pages otherwise
+    /// Open every turn of a session; of an object, print all fields
     #[arg(long, conflicts_with_all = ["diff", "window", "ready", "dialect"])]
     pub(crate) full: bool,
+    /// Print only this turn of a session, open
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..),
+          conflicts_with_all = ["diff", "window", "ready", "dialect"])]
+    pub(crate) turn: Option<u64>,
+    /// Print the files that a session changed, each with its prompts
+    #[arg(long, conflicts_with_all = ["diff", "window", "ready", "dialect", "turn", "full"])]
+    pub(crate) files: bool,
     /// Print a patch set's diff, and nothing else
     #[arg(long)]
     pub(crate) diff: bool,

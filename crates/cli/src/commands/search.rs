@@ -3,12 +3,17 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use annals::projections::SessionSummary;
 use annals::{Annals, LogUrl};
-use annals_search::{Answer, Count, Hit, Keeping, LogSearch, Query, SearchRequest, Snippet, Using};
+use annals_search::{
+    Answer, Count, Hit, Keeping, LogSearch, Query, SearchRequest, SessionHits, Snippet, TurnHit,
+    Using,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::show_session::title;
 use crate::cli::Search;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
@@ -28,7 +33,13 @@ struct Line<'h> {
     #[serde(rename = "in")]
     facet: annals_search::Facet,
     snippet: Vec<Value>,
+    line_before: Option<&'h str>,
+    line_behind: Option<&'h str>,
     command: Vec<String>,
+    session: Option<Uuid>,
+    title: Option<&'h str>,
+    project: Option<&'h str>,
+    turn: Option<u64>,
 }
 
 pub(crate) async fn run(args: &Search, context: &mut Context) -> Result<(), CliError> {
@@ -59,10 +70,13 @@ pub(crate) async fn run(args: &Search, context: &mut Context) -> Result<(), CliE
         })
         .await;
     bar.finish_and_clear();
-    let answer = answer?;
+    let mut answer = answer?;
+    let hits = std::mem::take(&mut answer.hits);
+    let found = hits.len();
+    let groups = search.in_sessions(hits).await?;
     match context.output.is_json() {
-        true => print_json(&answer, &mut context.output),
-        false => print(&answer, &annals, &mut context.output).await,
+        true => print_json(&answer, &groups, &mut context.output),
+        false => print(&answer, found, &groups, &annals, &mut context.output).await,
     }
 }
 
@@ -169,45 +183,104 @@ async fn rebuild(
     }
 }
 
-async fn print(answer: &Answer, annals: &Annals, output: &mut Output) -> Result<(), CliError> {
+async fn print(
+    answer: &Answer,
+    found: usize,
+    groups: &[SessionHits],
+    annals: &Annals,
+    output: &mut Output,
+) -> Result<(), CliError> {
     let mut names: HashMap<Uuid, String> = HashMap::new();
-    for hit in &answer.hits {
-        if let Some((_, id)) = hit.object
-            && !names.contains_key(&id)
-        {
-            let called = annals.index().called(id).await?;
-            names.insert(id, in_command(Some(&called), id));
+    for group in groups {
+        match &group.session {
+            Some(session) => print_session(session, &group.hits, output)?,
+            None => {
+                for found in &group.hits {
+                    print_event(&found.hit, annals, &mut names, output).await?;
+                }
+            }
         }
-        let object = match hit.object {
-            Some((kind, id)) => format!("{kind} {}", short(id)),
-            None => hit.stream.clone(),
-        };
-        let line = format!(
-            "{}  event {}  {}  {}  in {}",
-            output.style(Style::Bold, &object),
-            hit.position,
-            when(hit.occurred_at),
-            who(&hit.actor),
-            hit.facet,
-        );
-        output.line(&line)?;
-        output.line(&format!("  {}", marked(&hit.snippet, output)))?;
-        let command = command(
-            hit,
-            hit.object
-                .and_then(|(_, id)| names.get(&id))
-                .map(String::as_str),
-        );
-        output.line(&output.style(Style::Dim, &format!("  {}", command.join(" "))))?;
     }
     output.flush()?;
-    say(answer, output);
+    say(answer, found, output);
     Ok(())
 }
 
+/// Prints the hits of a session: its title, its project, and the turns with the lines around.
+fn print_session(
+    session: &SessionSummary,
+    hits: &[TurnHit],
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let title = title(session);
+    let project = session.project_name().unwrap_or("no project");
+    let id = short(session.id);
+    output.line(&format!(
+        "{}  {project}  {id}",
+        output.style(Style::Bold, &title)
+    ))?;
+    for TurnHit { turn, hit, .. } in hits {
+        let turn = match turn {
+            Some(turn) => format!("turn {turn}"),
+            None => "session".to_owned(),
+        };
+        let turn = output.style(Style::Heading, &turn);
+        let at = when(hit.occurred_at);
+        output.line(&format!(
+            "  {turn}  in {}  event {}  {at}",
+            hit.facet, hit.position
+        ))?;
+        let snippet = &hit.snippet;
+        let around = |line: &Option<String>| line.as_deref().map(|line| format!("    {line}"));
+        if let Some(line) = around(&snippet.line_before) {
+            output.line(&output.style(Style::Dim, &line))?;
+        }
+        output.line(&format!("    {}", marked(snippet, output)))?;
+        if let Some(line) = around(&snippet.line_behind) {
+            output.line(&output.style(Style::Dim, &line))?;
+        }
+    }
+    let turn = hits.iter().find_map(|hit| hit.turn);
+    let turn = turn.map_or_else(String::new, |turn| format!(" --turn {turn}"));
+    let command = format!("  annals show {id}{turn}");
+    output.line(&output.style(Style::Dim, &command))
+}
+
+/// Prints an event that belongs to no session.
+async fn print_event(
+    hit: &Hit,
+    annals: &Annals,
+    names: &mut HashMap<Uuid, String>,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    if let Some((_, id)) = hit.object
+        && !names.contains_key(&id)
+    {
+        let called = annals.index().called(id).await?;
+        names.insert(id, in_command(Some(&called), id));
+    }
+    let object = match hit.object {
+        Some((kind, id)) => format!("{kind} {}", short(id)),
+        None => hit.stream.clone(),
+    };
+    let line = format!(
+        "{}  event {}  {}  {}  in {}",
+        output.style(Style::Bold, &object),
+        hit.position,
+        when(hit.occurred_at),
+        who(&hit.actor),
+        hit.facet,
+    );
+    output.line(&line)?;
+    output.line(&format!("  {}", marked(&hit.snippet, output)))?;
+    let name = hit.object.and_then(|(_, id)| names.get(&id));
+    let command = command(hit, name.map(String::as_str));
+    output.line(&output.style(Style::Dim, &format!("  {}", command.join(" "))))
+}
+
 /// Says how many there are, and what was not searched.
-fn say(answer: &Answer, output: &Output) {
-    let shown = answer.hits.len() as u64;
+fn say(answer: &Answer, found: usize, output: &Output) {
+    let shown = found as u64;
     match answer.count {
         Count::Exactly(0) => output.note("nothing found"),
         Count::AtLeast(_) if answer.passed_over > 0 => output.warn(&format!(
@@ -282,26 +355,18 @@ fn command(hit: &Hit, name: Option<&str>) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-fn print_json(answer: &Answer, output: &mut Output) -> Result<(), CliError> {
-    let hits = answer.hits.iter().map(|hit| Line {
-        position: hit.position.0,
-        score: hit.score,
-        object: hit
-            .object
-            .map(|(kind, id)| json!({ "kind": kind.object_type(), "id": id })),
-        stream: &hit.stream,
-        event_type: hit.event_type,
-        occurred_at: hit.occurred_at,
-        actor: &hit.actor,
-        facet: hit.facet,
-        snippet: hit
-            .snippet
-            .pieces()
-            .into_iter()
-            .map(|(text, is_mark)| json!({ "text": text, "mark": is_mark }))
-            .collect(),
-        command: command(hit, hit.object.map(|(_, id)| id.to_string()).as_deref()),
-    });
+fn print_json(
+    answer: &Answer,
+    groups: &[SessionHits],
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let mut hits: Vec<(usize, Line<'_>)> = Vec::new();
+    for group in groups {
+        let session = group.session.as_ref();
+        hits.extend(group.hits.iter().map(|hit| (hit.rank, line(session, hit))));
+    }
+    hits.sort_by_key(|(rank, _)| *rank);
+    let hits = hits.into_iter().map(|(_, line)| line);
     let (count, is_exact) = match answer.count {
         Count::Exactly(count) => (count, true),
         Count::AtLeast(count) => (count, false),
@@ -316,4 +381,31 @@ fn print_json(answer: &Answer, output: &mut Output) -> Result<(), CliError> {
         "by_index": answer.is_of_index,
         "lag": answer.lag.as_ref().map(ToString::to_string),
     }))
+}
+
+fn line<'h>(session: Option<&'h SessionSummary>, found: &'h TurnHit) -> Line<'h> {
+    let TurnHit { turn, hit, .. } = found;
+    let pieces = hit.snippet.pieces().into_iter();
+    Line {
+        position: hit.position.0,
+        score: hit.score,
+        object: hit
+            .object
+            .map(|(kind, id)| json!({ "kind": kind.object_type(), "id": id })),
+        stream: &hit.stream,
+        event_type: hit.event_type,
+        occurred_at: hit.occurred_at,
+        actor: &hit.actor,
+        facet: hit.facet,
+        snippet: pieces
+            .map(|(text, is_mark)| json!({ "text": text, "mark": is_mark }))
+            .collect(),
+        line_before: hit.snippet.line_before.as_deref(),
+        line_behind: hit.snippet.line_behind.as_deref(),
+        command: command(hit, hit.object.map(|(_, id)| id.to_string()).as_deref()),
+        session: session.map(|session| session.id),
+        title: session.and_then(|session| session.title.as_deref()),
+        project: session.and_then(|session| session.project.as_deref()),
+        turn: *turn,
+    }
 }

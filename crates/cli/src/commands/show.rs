@@ -1,4 +1,4 @@
-//! `annals show`: an object as it is, or as it was.
+//! `annals show`: a session's conversation, or an object, as it is or as it was.
 
 use annals::domain::intent::ApprovalStatus;
 use annals::domain::pipeline::EvictionPolicy;
@@ -9,14 +9,15 @@ use annals::projections::{
     CallMoment, ClockSkew, ContextPipelineView, KeptContent, ObjectView, PatchSetView, PieceValue,
     SealCheck, ToolInvocationView, check_seal,
 };
-use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote};
+use annals::{Annals, At, FrameWas, LoadError, ObjectRef, RedactionNote, SessionError, ViewError};
 use serde::Serialize;
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::cli::{Dialect, Show};
 use crate::commands::decisions::{by, verdict};
 use crate::commands::inbox::added_by;
-use crate::commands::{contracts, git_internal, page, window};
+use crate::commands::{contracts, git_internal, page, show_session, window};
 use crate::context::{Context, moment};
 use crate::error::{CliError, ErrorClass};
 use crate::output::{bytes, counted, when, who};
@@ -25,13 +26,75 @@ use crate::render;
 pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader_at(&args.floor).await?;
     let at = moment(&annals, args.moment.at.as_ref()).await?;
+    match named(&annals, args).await? {
+        Named::Session(session) => show_session::run(&annals, session, at, args, context).await,
+        Named::Object(object) => print_object(&annals, object, at, args, context).await,
+    }
+}
+
+/// Prints an object, also a task that is a session.
+pub(crate) async fn object(args: &Show, context: &mut Context) -> Result<(), CliError> {
+    let annals = context.reader_at(&args.floor).await?;
+    let at = moment(&annals, args.moment.at.as_ref()).await?;
     let object = annals.resolve(&args.id).await?;
+    print_object(&annals, object, at, args, context).await
+}
+
+/// The thing that a name stands for.
+enum Named {
+    Session(Uuid),
+    Object(ObjectRef),
+}
+
+/// Finds an object or a session. Options for objects name an object.
+async fn named(annals: &Annals, args: &Show) -> Result<Named, CliError> {
+    let is_for_object = args.diff || args.window || args.ready || args.dialect.is_some();
+    let is_for_session = args.turn.is_some() || args.files;
+    let object = match annals.resolve(&args.id).await {
+        Ok(object) => object,
+        Err(error) if is_for_object => return Err(error.into()),
+        Err(error) => return by_name(annals, &args.id, error).await,
+    };
+    if object.kind == Kind::Task && !is_for_object {
+        match annals.conversations().find(&object.id.to_string()).await {
+            Ok(session) => return Ok(Named::Session(session.id)),
+            Err(SessionError::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    match is_for_session {
+        true => Err(no_session(object)),
+        false => Ok(Named::Object(object)),
+    }
+}
+
+/// Finds a session by a name that no object has.
+async fn by_name(annals: &Annals, name: &str, no_object: ViewError) -> Result<Named, CliError> {
+    match annals.conversations().find(name).await {
+        Ok(session) => Ok(Named::Session(session.id)),
+        Err(SessionError::NotFound { .. }) if !name.starts_with('@') => Err(no_object.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn no_session(object: ObjectRef) -> CliError {
+    let message = format!("{object} is not a session: --turn and --files need one");
+    CliError::new(ErrorClass::Usage, "usage", message).hint("`annals ls` lists the sessions")
+}
+
+async fn print_object(
+    annals: &Annals,
+    object: ObjectRef,
+    at: At,
+    args: &Show,
+    context: &mut Context,
+) -> Result<(), CliError> {
     if args.window {
         let seen = annals.pipelines().window(object, args.step, at).await?;
         return window::show(&seen, context);
     }
     if args.ready {
-        return contracts::ready(&annals, object, at, context).await;
+        return contracts::ready(annals, object, at, context).await;
     }
     let report = match wants_page(args, context) && object.kind == Kind::Run {
         true => Some(annals.run_report(RunId(object.id), at).await?),
@@ -42,7 +105,7 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
         None => annals.view_at(object.id, at).await?,
     };
     if args.diff {
-        return diff(&annals, &view, context).await;
+        return diff(annals, &view, context).await;
     }
     match args.dialect {
         Some(Dialect::GitInternal) if object.kind.is_git_internal() => {
@@ -54,15 +117,15 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
                 "git-internal",
             ));
         }
-        Some(Dialect::Forge) => return forge(&annals, object, at, context).await,
+        Some(Dialect::Forge) => return forge(annals, object, at, context).await,
         Some(Dialect::Contracts) => return contracts::show(&view, context),
         None => {}
     }
     let json = view.to_json().map_err(LoadError::Render)?;
     let redactions = annals.contents().redactions(object.id).await?;
     let seal = check_seal(&view).map_err(LoadError::Render)?;
-    let expired = expired(&annals, &view, at).await?;
-    let importers = importers(&annals, &view, at).await?;
+    let expired = expired(annals, &view, at).await?;
+    let importers = importers(annals, &view, at).await?;
     if context.output.is_json() {
         return context.output.json_line(&with_more(
             json,
@@ -75,15 +138,15 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     }
     let remark = remark(&view, at);
     match &report {
-        Some(report) => page::run(&annals, report, at, &remark, context).await?,
+        Some(report) => page::run(annals, report, at, &remark, context).await?,
         None if wants_page(args, context)
-            && page::object(&annals, &view, at, &remark, context).await? => {}
+            && page::object(annals, &view, at, &remark, context).await? => {}
         None => render::object(&mut context.output, &json, &remark)?,
     }
-    step_frames_gone(&annals, &view, at, context).await?;
+    step_frames_gone(annals, &view, at, context).await?;
     let imported = format!("  imported by {}", importers.join(", "));
     let imported = Some(imported).filter(|_| !importers.is_empty());
-    let lines = imported.into_iter().chain(added(&annals, &view, at).await?);
+    let lines = imported.into_iter().chain(added(annals, &view, at).await?);
     let lines = lines.chain(notes(&view, seal, &expired));
     for line in lines.chain(redactions.iter().map(redacted)) {
         context.output.line(&line)?;

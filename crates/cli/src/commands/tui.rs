@@ -23,7 +23,7 @@ pub(super) async fn run(args: Tui, context: &mut Context) -> Result<(), CliError
     options.is_coloured = context.output.is_styled();
     match annals_tui::run(&annals, &options, signals.next()).await {
         Ok(()) => Ok(()),
-        Err(TuiError::View(error)) => Err(error.into()),
+        Err(TuiError::Screen(error)) => Err(error.into()),
         Err(TuiError::Terminal(error)) => Err(CliError::output(error)),
         Err(error) => Err(CliError::new(
             ErrorClass::Unavailable,

@@ -18,6 +18,7 @@ mod bad_input;
 mod beside;
 mod catalogue;
 mod content;
+mod conversation;
 mod copying;
 mod copying_beside;
 mod cost;

@@ -28,6 +28,17 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// A turn without a time, for tests of renderers.
+    pub fn new(number: u64, prompt: u64, position: Position, body: TurnBody) -> Turn {
+        Turn {
+            number,
+            prompt,
+            at: None,
+            position,
+            body,
+        }
+    }
+
     /// A prompt that gets its number when the conversation is complete.
     pub fn prompt(at: Timestamp, position: Position, prompt: PromptTurn) -> Turn {
         Turn {
@@ -171,6 +182,30 @@ pub struct ToolCallTurn {
     pub sub_agent: Option<Uuid>,
 }
 
+impl ToolCallTurn {
+    /// A call without a result and an end.
+    pub fn new(
+        id: ToolInvocationId,
+        tool: &str,
+        args: Option<annals_domain::Json>,
+        role: CallRole,
+    ) -> ToolCallTurn {
+        ToolCallTurn {
+            id,
+            tool: Text::from(tool),
+            line: CallLine::new(tool, args.as_ref().map(annals_domain::Json::text)),
+            args: args.map(JsonText::Present),
+            result: None,
+            outcome: CallOutcome::NoResult,
+            duration_ms: None,
+            role,
+            edits: Vec::new(),
+            decisions: Vec::new(),
+            sub_agent: None,
+        }
+    }
+}
+
 /// How a tool call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -233,6 +268,17 @@ pub struct CallResult {
     pub is_beginning: bool,
 }
 
+impl CallResult {
+    /// A result that is text.
+    pub fn new(text: impl Into<Text>) -> CallResult {
+        CallResult {
+            text: text.into(),
+            json: None,
+            is_beginning: false,
+        }
+    }
+}
+
 /// A file that a tool call changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -253,6 +299,21 @@ pub struct FileEdit {
     /// The diff of the whole patch set, in the unified form: a blob of the log.
     #[serde(serialize_with = "digest", skip_serializing_if = "Option::is_none")]
     pub diff: Option<Digest>,
+}
+
+impl FileEdit {
+    /// A change of a file without a diff.
+    pub fn new(path: &str, change: &str, patch_set: Uuid) -> FileEdit {
+        FileEdit {
+            path: Text::from(path),
+            change: change.to_owned(),
+            added: 0,
+            deleted: 0,
+            rejected: false,
+            patch_set,
+            diff: None,
+        }
+    }
 }
 
 /// A decision on a tool call.
@@ -281,6 +342,22 @@ pub struct CallDecisionTurn {
     /// The event.
     #[serde(serialize_with = "position")]
     pub position: Position,
+}
+
+impl CallDecisionTurn {
+    /// A decision without a name and a reason.
+    pub fn new(verdict: ToolVerdict, by: ToolDecider, position: Position) -> CallDecisionTurn {
+        CallDecisionTurn {
+            verdict,
+            by,
+            name: None,
+            source: None,
+            reason: None,
+            inferred: false,
+            at: None,
+            position,
+        }
+    }
 }
 
 fn position<S: Serializer>(position: &Position, serializer: S) -> Result<S::Ok, S::Error> {

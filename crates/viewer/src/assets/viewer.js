@@ -1,4 +1,4 @@
-// What pages do beyond being read: they follow the log, move through time, copy, and go by keyboard.
+// Enhances pages that work without it: follows the log, moves through time, copies, loads turns, and adds the keys.
 // Every page works without it. It asks nothing but this server, and runs nothing that it is given: what comes is parsed as
 // a document, whose scripts do not run.
 'use strict';
@@ -34,7 +34,7 @@
 
   // --- What is shown, once it is there ----------------------------------------------------------
   const dress = () => {
-    for (const button of $$('button[hidden]')) button.hidden = false;
+    for (const button of $$('button[hidden], [data-scripted][hidden]')) button.hidden = false;
     const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
     for (const time of $$('time[datetime]:not([title])')) {
       const date = new Date(time.dateTime);
@@ -60,6 +60,7 @@
     const fresh = $('main', page);
     // What is wrong is said on a page of another form: what is shown stays.
     if (!fresh || !$('.moment', page)) return;
+    const travels = $('.moment').classList.contains('open');
     $('main').replaceWith(fresh);
     const footer = $('footer', page);
     if (footer) $('footer').replaceWith(footer);
@@ -74,6 +75,7 @@
     } else {
       $('.moment').replaceWith($('.moment', page));
     }
+    $('.moment').classList.toggle('open', travels);
     for (const link of $$('.top nav a')) {
       const other = $$('.top nav a', page).find((it) => it.textContent === link.textContent);
       if (other) link.setAttribute('href', other.getAttribute('href'));
@@ -87,6 +89,7 @@
     if (!keep) history.replaceState(null, '', body.address);
     else for (const row of $$('main [data-position]')) row.classList.toggle('new', Number(row.dataset.position) > before);
     dress();
+    session.start();
   };
 
   // --- Time --------------------------------------------------------------------------------------
@@ -118,8 +121,9 @@
     due = setTimeout(() => {
       due = null;
       if (busy && !getSelection().isCollapsed) return soon();
-      show(location.href, { keep: true });
-    }, 250);
+      if ($('#turns')) session.refresh();
+      else show(location.href, { keep: true });
+    }, $('#turns') ? 1000 : 250);
   };
   const said = (on, text) => {
     const live = $('.live');
@@ -144,8 +148,191 @@
   };
   document.addEventListener('visibilitychange', () => { if (!document.hidden && document.body.dataset.live) soon(); });
 
+  // --- A session's turns ---------------------------------------------------------------------------
+  const session = (() => {
+    const HELD = 4; // chunks of turns in the page; others are spacers of the same height
+    let found = { words: null, turns: [], now: -1 };
+    let failed = null;
+    const area = () => $('#turns');
+    const steps = () => $$('#turns .step').filter((step) => step.checkVisibility());
+    const here = () => $('#turns .step.here');
+    const parse = async (address) => {
+      const answer = await fetch(address, { headers: { accept: 'text/html' } });
+      if (!answer.ok) throw new Error(String(answer.status));
+      return new DOMParser().parseFromString(await answer.text(), 'text/html');
+    };
+    const goto = (step, { focus = true } = {}) => {
+      if (!step) return;
+      here()?.classList.remove('here');
+      step.classList.add('here');
+      for (let fold = step.closest('details'); fold; fold = fold.parentElement.closest('details')) fold.open = true;
+      if (focus) step.focus({ preventScroll: true });
+      step.scrollIntoView({ block: 'start' });
+    };
+    const turn = (number, more = '') => {
+      const step = document.getElementById('turn-' + number);
+      if (step) { goto(step); return; }
+      location.href = add(area().dataset.page, 'from=' + number + more) + '#turn-' + number;
+    };
+    const move = (by, all = steps()) => {
+      if (!all.length) return;
+      const at = here();
+      let now = at ? all.indexOf(at) : -1;
+      if (at && now < 0) now = all.findIndex((step) => at.compareDocumentPosition(step) & Node.DOCUMENT_POSITION_FOLLOWING) - (by > 0 ? 1 : 0);
+      if (!at) now = by > 0 ? all.findIndex((step) => step.getBoundingClientRect().top > 100) - 1 : all.length;
+      goto(all[Math.min(all.length - 1, Math.max(0, now + by))]);
+    };
+    const prompts = () => $$('#turns .step.said');
+    const fold = () => { const details = $('details', here() ?? document.createElement('p')); if (details) details.open = !details.open; };
+    const foldAll = () => {
+      const all = $$('#turns details');
+      const open = all.some((details) => !details.open);
+      for (const details of all) details.open = open;
+    };
+    const answers = () => {
+      const on = document.documentElement.classList.toggle('answers-only');
+      for (const button of $$('[data-do=answers]')) button.setAttribute('aria-pressed', String(on));
+    };
+    const add = (address, query) => address + (address.includes('?') ? '&' : '?') + query;
+    const layout = () => {
+      const other = $('a[data-layout]:not([aria-current])');
+      if (other) location.href = other.href + (here() ? '#' + here().id : '');
+    };
+    const ask = async (query) => {
+      const answer = await fetch(add(area().dataset.find, query));
+      return answer.ok ? (await answer.json()).data.turns.map((one) => one.number) : [];
+    };
+    const mark = (words) => {
+      if (!window.Highlight || !CSS.highlights) return;
+      CSS.highlights.delete('find');
+      if (!words) return;
+      const ranges = [];
+      const walker = document.createTreeWalker(area(), NodeFilter.SHOW_TEXT);
+      while (walker.nextNode() && ranges.length < 2000) {
+        const text = walker.currentNode.data.toLowerCase();
+        for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + words.length)) {
+          const range = new Range();
+          range.setStart(walker.currentNode, at);
+          range.setEnd(walker.currentNode, Math.min(walker.currentNode.length, at + words.length));
+          ranges.push(range);
+        }
+      }
+      CSS.highlights.set('find', new Highlight(...ranges));
+    };
+    const find = async (by) => {
+      const input = $('.bar .find input[name=q]');
+      const words = input.value.trim();
+      const count = $('.bar .find output');
+      if (!words) { found = { words: null, turns: [], now: -1 }; count.textContent = ''; mark(''); return; }
+      if (found.words !== words) {
+        const first = Number(here()?.dataset.turn ?? 0);
+        const turns = await ask('q=' + encodeURIComponent(words));
+        const at = turns.findIndex((number) => number >= first);
+        found = { words, turns, now: by > 0 ? Math.max(at, 0) - 1 : Math.max(at, 0) };
+      }
+      const all = found.turns.length;
+      if (!all) { count.textContent = 'none'; mark(''); return; }
+      found.now = (found.now + by + all) % all;
+      count.textContent = (found.now + 1) + ' of ' + all;
+      mark(words.toLowerCase());
+      turn(found.turns[found.now], '&find=' + encodeURIComponent(words));
+      input.focus({ preventScroll: true });
+    };
+    const error = async (by) => {
+      failed ??= await ask('failed=1');
+      if (!failed.length) return;
+      const at = Number(here()?.dataset.turn ?? 0);
+      const next = by > 0 ? failed.find((number) => number > at) ?? failed[0] : failed.findLast((number) => number < at) ?? failed.at(-1);
+      turn(next);
+    };
+    // Replaces the oldest chunks outside of the window by spacers, and spacers in it by their chunks.
+    let watcher = null;
+    const load = async (target) => {
+      if (target.dataset.busy) return;
+      target.dataset.busy = '1';
+      try {
+        const page = await parse(target.dataset.address);
+        const fresh = $$('.chunk, #turns > .next', page);
+        const before = target.matches('.gone');
+        target.replaceWith(...(before ? fresh.filter((it) => it.matches('.chunk')) : fresh));
+        trim(before);
+        start();
+      } catch { delete target.dataset.busy; }
+    };
+    const trim = (before) => {
+      const chunks = $$('#turns .chunk');
+      if (chunks.length <= HELD) return;
+      const chunk = before ? chunks.at(-1) : chunks[0];
+      if (chunk.contains(document.activeElement) || chunk.querySelector('.here')) return;
+      const gone = document.createElement('div');
+      gone.className = 'gone';
+      gone.style.height = chunk.getBoundingClientRect().height + 'px';
+      gone.dataset.address = add(area().dataset.turns, 'from=' + chunk.dataset.from);
+      chunk.replaceWith(gone);
+    };
+    const start = () => {
+      watcher?.disconnect();
+      watcher = null;
+      if (!area()) return;
+      dress();
+      watcher = new IntersectionObserver((seen) => {
+        for (const one of seen) if (one.isIntersecting) load(one.target);
+      }, { rootMargin: '1200px' });
+      for (const next of $$('#turns .next[data-address], #turns .gone')) watcher.observe(next);
+    };
+    // Shows what is new at the end, if the end is shown.
+    const refresh = async () => {
+      const last = $$('#turns .chunk').at(-1);
+      if (!last || $('#turns .next')) return;
+      let page;
+      try { page = await parse(add(area().dataset.page, 'from=' + last.dataset.from)); } catch { return; }
+      const open = new Set($$('details[open][id]', last).map((details) => details.id));
+      const shut = new Set($$('details:not([open])[id]', last).map((details) => details.id));
+      const now = $('.here', last)?.id;
+      const fresh = $$('#turns > .chunk, #turns > .next', page);
+      last.replaceWith(...fresh);
+      for (const details of $$('#turns details[id]')) {
+        if (open.has(details.id)) details.open = true;
+        if (shut.has(details.id)) details.open = false;
+      }
+      if (now) document.getElementById(now)?.classList.add('here');
+      for (const part of ['.titlebar', 'main .facts']) {
+        const [old, other] = [$(part), $(part, page)];
+        if (old && other) old.replaceWith(other);
+      }
+      end = Math.max(end, Number(page.body.dataset.end));
+      failed = null;
+      found.words = null;
+      start();
+    };
+    // Shows a sub-agent's conversation, or a whole result, in its place.
+    const inline = async (link) => {
+      try {
+        const page = await parse(link.href);
+        const whole = link.closest('.step');
+        if (link.dataset.inline === 'turn' && whole) {
+          const fresh = document.importNode(page.getElementById(whole.id), true);
+          for (const details of $$('details', fresh)) details.open = true;
+          whole.replaceWith(fresh);
+        } else {
+          const chunks = $$('.chunk', page);
+          for (const one of $$('[id]', page)) one.removeAttribute('id');
+          link.replaceWith(...chunks);
+        }
+        dress();
+      } catch { location.href = link.href; }
+    };
+    const copyTurn = async () => {
+      const step = here();
+      if (!step) return;
+      await write(await (await fetch(add(area().dataset.export, 'format=markdown&from=' + step.dataset.turn + '&limit=1'))).text());
+    };
+    const tab = (number) => { $$('.tabs a')[number - 1]?.click(); };
+    return { area, start, refresh, goto, move, prompts, fold, foldAll, answers, layout, find, error, inline, copyTurn, tab };
+  })();
+
   // --- Keyboard ----------------------------------------------------------------------------------
-  // Of each row its first link.
+  // The first link of each row.
   const rows = () => [...$$('main tbody tr').map((row) => $('a', row)), ...$$('main .tree a, main .card h2 a')]
     .filter((link) => link?.offsetParent);
   const move = (by) => {
@@ -154,19 +341,72 @@
     const now = links.indexOf(document.activeElement);
     links[Math.min(links.length - 1, Math.max(0, now < 0 ? (by > 0 ? 0 : links.length - 1) : now + by))].focus();
   };
+  const section = (path) => { location.href = $$('.top nav a').find((link) => new URL(link.href).pathname === path).href; };
+  const travel = () => {
+    $('.moment').classList.toggle('open');
+    $('.moment.open input[type=range]')?.focus();
+  };
+  let single = true;
+  try { single = localStorage.getItem('annals-single-keys') !== 'off'; } catch { /* private mode */ }
+  const box = $('[data-single-keys]');
+  if (box) {
+    box.checked = single;
+    box.addEventListener('change', () => {
+      single = box.checked;
+      try { localStorage.setItem('annals-single-keys', single ? 'on' : 'off'); } catch { /* private mode */ }
+    });
+  }
+  let began = 0; // when g was pressed
+  const inSession = () => ({
+    'j': () => session.move(1), 'k': () => session.move(-1),
+    'n': () => session.move(1, session.prompts()), 'p': () => session.move(-1, session.prompts()),
+    'o': session.fold, 'O': session.foldAll, 'e': () => session.error(1), 'E': () => session.error(-1),
+    'a': session.answers, '/': () => $('.bar .find input[name=q]').focus(), 'y': session.copyTurn,
+  });
+  const ofSession = () => ({
+    'u': session.layout,
+    'r': () => $('[data-resume]')?.click(),
+    ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((number) => [String(number), () => session.tab(number)])),
+  });
+  const everywhere = () => ({
+    'j': () => move(1), 'k': () => move(-1), '[': () => step(-1), ']': () => step(1), 't': travel,
+    'x': () => { const fold = $('details', document.activeElement?.closest('tr') ?? document.createElement('p')); if (fold) fold.open = !fold.open; },
+    'f': () => $('form.filters select, form.filters input')?.focus(),
+    'g': () => { began = Date.now(); },
+    '/': () => {
+      const words = $('form.search input[type=search]');
+      if (words) words.focus();
+      else section('/search');
+    },
+    'n': () => { const back = $('.moment .back a'); if (back) back.click(); },
+    '?': () => { const help = $('#keys'); if (help.open) help.close(); else help.showModal(); },
+  });
   document.addEventListener('keydown', (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k' && !event.altKey) {
+      event.preventDefault();
+      ($('.top .find input[type=search]')?.checkVisibility() ? $('.top .find input[type=search]') : $('form.search input[type=search]'))?.focus();
+      return;
+    }
+    if (event.key === 'Escape') {
+      $('.moment')?.classList.remove('open');
+      for (const menu of $$('details.menu[open]')) menu.open = false;
+      if (event.target.matches('input')) event.target.blur();
+      return;
+    }
+    if (event.target.matches('.bar .find input') && event.key === 'Enter') {
+      event.preventDefault();
+      session.find(event.shiftKey ? -1 : 1);
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches('input, select, textarea')) return;
-    const help = $('#keys');
-    const does = {
-      'j': () => move(1), 'k': () => move(-1), '[': () => step(-1), ']': () => step(1),
-      '/': () => {
-        const words = $('form.search input[type=search]');
-        if (words) words.focus();
-        else location.href = new URL($$('.top nav a').find((link) => new URL(link.href).pathname === '/search').href);
-      },
-      'n': () => { const back = $('.moment .back a'); if (back) back.click(); },
-      '?': () => help.open ? help.close() : help.showModal(),
-    }[event.key];
+    if (!single && event.key.length === 1) return;
+    if (began && Date.now() - began < 1500) {
+      began = 0;
+      const path = { 's': '/', 'c': '/costs', 'i': '/inbox' }[event.key];
+      if (path) { event.preventDefault(); section(path); return; }
+    }
+    const keys = { ...everywhere(), ...($('.tabs') && $('main.sessions') ? ofSession() : {}), ...(session.area() ? inSession() : {}) };
+    const does = keys[event.key];
     if (does) { event.preventDefault(); does(); }
   });
   document.addEventListener('click', (event) => {
@@ -174,10 +414,27 @@
     if (button?.matches('[data-copy], [data-copy-from]')) copy(button);
     if (button?.matches('[data-keys]')) $('#keys').showModal();
     if (button?.matches('[data-close]')) $('#keys').close();
+    if (button?.matches('[data-do=answers]')) session.answers();
+    if (button?.matches('[data-do=unfold]')) session.foldAll();
+    if (button?.matches('[data-do=find-next]')) session.find(1);
+    if (button?.matches('[data-do=find-previous]')) session.find(-1);
+    const link = event.target.closest('a');
+    if (link?.matches('[data-do=error]')) { event.preventDefault(); session.error(1); }
+    if (link?.matches('[data-inline]')) { event.preventDefault(); session.inline(link); }
+    if (link?.id === 'travel') { event.preventDefault(); travel(); }
+    for (const menu of $$('details.menu[open]')) if (!menu.contains(event.target)) menu.open = false;
+  });
+  // A filter holds as soon as it is chosen.
+  document.addEventListener('change', (event) => {
+    const form = event.target.closest('form.filters');
+    if (form && event.target.matches('select, input[type=checkbox], input[type=date]')) form.requestSubmit();
   });
 
   // On a phone the entries of the navigation do not fit.
   $('.top nav a[aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' });
   dress();
+  session.start();
+  const linked = /^#turn-\d+$/.test(location.hash) && document.getElementById(location.hash.slice(1));
+  if (linked) session.goto(linked);
   follow();
 })();

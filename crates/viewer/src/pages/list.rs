@@ -11,6 +11,7 @@ use crate::answer::{Asked, Live, Page, Slider};
 use crate::html::{more, nothing, rows};
 use crate::model::Row;
 use crate::problem::Problem;
+use crate::shell::CONTRACTS_SESSIONS;
 
 /// A kind that has a page of its objects.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +42,12 @@ pub(crate) const LISTS: [Listed; 13] = [
     listed("/intents", Kind::Intent, "Intents", "Intents"),
     listed("/tasks", Kind::Task, "Tasks", "Tasks"),
     listed("/runs", Kind::Run, "Runs", "Runs"),
-    listed("/sessions", Kind::Session, "Sessions", "Sessions"),
+    listed(
+        "/contracts-sessions",
+        Kind::Session,
+        CONTRACTS_SESSIONS,
+        CONTRACTS_SESSIONS,
+    ),
     listed("/plans", Kind::Plan, "Plans", "Intents"),
     listed(
         "/pipelines",

@@ -179,7 +179,7 @@ fn draw(overview: &Overview, moment: Moment) -> Markup {
         (list("Newest intents", &overview.intents, "/intents", "There are no intents.", moment))
         (list("Newest runs", &overview.runs, "/runs", "There are no runs.", moment))
         @if !overview.sessions.is_empty() {
-            (list("Newest sessions", &overview.sessions, "/sessions", "", moment))
+            (list("Newest contracts sessions", &overview.sessions, "/contracts-sessions", "", moment))
         }
         section {
             div.head { h2 { "Newest events" } a href=(moment.link("/log")) { "Log" } }

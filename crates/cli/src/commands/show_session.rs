@@ -1,0 +1,138 @@
+//! `annals show SESSION`: a session's conversation.
+
+mod files;
+mod header;
+mod json;
+mod print;
+pub(super) mod walk;
+
+use annals::projections::{Diffs, Folding, LineWriter, SessionSummary, TextLine, Turn, TurnBody};
+use annals::{Annals, At};
+use uuid::Uuid;
+
+use self::print::print;
+use self::walk::{Step, Walk};
+use crate::cli::Show;
+use crate::context::Context;
+use crate::error::{CliError, ErrorClass};
+use crate::output::{Style, when};
+
+pub(super) use self::header::cost_of;
+
+/// Prints a session's conversation, one of its turns or its files.
+pub(super) async fn run(
+    annals: &Annals,
+    session: Uuid,
+    at: At,
+    args: &Show,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let mut walk = Walk::begin(annals, session, at).await?;
+    if args.files {
+        return files::run(&mut walk, context).await;
+    }
+    if let Some(number) = args.turn {
+        return turn(&mut walk, number, context).await;
+    }
+    if context.output.is_json() {
+        return json::run(&mut walk, context).await;
+    }
+    header::print(&walk, context)?;
+    let folding = match args.full {
+        true => Folding::Open,
+        false => Folding::Folded,
+    };
+    conversation(&mut walk, folding, context).await
+}
+
+/// Prints all turns of a session. Unless everything is open, a sub-agent's session is one line.
+async fn conversation(
+    walk: &mut Walk<'_>,
+    folding: Folding,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let is_open = folding == Folding::Open;
+    walk.enters_sub_agents(is_open);
+    let mut writers = vec![LineWriter::new(folding, when)];
+    let mut lines: Vec<TextLine> = Vec::new();
+    while let Some(step) = walk.next().await? {
+        let Some(writer) = writers.last_mut() else {
+            break;
+        };
+        match step {
+            // The line of the session follows.
+            Step::Turn(turn) if matches!(turn.body, TurnBody::SubAgent { .. }) => {}
+            Step::Turn(turn) => {
+                let diffs = match is_open {
+                    true => walk.diffs(&turn).await?,
+                    false => Diffs::new(),
+                };
+                writer.turn(&turn, &diffs, &mut lines);
+            }
+            Step::SubAgent { session, .. } => {
+                writer.finish(&mut lines);
+                lines.push(writer.sub_agent(&header::sub_agent(walk.listed(session))));
+                if is_open {
+                    let nested = writer.nested();
+                    writers.push(nested);
+                }
+            }
+            Step::End => {
+                writer.finish(&mut lines);
+                writers.pop();
+            }
+        }
+        print(&mut lines, &mut context.output)?;
+    }
+    for writer in &mut writers {
+        writer.finish(&mut lines);
+    }
+    print(&mut lines, &mut context.output)
+}
+
+/// Prints one turn, open.
+async fn turn(walk: &mut Walk<'_>, number: u64, context: &mut Context) -> Result<(), CliError> {
+    walk.enters_sub_agents(false);
+    let (mut found, mut total) = (None, 0);
+    while let Some(step) = walk.next().await? {
+        if let Step::Turn(turn) = step {
+            total = turn.number;
+            if turn.number == number {
+                found = Some(turn);
+                break;
+            }
+        }
+    }
+    let Some(turn) = found else {
+        return Err(no_turn(number, total));
+    };
+    if context.output.is_json() {
+        return json::one(walk, &turn, context);
+    }
+    one(walk, &turn, context).await
+}
+
+async fn one(walk: &Walk<'_>, turn: &Turn, context: &mut Context) -> Result<(), CliError> {
+    let title = title(walk.summary());
+    let title = context.output.style(Style::Bold, &title);
+    context
+        .output
+        .line(&format!("{title}  turn {}", turn.number))?;
+    let diffs = walk.diffs(turn).await?;
+    let mut writer = LineWriter::new(Folding::Open, when);
+    let mut lines = Vec::new();
+    writer.turn(turn, &diffs, &mut lines);
+    writer.finish(&mut lines);
+    print(&mut lines, &mut context.output)
+}
+
+fn no_turn(number: u64, total: u64) -> CliError {
+    let message = format!("no turn {number}: the session has {total} turns");
+    CliError::new(ErrorClass::Refused, "no_turn", message)
+}
+
+/// The title of a session, or the words for its absence.
+pub(super) fn title(session: &SessionSummary) -> String {
+    let title = session.title.as_deref().unwrap_or("untitled session");
+    title.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,183 @@
+//! The turns of a session and of its sub-agent sessions, in reading order.
+
+use std::collections::{HashMap, HashSet};
+use std::vec::IntoIter;
+
+use annals::projections::{Diffs, SessionSummary, Turn, TurnBody};
+use annals::{Annals, At, SessionListed, TurnRange};
+use uuid::Uuid;
+
+use crate::error::CliError;
+
+/// Levels of sub-agents that are entered.
+const DEEPEST: usize = 64;
+
+/// A step of a walk.
+pub(in crate::commands) enum Step {
+    Turn(Turn),
+    /// A sub-agent's session begins. If sub-agents are entered, its turns follow, and then [`Step::End`].
+    SubAgent {
+        session: Uuid,
+        /// Whether the turn before this step started it.
+        is_of_turn: bool,
+    },
+    /// The turns of a session are complete.
+    End,
+}
+
+/// Reads a session turn by turn, and each sub-agent's session behind the turn that started it.
+pub(in crate::commands) struct Walk<'a> {
+    annals: &'a Annals,
+    at: At,
+    top: SessionListed,
+    /// The sub-agent sessions at any depth.
+    below: HashMap<Uuid, SessionListed>,
+    levels: Vec<Level>,
+    seen: HashSet<Uuid>,
+    enters: bool,
+}
+
+/// A session that is being read.
+struct Level {
+    turns: IntoIter<Turn>,
+    /// The sub-agent's session that comes next, and whether the last turn started it.
+    started: Option<(Uuid, bool)>,
+    /// Sub-agent sessions, of which those that no turn started follow the last turn.
+    children: IntoIter<Uuid>,
+}
+
+impl<'a> Walk<'a> {
+    pub(in crate::commands) async fn begin(
+        annals: &'a Annals,
+        session: Uuid,
+        at: At,
+    ) -> Result<Walk<'a>, CliError> {
+        let family = annals.conversations().family(session, at).await?;
+        let top = family.session;
+        let mut below = HashMap::new();
+        let mut left: Vec<SessionListed> = top.sub_agents.clone();
+        while let Some(listed) = left.pop() {
+            left.extend(listed.sub_agents.iter().cloned());
+            below.insert(listed.summary.id, listed);
+        }
+        let mut walk = Walk {
+            annals,
+            at,
+            top,
+            below,
+            levels: Vec::new(),
+            seen: HashSet::from([session]),
+            enters: true,
+        };
+        walk.enter(session).await?;
+        Ok(walk)
+    }
+
+    /// Sets whether the turns of sub-agents are steps.
+    pub(in crate::commands) fn enters_sub_agents(&mut self, enters: bool) {
+        self.enters = enters;
+    }
+
+    /// The session.
+    pub(in crate::commands) fn top(&self) -> &SessionListed {
+        &self.top
+    }
+
+    pub(in crate::commands) fn summary(&self) -> &SessionSummary {
+        &self.top.summary
+    }
+
+    /// The session or one of its sub-agent sessions.
+    pub(in crate::commands) fn listed(&self, session: Uuid) -> Option<&SessionListed> {
+        match session == self.top.summary.id {
+            true => Some(&self.top),
+            false => self.below.get(&session),
+        }
+    }
+
+    /// Depth of the session whose turns are read: 0 for the session at the top.
+    pub(in crate::commands) fn depth(&self) -> usize {
+        self.levels.len().saturating_sub(1)
+    }
+
+    /// The first prompt of the session, before any step was taken.
+    pub(in crate::commands) fn first_prompt(&self) -> Option<&str> {
+        let turns = self.levels.first()?.turns.as_slice();
+        turns.iter().find_map(|turn| match &turn.body {
+            TurnBody::Prompt(prompt) => prompt.text.as_str(),
+            _ => None,
+        })
+    }
+
+    pub(in crate::commands) async fn next(&mut self) -> Result<Option<Step>, CliError> {
+        loop {
+            let Some(level) = self.levels.last_mut() else {
+                return Ok(None);
+            };
+            if let Some((session, is_of_turn)) = level.started.take() {
+                if !self.seen.insert(session) {
+                    continue;
+                }
+                if self.enters && self.levels.len() < DEEPEST {
+                    self.enter(session).await?;
+                }
+                return Ok(Some(Step::SubAgent {
+                    session,
+                    is_of_turn,
+                }));
+            }
+            if let Some(turn) = level.turns.next() {
+                level.started = started(&turn).map(|session| (session, true));
+                return Ok(Some(Step::Turn(turn)));
+            }
+            if let Some(session) = level.children.next() {
+                level.started = Some((session, false));
+                continue;
+            }
+            self.levels.pop();
+            return Ok(Some(Step::End));
+        }
+    }
+
+    async fn enter(&mut self, session: Uuid) -> Result<(), CliError> {
+        let conversation = self
+            .annals
+            .conversation(session, self.at, TurnRange::all())
+            .await?;
+        let listed = self.listed(session);
+        let children = listed.map_or(&[][..], |listed| &listed.sub_agents);
+        let children: Vec<Uuid> = children.iter().map(|child| child.summary.id).collect();
+        self.levels.push(Level {
+            turns: conversation.turns.into_iter(),
+            started: None,
+            children: children.into_iter(),
+        });
+        Ok(())
+    }
+
+    /// The diffs of a turn's edits.
+    pub(in crate::commands) async fn diffs(&self, turn: &Turn) -> Result<Diffs, CliError> {
+        let mut diffs = Diffs::new();
+        let TurnBody::ToolCall(call) = &turn.body else {
+            return Ok(diffs);
+        };
+        for digest in call.edits.iter().filter_map(|edit| edit.diff) {
+            if diffs.contains_key(&digest) {
+                continue;
+            }
+            if let Some(bytes) = self.annals.conversations().diff(digest).await? {
+                diffs.insert(digest, String::from_utf8_lossy(&bytes).into_owned());
+            }
+        }
+        Ok(diffs)
+    }
+}
+
+/// The sub-agent's session that a turn started.
+fn started(turn: &Turn) -> Option<Uuid> {
+    match &turn.body {
+        TurnBody::ToolCall(call) => call.sub_agent,
+        TurnBody::SubAgent { session, .. } => Some(*session),
+        _ => None,
+    }
+}

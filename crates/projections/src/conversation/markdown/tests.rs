@@ -1,0 +1,90 @@
+//! Tests of the Markdown of turns.
+
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::conversation::samples::{conversation, diffs, prompt, session, turn};
+
+fn written(turns: &[Turn], writer: &mut MarkdownWriter) -> String {
+    let mut out = String::new();
+    for turn in turns {
+        writer.turn(turn, &diffs(), &mut out).unwrap();
+    }
+    out
+}
+
+#[test]
+fn every_kind_of_turn_is_written() {
+    let out = written(&conversation(), &mut MarkdownWriter::new());
+    let expected = include_str!("expected.md");
+    if std::env::var_os("UPDATE_GOLDENS").is_some() {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/src/conversation/markdown/expected.md"
+        );
+        std::fs::write(path, &out).unwrap();
+    }
+    assert_eq!(out, expected);
+}
+
+#[test]
+fn each_recorded_text_is_written_once() {
+    let out = written(&conversation(), &mut MarkdownWriter::new());
+    for text in [
+        "Fix the *total*\n\nIt is wrong.",
+        "First I read.\nThen I edit.",
+        "/shop/common.go",
+        "a := 1\nb := 2\n",
+        "The file was updated.",
+        "sed -i s/a/b/ x",
+        "go ahead",
+        "```\ndone\n```",
+        "+two ``` three",
+        "rm -rf data",
+        "not in production",
+        "# Done\n\n- **bold** and `code`\n\n```go\na := 3",
+        "We fixed the total.",
+        "[Request interrupted by user]",
+        "rate limit",
+        "3 files\n4 lines",
+    ] {
+        assert_eq!(out.matches(text).count(), 1, "{text:?} in {out}");
+    }
+}
+
+#[test]
+fn a_sub_agents_headings_are_deeper() {
+    let mut writer = MarkdownWriter::new().nested();
+    let out = written(&[turn(1, prompt("Look"))], &mut writer);
+    assert!(out.starts_with("#### Prompt 1\n"), "{out}");
+    let mut deep = writer.nested().nested().nested();
+    let out = written(&[turn(1, prompt("Look"))], &mut deep);
+    assert!(out.starts_with("###### Prompt 1\n"), "{out}");
+}
+
+#[test]
+fn the_header_has_the_title_unless_it_is_the_prompt() {
+    let mut session = session();
+    for (title, prompt, expected) in [
+        (Some("Fix <b>"), Some("Please fix it"), r"# Fix \<b\>"),
+        (Some("Fix it"), Some("Fix it\n"), "# Session in shop"),
+        (Some("Fix it"), Some("Fix it\nand more"), "# Fix it"),
+        (None, None, "# Session in shop"),
+    ] {
+        session.title = title.map(str::to_owned);
+        let mut out = String::new();
+        let writer = MarkdownWriter::new();
+        writer
+            .header(&session, prompt, Some("$1.20"), &mut out)
+            .unwrap();
+        assert_eq!(out.lines().next(), Some(expected));
+        assert!(out.contains("\n- Files: 2 changed, +3 -12\n"), "{out}");
+        assert!(out.contains("\n- Cost: $1.20\n"), "{out}");
+    }
+    session.started = None;
+    let mut out = String::new();
+    MarkdownWriter::new()
+        .header(&session, None, None, &mut out)
+        .unwrap();
+    assert!(out.contains("- Started: time unknown\n"), "{out}");
+}

@@ -1,0 +1,59 @@
+//! How a session's conversation looks.
+
+use annals::projections::Emphasis;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Style};
+use ratatui::text::{Line, Span};
+
+use super::pen::{Palette, Pen};
+use crate::session::{SessionRow, SessionScreen};
+
+/// Columns of the cursor's mark.
+const MARK: u16 = 2;
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, screen: &mut SessionScreen, pen: &Pen<'_>) {
+    let [title, facts, _, body] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Fill(1),
+    ])
+    .areas(area);
+    let head = Line::styled(format!(" {}", screen.title), pen.palette.bold());
+    frame.render_widget(head, title);
+    let line = Line::styled(format!(" {}", screen.facts), pen.palette.dim());
+    frame.render_widget(line, facts);
+    screen.fit(usize::from(body.width.saturating_sub(MARK)));
+    if screen.rows.is_empty() {
+        frame.render_widget(Line::styled("  no turns yet", pen.palette.dim()), body);
+        return;
+    }
+    let rows = &screen.rows;
+    let row = |at: usize| {
+        rows.get(at)
+            .map(|row| line_of(row, pen))
+            .unwrap_or_default()
+    };
+    pen.rows(frame, body, &mut screen.cursor, rows.len(), row);
+}
+
+fn line_of(row: &SessionRow, pen: &Pen<'_>) -> Line<'static> {
+    let mut spans = vec![Span::raw(" ".repeat(row.indent))];
+    for (text, emphasis) in &row.parts {
+        spans.extend(pen.spans(text, style(*emphasis, pen.palette)));
+    }
+    Line::from(spans)
+}
+
+fn style(emphasis: Emphasis, palette: Palette) -> Style {
+    match emphasis {
+        Emphasis::Plain => Style::new(),
+        Emphasis::Strong => palette.bold(),
+        Emphasis::Dim => palette.dim(),
+        Emphasis::Heading => palette.in_colour(Color::Cyan).patch(palette.bold()),
+        Emphasis::Code => palette.in_colour(Color::Yellow),
+        Emphasis::Added => palette.in_colour(Color::Green),
+        Emphasis::Removed => palette.in_colour(Color::Red),
+    }
+}

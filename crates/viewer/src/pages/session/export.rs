@@ -1,0 +1,172 @@
+//! Downloads of a conversation: Markdown, JSON, or one HTML file that needs nothing else.
+
+use annals::TurnRange;
+use annals::projections::{Conversation, Diffs, MarkdownWriter};
+use axum::extract::Path;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde::Serialize;
+
+use super::draw::{self, Drawing};
+use super::{diffs, digests, find, head};
+use crate::answer::Asked;
+use crate::assets::CSS;
+use crate::code::Colours;
+use crate::figures::{Clock, money};
+use crate::problem::Problem;
+use crate::session_entry::SessionEntry;
+use crate::shown;
+
+/// Nothing is loaded, and nothing runs.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+/// Characters of a title that are part of a file's name.
+const NAME: usize = 40;
+
+#[derive(Serialize)]
+struct JsonExport<'a> {
+    session: &'a SessionEntry,
+    #[serde(flatten)]
+    conversation: &'a Conversation,
+}
+
+/// Answers a download: `format` is markdown, html or json; `from` and `limit` choose turns.
+pub(crate) async fn export(mut asked: Asked, Path(name): Path<String>) -> Result<Response, Problem> {
+    let format = asked.params.get("format").unwrap_or("markdown").to_owned();
+    let (kind, ending) = match format.as_str() {
+        "markdown" => ("text/markdown; charset=utf-8", "md"),
+        "html" => ("text/html; charset=utf-8", "html"),
+        "json" => ("application/json", "json"),
+        other => {
+            let shown: String = other.chars().take(64).collect();
+            return Err(Problem::invalid(format!("invalid format {shown:?}: expected markdown, html or json")));
+        }
+    };
+    let range = match (asked.params.number("from")?, asked.params.number("limit")?) {
+        (None, None) => TurnRange::all(),
+        (from, limit) => {
+            let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+            TurnRange::new(from.unwrap_or(1), limit)
+        }
+    };
+    let is_part = range != TurnRange::all();
+    let (session, clock) = find(&mut asked, &name).await?;
+    let conversation = asked.annals().conversation(session.id, asked.moment.at(), range).await?;
+    let body = match format.as_str() {
+        "html" => html_file(&asked, &session, &conversation, clock).await?,
+        "json" => {
+            let export = JsonExport {
+                session: &session,
+                conversation: &conversation,
+            };
+            return named(shown::json(&export)?, kind, &session, ending);
+        }
+        _ => markdown(&asked, &session, &conversation, is_part).await?,
+    };
+    named(body.into_response(), kind, &session, ending)
+}
+
+/// The answer as a file with a name.
+fn named(mut response: Response, kind: &'static str, session: &SessionEntry, ending: &str) -> Result<Response, Problem> {
+    let name = format!("attachment; filename=\"{}.{ending}\"", file_name(session));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    let name = HeaderValue::from_str(&name).map_err(|_| Problem::invalid("the file has no name"))?;
+    headers.insert(header::CONTENT_DISPOSITION, name);
+    Ok(response)
+}
+
+/// A file's name: the words of the title, and the beginning of the id.
+fn file_name(session: &SessionEntry) -> String {
+    let mut name = String::new();
+    for c in session.name().chars().take(NAME) {
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' => name.push(c.to_ascii_lowercase()),
+            _ if name.ends_with('-') || name.is_empty() => {}
+            _ => name.push('-'),
+        }
+    }
+    let id = session.id.simple().to_string();
+    let short = id.get(24..).unwrap_or_default();
+    format!("{}-{short}", name.trim_end_matches('-')).trim_start_matches('-').to_owned()
+}
+
+/// The conversation in Markdown.
+async fn markdown(asked: &Asked, session: &SessionEntry, conversation: &Conversation, is_part: bool) -> Result<String, Problem> {
+    let mut texts = Diffs::new();
+    for digest in digests(&conversation.turns) {
+        if let Some(bytes) = asked.annals().contents().get(digest).await? {
+            texts.insert(digest, String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+    let mut text = String::new();
+    let mut writer = MarkdownWriter::new();
+    let failed = |_| Problem::invalid("the conversation cannot be written as Markdown");
+    if !is_part {
+        let summary = asked.annals().conversations().summary(session.id, super::at(asked)).await?;
+        let first = conversation.prompts.first().map(|prompt| prompt.beginning.as_str());
+        let cost = session.micros.map(money);
+        writer.header(&summary, first, cost.as_deref(), &mut text).map_err(failed)?;
+    }
+    for turn in &conversation.turns {
+        writer.turn(turn, &texts, &mut text).map_err(failed)?;
+    }
+    Ok(text)
+}
+
+/// The conversation as one file: its style is in it, it has no script, and it leads nowhere.
+async fn html_file(asked: &Asked, session: &SessionEntry, conversation: &Conversation, clock: Clock) -> Result<String, Problem> {
+    let mut drawing = Drawing {
+        session,
+        prompts: &conversation.prompts,
+        clock,
+        moment: asked.moment,
+        layout: super::layout(asked),
+        diffs: diffs(asked, &conversation.turns).await?,
+        colours: Colours::unlimited(),
+        is_whole: true,
+        is_file: true,
+    };
+    let cards = draw::draw(&conversation.turns, &mut drawing);
+    Ok(page(session, clock, &cards))
+}
+
+fn page(session: &SessionEntry, clock: Clock, cards: &Markup) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (session.name()) " · annals" }
+                style { (PreEscaped(CSS)) }
+            }
+            body {
+                main.sessions {
+                    (head::still(session, clock))
+                    (cards)
+                }
+            }
+        }
+    };
+    shown::html(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_plain() {
+        let of = |title: &str| {
+            let mut session = crate::session_entry::sample();
+            session.title = Some(title.to_owned());
+            file_name(&session)
+        };
+        assert_eq!(of("Show VAT: per line!"), "show-vat-per-line-00000000");
+        assert_eq!(of("../../etc/\"passwd\r\n"), "etc-passwd-00000000");
+        assert_eq!(of("日本"), "00000000");
+    }
+}
