@@ -1,6 +1,6 @@
 //! The list of sessions: filters, order, pages.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use annals_domain::Timestamp;
@@ -410,10 +410,15 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_in_the_order_of_their_values() {
-        assert_eq!(
-            SortKey::Number(1, 0, None).cmp(&SortKey::Number(2, 0, None)),
-            Ordering::Less
-        );
+    fn sessions_without_a_text_come_behind_those_with_one() {
+        let key = |text: &str| match text {
+            "" => SortKey::Text(char::MAX.to_string(), Reverse(None)),
+            text => SortKey::Text(text.to_owned(), Reverse(None)),
+        };
+        let keys = [key("a"), key("z"), key("")];
+        assert!(keys.is_sorted());
+        let newest = Timestamp::from(annals_event_log::now());
+        let number = |last| SortKey::Number(1, 0, last);
+        assert!(number(None) < number(Some(newest)));
     }
 }

@@ -16,10 +16,11 @@ use crate::context::{Context, moment};
 use crate::error::CliError;
 use crate::output::{Column, Output, Rows, roughly};
 
-/// Columns of a terminal on which all columns of the table are shown.
+/// Columns that a terminal has for more and more columns of the table.
+const NARROW: usize = 96;
+const MEDIUM: usize = 120;
 const WIDE: usize = 150;
-/// Columns of a terminal on which most of them are shown.
-const MEDIUM: usize = 110;
+const FULL: usize = 175;
 /// Characters of a project's name in the table.
 const PROJECT: usize = 20;
 /// Characters of an agent with its model in the table.
@@ -90,11 +91,11 @@ fn print(
         Column::left("STATUS", 9),
         Column::left("LAST ACTIVITY", 13),
         Column::right("ACTIVE", 7).if_as_wide_as(MEDIUM),
-        Column::left("PROJECT", 8),
-        Column::left("AGENT", 8).if_as_wide_as(MEDIUM),
-        Column::right("PROMPTS", 7).if_as_wide_as(WIDE),
+        Column::left("PROJECT", 8).if_as_wide_as(NARROW),
+        Column::left("AGENT", 8).if_as_wide_as(WIDE),
+        Column::right("PROMPTS", 7).if_as_wide_as(FULL),
         Column::right("FILES", 6).if_as_wide_as(MEDIUM),
-        Column::right("TOKENS", 6).if_as_wide_as(WIDE),
+        Column::right("TOKENS", 6).if_as_wide_as(FULL),
         Column::right("COST", 6),
         Column::left("TITLE", 10),
     ]);
