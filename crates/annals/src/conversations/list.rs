@@ -4,9 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use annals_domain::Timestamp;
-use annals_projections::{
-    CostSums, SessionActivity, SessionCounts, SessionRow, SessionSummary,
-};
+use annals_projections::{CostSums, SessionActivity, SessionRow, SessionSummary};
 use uuid::Uuid;
 
 use super::{Conversations, SessionError, SessionPage, family_activity, step};
@@ -333,12 +331,8 @@ impl<'a> Filter<'a> {
         last: Option<Timestamp>,
     ) -> bool {
         let query = self.query;
-        if query.only_failed {
-            let has_failures = |counts: &SessionCounts| counts.failed_calls + counts.denied_calls > 0;
-            let is_failed = rows.iter().any(|row| has_failures(&row.summary.counts));
-            if !is_failed && own.activity(self.now) != SessionActivity::Failed {
-                return false;
-            }
+        if query.only_failed && own.activity(self.now) != SessionActivity::Failed {
+            return false;
         }
         if query.only_waiting {
             let others = rows.iter().filter(|row| row.summary.id != own.id);
