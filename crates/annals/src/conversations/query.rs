@@ -97,7 +97,7 @@ pub struct SessionQuery {
     /// Only sessions that changed a file whose path matches this glob; a glob without a slash matches the file's name.
     #[setters(into)]
     pub touched: Option<String>,
-    /// Only sessions that failed, or have failed or denied tool calls.
+    /// Only sessions that failed.
     pub only_failed: bool,
     /// Only sessions that wait for a person.
     pub only_waiting: bool,

@@ -38,7 +38,7 @@ pub(crate) struct Ls {
     /// Only sessions that changed a file with this path: a glob, or the file's name
     #[arg(long, value_name = "GLOB")]
     pub(crate) touched: Option<String>,
-    /// Only sessions that failed, or have failed or denied tool calls
+    /// Only sessions that failed
     #[arg(long)]
     pub(crate) failed: bool,
     /// Only sessions that wait for a permission or an answer

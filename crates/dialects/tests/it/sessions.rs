@@ -48,7 +48,8 @@ fn recordings() -> Vec<PathBuf> {
 /// Imports a file if it is a recording.
 fn import(annals: &Annals, path: &Path) -> bool {
     let options = ImportOptions::default();
-    let reports = import::recordings(annals, path, None, &options, &mut |_| {});
+    let none = &mut |_| {};
+    let reports = import::recordings(annals, path, None, &options, none);
     block_on(reports).is_ok_and(|reports| reports.iter().any(|it| it.events_made > 0))
 }
 
