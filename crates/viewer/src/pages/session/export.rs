@@ -91,7 +91,7 @@ fn file_name(session: &SessionEntry) -> String {
     format!("{}-{short}", name.trim_end_matches('-')).trim_start_matches('-').to_owned()
 }
 
-/// The conversation in Markdown.
+/// The conversation in Markdown, with what is hidden as visible escapes.
 async fn markdown(asked: &Asked, session: &SessionEntry, conversation: &Conversation, is_part: bool) -> Result<String, Problem> {
     let mut texts = Diffs::new();
     for digest in digests(&conversation.turns) {
@@ -111,7 +111,7 @@ async fn markdown(asked: &Asked, session: &SessionEntry, conversation: &Conversa
     for turn in &conversation.turns {
         writer.turn(turn, &texts, &mut text).map_err(failed)?;
     }
-    Ok(text)
+    Ok(annals_terminal::lines(&text).into_owned())
 }
 
 /// The conversation as one file: its style is in it, it has no script, and it leads nowhere.
