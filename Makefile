@@ -55,7 +55,7 @@ DIST ?= $(cache)/dist
 # What `make package` gives to cargo, such as --offline
 PACKAGE_FLAGS ?=
 
-.PHONY: help setup setup-build env build release install dist package screenshots readme cli test test-long hooks owners fuzz soak mutants failover concurrency demo corpus corpus-pieces secrets-corpus retention ci bench bench-guard growth judging timings browse compare compare-postgres fmt lint doc deny events
+.PHONY: help setup setup-build env build release install dist package screenshots readme cli test test-long hooks owners fuzz soak mutants failover concurrency demo corpus corpus-pieces complete secrets-corpus retention ci bench bench-guard growth judging timings browse compare compare-postgres fmt lint doc deny events
 
 help: ## lists the targets
 	@printf 'make TARGET, where TARGET is:\n'
@@ -165,6 +165,12 @@ readme: build ## writes what the program prints into the README and the tour
 
 corpus: build ## imports the recordings in CORPUS=DIR and compares with a recount
 	@ANNALS_BIN='$(program)' scripts/corpus.sh '$(CORPUS)'
+
+# Without a folder nothing is built.
+complete: $(if $(CORPUS),build) ## compares the conversation of each recording in CORPUS=DIR with the recording itself
+	@[ -n '$(CORPUS)' ] || { echo 'complete: NOT RUN: name the folder of recordings: make complete CORPUS=DIR' >&2; exit 1; }
+	@ANNALS='$(program)' python3 scripts/complete.py --self-test
+	@ANNALS='$(program)' python3 scripts/complete.py --each '$(CORPUS)'
 
 corpus-pieces: build ## imports the recordings in CORPUS=DIR cut, grown, doubled, renamed and killed, and compares
 	@python3 scripts/pieces.py '$(program)' '$(CORPUS)'

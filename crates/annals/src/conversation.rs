@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use annals_domain::{IntentId, Kind, PipelineId, RunId, StreamRef, TaskId};
-use annals_event_log::{Position, Query, Record, Store, Version};
+use annals_event_log::{Digest, Position, Query, Record, Store, Version};
 use annals_projections::{
     Conversation, ConversationFold, IntentView, Labels, Merged, PromptTurn, Relation, RunView,
     SubAgentStart, TaskView, Text, Turn,
 };
 use annals_wire::stream_name;
+use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::{Annals, At, LoadError, ViewError};
+use crate::{Annals, At, Conversations, LoadError, SessionError, ViewError};
 
 /// The most sub-agent sessions of one session that are read.
 const SUB_AGENTS: usize = 10_000;
@@ -45,6 +46,17 @@ impl TurnRange {
     fn end(self) -> usize {
         let before = usize::try_from(self.from.max(1) - 1).unwrap_or(usize::MAX);
         before.saturating_add(self.limit)
+    }
+}
+
+impl Conversations<'_> {
+    /// The bytes of a diff that an edit of a conversation names; `None` if they were removed.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn diff(self, digest: Digest) -> Result<Option<Bytes>, SessionError> {
+        let read = self.annals.contents().get(digest).await;
+        Ok(read.map_err(LoadError::from)?)
     }
 }
 

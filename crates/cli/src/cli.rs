@@ -25,6 +25,8 @@ mod search;
 mod secrets;
 mod serve;
 mod share;
+pub(crate) mod spellings;
+mod start;
 mod subscriptions;
 mod tool_calls;
 mod tool_policy;
@@ -46,7 +48,7 @@ pub(crate) use exchange::{
 };
 pub(crate) use forge::{ExportForge, ImportForge, Watch, WatchAgent, WatchForge};
 pub(crate) use hook::{
-    Hook, HookAgent, HookScope, HookStatus, HowToChange, InstallHooks, RunHook, UninstallHooks,
+    Gate, Hook, HookAgent, HookScope, HowToChange, InstallHooks, RunHook, UninstallHooks,
 };
 pub(crate) use intake::{
     Analyze, Answer, Approve, Classify, Inbox, Instruct, Judge, Ready, Refinements, Reject, Rerun,
@@ -61,14 +63,17 @@ pub(crate) use proof::{
 pub(crate) use reading::{
     Dialect, Floor, History, List, Log, Moment, ObjectHash, Refs, Show, Tree,
 };
-pub(crate) use record::Record;
+pub(crate) use record::{Record, RecordOff, RecordOn, RecordStatus};
 pub(crate) use recordings::{HowToImport, ImportAgent, ImportAnything, ImportRecordings};
 pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use retain::{Retain, RetainAs};
 pub(crate) use search::Search;
 pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
 pub(crate) use serve::{ExportHtml, Serve};
-pub(crate) use share::Share;
+pub(crate) use share::{Share, Users};
+use spellings::{IntentGroup, ObjectGroup, ProofGroup, ServiceGroup};
+pub(crate) use spellings::{LogGroup, PolicyGroup, RecordCommand, RecordGroup};
+pub(crate) use start::{Resume, Start, StartOptions};
 pub(crate) use subscriptions::Subscriptions;
 pub(crate) use tool_calls::{Decisions, Why};
 pub(crate) use tool_policy::{
@@ -76,33 +81,30 @@ pub(crate) use tool_policy::{
 };
 pub(crate) use tui::Tui;
 pub(crate) use what_if::{Policies, Replay};
-pub(crate) use words::Listable;
+pub(crate) use words::{Listable, moment as named_moment};
 
-/// The flight recorder for coding agents: every intent, plan, task, run, patch
-/// and decision as an immutable event.
+/// The flight recorder for coding agents: every conversation, tool call and decision as an immutable event.
 #[derive(Debug, Parser)]
 #[command(name = "annals", version, propagate_version = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
+    #[command(flatten)]
+    pub(crate) start: StartOptions,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  annals init                      create a log in .annals
-  annals import git .              read this repository's history into it
-  annals import ~/.claude          read recorded sessions of an agent
-  annals log --limit 10 --backward what happened last
-  annals list runs                 the newest runs
-  annals show 1a2b3c4d             one object, by the last digits of its id
-  annals show 1a2b3c4d --at 17     the same, as it was after event 17
-  annals replay 1a2b3c4d --policy lru.toml
-                                   another eviction policy on a recorded pipeline
-  annals verify                    prove that nothing is damaged
-  annals checkpoint --out FILE     what the log is now; `annals verify --checkpoint FILE` later
-  annals prove 1a2b3c4d            proof that an object's events are in the log
+  annals                           import all recordings, and open the viewer
+  annals ls                        sessions, newest activity first
+  annals show @last                the conversation of the newest session
+  annals search connection refused
+  annals cost --by model --since 7d
+  annals resume @last --run        continue the session in its agent
+  annals record on                 record agents from now on
+  annals proof verify              check that nothing is damaged
 
 Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 corruption or failed verification.";
 
@@ -110,17 +112,17 @@ Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 corruption or failed 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
-    /// The log: a directory, rocks:DIR, postgres://USER@HOST/DATABASE?log=NAME or memory:
+    /// The log: a directory, rocks:DIR, postgres://USER@HOST/DATABASE?log=NAME or memory:; left out, the nearest .annals
+    /// from this folder upwards, or else your own log, ~/.local/share/annals
     #[arg(
         long,
         global = true,
         env = "ANNALS_LOG",
         // It may have a password.
         hide_env_values = true,
-        default_value = ".annals",
         value_name = "PATH|URL"
     )]
-    pub(crate) log: String,
+    pub(crate) log: Option<String>,
     /// Write only if no other process has the log open for writing; left out, processes share it
     #[arg(long, global = true)]
     pub(crate) exclusive: bool,
@@ -148,132 +150,148 @@ pub(crate) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Create a log
+    /// Import all recordings and open the viewer (the default)
+    Start(Start),
+    /// Continue a session in its agent
+    Resume(Resume),
+    /// Submit, approve and answer intents
+    #[command(subcommand)]
+    Intent(IntentGroup),
+    /// Make and verify proofs
+    #[command(subcommand)]
+    Proof(ProofGroup),
+    /// List, show and compare objects of any kind
+    #[command(subcommand)]
+    Object(ObjectGroup),
+    /// Execute commands, and serve the log to programs
+    #[command(subcommand)]
+    Service(ServiceGroup),
+    /// Create a log in this folder
     Init(Init),
     /// Execute commands, one JSON object a line
     Apply(Apply),
-    /// Print the JSON Schema of the commands that `apply` takes
+    /// Print the JSON Schema of the commands of `apply`
     Commands(Commands),
-    /// Print the documentation of all events, or their JSON Schemas
+    /// Print the documentation of all events
     Events(Events),
-    /// Read foreign history into the log: recordings of agents, repositories, other systems' files
+    /// Import recordings of agents, repositories and other files
     Import(ImportAnything),
-    /// Write the log for others
+    /// Export sessions, objects or the whole log
     #[command(subcommand)]
     Export(Export),
-    /// Record agents as they work: what their hooks tell
+    /// Record events of agents' hooks
     #[command(subcommand)]
     Hook(Hook),
-    /// Record the telemetry of agents
-    Record(Record),
-    /// Import the files of a folder as they are written
+    /// Record agents as they work
+    Record(RecordGroup),
+    /// Import recordings as they grow
     #[command(subcommand)]
     Watch(Watch),
-    /// Show the log in a browser, or own it and stay, so that other processes write by way of this one
+    /// Serve the viewer, or own the log
     Serve(Serve),
-    /// Show or change which other users may read the log and write to it
+    /// Write a session as one HTML file for others
     Share(Share),
-    /// Look at the log on a terminal: lists, timelines, windows, diffs, through time
+    /// Browse the log on the terminal
     Tui(Tui),
-    /// Show the events
-    Log(Log),
-    /// Show by which names the log is read, and up to where
+    /// List events, back up and maintain the log
+    Log(LogGroup),
+    /// List subscriptions and their positions
     Subscriptions(Subscriptions),
-    /// Find events by words in prompts, tool calls, results and reasons
+    /// Search prompts, answers, tool calls and results
     Search(Search),
-    /// Show an object as it is, or as it was
+    /// Show an object, now or as of an earlier time
     Show(Show),
-    /// Show what happened to an object
+    /// List the events of an object
     History(History),
-    /// Show what changed between two moments, and which events changed it
+    /// Compare an object at two times
     Diff(Diff),
-    /// Find the event after which a condition on an object changed
+    /// Find the event after which a condition changed
     Bisect(Bisect),
-    /// Show two runs, tasks or sessions side by side, and where they part
+    /// Compare two runs, tasks or sessions
     Compare(Compare),
     /// List objects of one kind
     List(List),
-    /// Show what an object names, and what names it
+    /// List the links of an object
     Refs(Refs),
     /// Show an object with everything that belongs to it
     Tree(Tree),
-    /// Show what agents' work cost: tokens and money by day, model, run and more
+    /// Show tokens and money by day, model, session and more
     Cost(Cost),
-    /// Show what was decided on tool calls, and by what
+    /// List the decisions on tool calls
     Decisions(Decisions),
-    /// Show why a tool call was allowed or denied, or which events made a field what it is
+    /// Explain a tool call's decision, or a field's value
     Why(Why),
-    /// Show what an intent refines and what refines it, the newest first
+    /// List the refinements of an intent, newest first
     Refinements(Refinements),
-    /// Try other policies on what was recorded: of eviction, of sessions, of tool calls
+    /// Try other policies on recorded work
     Replay(Replay),
     /// Describe the eviction policies
     Policies(Policies),
-    /// Check, test and explain policies over tool calls of agents
+    /// Check, test, explain and replay policies
     #[command(subcommand)]
-    Policy(ToolPolicy),
-    /// Show what importers take out as secrets
+    Policy(PolicyGroup),
+    /// Show the formats of secrets, or scan for secrets
     Secrets(Secrets),
-    /// Say what kind of work a text asks for, and how risky it is, by rule
+    /// Classify a text by its type of work and its risk
     Classify(Classify),
     /// Propose an intent
     Submit(Submit),
-    /// Record what an agent noticed
+    /// Record an observation of an agent
     Observe(Observe),
-    /// Show what agents noticed and what is still open
+    /// List observations
     Observations(Observations),
-    /// Mark observations that need no action as processed
+    /// Mark observations as processed
     Process(Process),
-    /// Show what waits for a person
+    /// List what waits for a person
     Inbox(Inbox),
     /// Record the result of an analysis of an intent
     Analyze(Analyze),
-    /// Approve proposed intents and requests of sessions
+    /// Approve intents and requests of sessions
     Approve(Approve),
-    /// Reject intents
+    /// Reject intents and requests of sessions
     Reject(Reject),
-    /// Answer what is asked about an intent
+    /// Answer the questions of an intent
     Answer(Answer),
-    /// Have failed tasks tried again
+    /// Retry the failed tasks of intents
     Rerun(Rerun),
-    /// Give further instructions for intents
+    /// Add instructions to intents
     Instruct(Instruct),
-    /// Judge the type or the risk of intents
+    /// Set the type or the risk of intents
     Judge(Judge),
-    /// Show the tasks of an intent that can be begun
+    /// List the tasks of an intent that can begin
     Ready(Ready),
-    /// Show or change the settings that the log's decisions use
+    /// Show or change the log's settings
     Settings(Settings),
-    /// Show counts and sizes
+    /// Print counts and sizes
     Stats(Stats),
-    /// Check everything that is stored, or a proof
+    /// Verify all that is stored, or a proof
     Verify(Verify),
-    /// Make a proof that an event is in the log, or that the log has only grown
+    /// Prove that an event is in the log
     Prove(Prove),
-    /// Print the size and the root of the log, signed or not, for later checks
+    /// Print the size and the root of the log
     Checkpoint(Checkpoint),
-    /// Make keys that sign checkpoints
+    /// Generate and show keys that sign checkpoints
     #[command(subcommand)]
     Key(Key),
     /// Copy the log, also while it is in use
     Backup(Backup),
-    /// Remove content for good, and record who had it removed, and why
+    /// Redact content for good
     Redact(Redact),
-    /// Collect blobs that no event refers to
+    /// Delete blobs that no event refers to
     Gc(Gc),
-    /// Keep the git blobs that the log names in a git repository, or let them go
+    /// Keep named git blobs in a git repository
     Retain(Retain),
-    /// Make a log of a backup
+    /// Restore a log from a backup
     Restore(Restore),
-    /// Copy a log into another store: from a folder to PostgreSQL, back, or to another of either
+    /// Copy the log into another store
     Copy(CopyLog),
-    /// Say what is wrong with the log, and what to do about it
+    /// Find problems of the log, and how to repair them
     Doctor(Doctor),
     /// Print content by its digest
     Cat(Cat),
-    /// Rebuild the catalogue of objects from the log
+    /// Rebuild the catalogue of objects
     Rebuild(Rebuild),
-    /// Print a script that completes commands in a shell
+    /// Print a completion script for a shell
     Completions(Completions),
     /// Print or write the manual pages
     Man(Man),

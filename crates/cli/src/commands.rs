@@ -33,6 +33,7 @@ mod intake;
 mod list;
 mod log;
 mod observations;
+mod overview;
 mod page;
 mod policies;
 mod proof;
@@ -41,6 +42,7 @@ mod ready;
 mod rebuild;
 mod record;
 mod recorded_calls;
+mod recording;
 mod redact;
 mod refinements;
 mod refs;
@@ -48,16 +50,20 @@ mod replay;
 mod replay_sessions;
 mod replay_tools;
 mod restore;
+mod resume;
 mod retain;
 mod search;
 mod secrets;
 mod serve;
 mod session_json;
+mod sessions;
 mod settings;
 mod share;
+mod share_session;
 mod shell;
 mod show;
 mod show_session;
+mod start;
 mod stats;
 mod subscriptions;
 mod told;
@@ -78,14 +84,17 @@ use annals::{Annals, ObjectRef};
 use annals_live::hook::HookAgent;
 use uuid::Uuid;
 
-use crate::cli::{Command, Export, Key, Log, Replay, ToolPolicy, Watch};
+use crate::cli::{
+    Command, Export, Key, Log, LogGroup, PolicyGroup, RecordCommand, RecordGroup, Replay,
+    ToolPolicy, Watch,
+};
 use crate::context::Context;
 use crate::error::CliError;
 
 /// Whether a command only shows what there is, and perhaps much: it goes through a pager.
 pub(crate) fn is_paged(command: &Command) -> bool {
     match command {
-        Command::Log(args) => !args.follow,
+        Command::Log(args) => !args.events.follow,
         Command::Verify(args) => args.proof.is_some(),
         Command::Cat(args) => args.out.is_none(),
         Command::Show(_)
@@ -111,23 +120,51 @@ pub(crate) fn is_paged(command: &Command) -> bool {
     }
 }
 
+/// Returns `true` if a command works with a log. Others do not depend on which one it would be.
+pub(crate) fn needs_log(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Init(_)
+            | Command::Commands(_)
+            | Command::Events(_)
+            | Command::Policies(_)
+            | Command::Policy(PolicyGroup::Tool(
+                ToolPolicy::Check(_)
+                    | ToolPolicy::Test(_)
+                    | ToolPolicy::Explain(_)
+                    | ToolPolicy::Schema(_)
+            ))
+            | Command::Secrets(_)
+            | Command::Classify(_)
+            | Command::Key(_)
+            | Command::Completions(_)
+            | Command::Man(_)
+    )
+}
+
 /// Runs the command that was given.
 pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), CliError> {
+    let command = command.plain();
     in_folder::demand(&command, context)?;
     match command {
+        Command::Start(args) => start::run(&args.options, context).await,
+        Command::Resume(args) => resume::run(&args, context).await,
         Command::Init(args) => init::run(&args, context).await,
         Command::Apply(args) => apply::run(&args, context).await,
         Command::Commands(args) => commands_schema::run(&args, context),
         Command::Events(args) => events::run(&args, context),
         Command::Import(args) => import::run(args, context).await,
-        Command::Record(args) => record::run(&args, context).await,
+        Command::Record(args) => record(args, context).await,
         Command::Hook(args) => hook::run(&args, context).await,
         Command::Watch(args) => watch(args, context).await,
         Command::Export(args) => export(args, context).await,
         Command::Tui(args) => tui::run(args, context).await,
         Command::Serve(args) => serve::run(&args, context).await,
-        Command::Share(args) => share::run(&args, context),
-        Command::Log(args) => log(args, context).await,
+        Command::Share(args) => match &args.session {
+            Some(session) => share_session::run(session, &args, context).await,
+            None => share::run(&args.users, context),
+        },
+        Command::Log(LogGroup { what: None, events }) => log(events, context).await,
         Command::Subscriptions(args) => subscriptions::run(&args, context).await,
         Command::Search(args) => search::run(&args, context).await,
         Command::Show(args) => show::run(&args, context).await,
@@ -144,7 +181,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Refs(args) => refs::run(&args, context).await,
         Command::Tree(args) => tree::run(&args, context).await,
         Command::Replay(args) => replay(args, context).await,
-        Command::Policy(args) => policy(args, context).await,
+        Command::Policy(PolicyGroup::Tool(args)) => policy(args, context).await,
         Command::Policies(args) => policies::run(&args, context),
         Command::Secrets(args) => secrets::run(&args, context),
         Command::Classify(args) => classify::run(&args, context),
@@ -180,6 +217,26 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Cat(args) => cat::run(&args, context).await,
         Command::Completions(args) => shell::completions(&args, context),
         Command::Man(args) => shell::man(&args, context),
+        // A plain command is none of a group.
+        group @ (Command::Intent(_)
+        | Command::Proof(_)
+        | Command::Object(_)
+        | Command::Service(_)
+        | Command::Policy(PolicyGroup::Recorded(_))
+        | Command::Log(LogGroup { what: Some(_), .. })) => {
+            Box::pin(run(group.plain(), context)).await
+        }
+    }
+}
+
+async fn record(args: RecordGroup, context: &mut Context) -> Result<(), CliError> {
+    match (args.what, args.otlp) {
+        (Some(RecordCommand::On(args)), _) => recording::on(&args, context).await,
+        (Some(RecordCommand::Off(args)), _) => recording::off(&args, context),
+        (Some(RecordCommand::Status(args)), _) => recording::status(&args, context).await,
+        (None, Some(args)) => record::run(&args, context).await,
+        // The arguments demand one of the two.
+        (None, None) => Ok(()),
     }
 }
 

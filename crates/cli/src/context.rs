@@ -12,6 +12,7 @@ use rustix::fs::Mode;
 
 use crate::cli::Floor;
 use crate::error::{CliError, ErrorClass};
+use crate::log_choice::LogSource;
 use crate::output::Output;
 
 /// Bytes of the log that a reading command keeps in memory: it runs once, and
@@ -21,6 +22,8 @@ const READER_CACHE: usize = 8 * 1024 * 1024;
 pub(crate) struct Context {
     /// The log, as `--log` names it.
     pub(crate) log: String,
+    /// How the log was chosen.
+    pub(crate) source: LogSource,
     /// Whether more output was requested: `--verbose`.
     pub(crate) is_verbose: bool,
     /// Whether the log is to be open for writing here alone: `--exclusive`.
@@ -67,6 +70,20 @@ impl Context {
         Ok(annals)
     }
 
+    /// Like [`Context::writer`], but the user's own log is created if there is none.
+    pub(crate) fn importer(&self) -> Result<Annals, CliError> {
+        if self.source != LogSource::User {
+            return self.writer();
+        }
+        self.own_files();
+        if let Some(above) = Path::new(&self.log).parent() {
+            annals_files::make_own_folders(above).map_err(|error| CliError::file(above, error))?;
+        }
+        let annals = self.open(OpenOptions::new().create(true))?;
+        self.take_in(&annals);
+        Ok(annals)
+    }
+
     /// Takes in what agents told while no log could be written to. What cannot be taken in waits on.
     pub(crate) fn take_in(&self, annals: &Annals) {
         let Ok(spool) = Spool::of(&self.log) else {
@@ -108,9 +125,10 @@ impl Context {
             true => options.exclusive(true),
             false => options,
         };
-        options
-            .open(&self.log)
-            .map_err(|error| CliError::open(&self.log, error))
+        options.open(&self.log).map_err(|error| match self.source {
+            LogSource::User => CliError::open_users(&self.log, error),
+            _ => CliError::open(&self.log, error),
+        })
     }
 }
 

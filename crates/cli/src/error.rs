@@ -226,6 +226,21 @@ impl CliError {
         }
     }
 
+    /// The user's own log could not be opened.
+    pub(crate) fn open_users(log: &str, error: OpenError) -> CliError {
+        use annals::store_rocks::OpenError as Rocks;
+        let Classification { class, code } = error.classify();
+        match error {
+            OpenError::Rocks(Rocks::NotFound { .. }) => {
+                CliError::new(class, code, format!("there is no log yet at {log}")).hint(
+                    "run `annals` to import your agents' recordings and look at them, `annals import PATH` to import \
+                     some, or `annals init` for a log in this folder",
+                )
+            }
+            error => CliError::open(log, error),
+        }
+    }
+
     /// There is a log where a new one is to be made.
     pub(crate) fn log_exists(log: &str) -> CliError {
         let message = format!("{log} holds a log already");

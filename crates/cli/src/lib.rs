@@ -5,6 +5,7 @@
 
 #![cfg_attr(test, allow(clippy::too_many_lines, reason = "tests may be long"))]
 
+mod agents;
 mod cli;
 mod clock;
 mod commands;
@@ -13,6 +14,7 @@ mod counted;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
+mod log_choice;
 mod output;
 mod pager;
 mod policy_file;
@@ -31,13 +33,14 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::{Cli, Color, Global, groups};
+use crate::cli::{Cli, Color, Command, Global, Hook, Start, StartOptions, groups, spellings};
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
+use crate::log_choice::{LogChoice, LogSource};
 use crate::output::Output;
 use crate::pager::PagerCommand;
 use crate::signals::Signals;
@@ -47,13 +50,17 @@ const INTERRUPTED: u8 = 130;
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
-    let cli = match arguments() {
+    let mut cli = match arguments() {
         Ok(cli) => cli,
         Err(error) => return refuse_arguments(shown(error)),
     };
     let json = cli.global.json;
     report_events(cli.global.verbose);
-    match run(cli) {
+    let command = match command(&mut cli) {
+        Ok(command) => command,
+        Err(error) => return refuse_arguments(error),
+    };
+    match run(cli.global, command) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output has seen enough: `annals log | head`.
         Err(error) if error.is_closed_output() => ExitCode::SUCCESS,
@@ -69,6 +76,36 @@ pub fn main() -> ExitCode {
 fn arguments() -> Result<Cli, clap::Error> {
     let matches = groups::grouped(Cli::command()).try_get_matches()?;
     Cli::from_arg_matches(&matches)
+}
+
+/// The command that was given. Without one it is `start` on a terminal, or with an option of `start`.
+fn command(cli: &mut Cli) -> Result<Command, clap::Error> {
+    let StartOptions {
+        once,
+        no_browser,
+        listen,
+    } = &cli.start;
+    let has_options = *once || *no_browser || listen.is_some();
+    let is_started = has_options || std::io::stdout().is_terminal();
+    match cli.command.take() {
+        Some(_) if has_options => {
+            let message = "--once, --no-browser and --listen before a command: give them behind it";
+            let error = clap::Error::raw(ErrorKind::ArgumentConflict, message);
+            Err(error.with_cmd(&groups::grouped(Cli::command())))
+        }
+        Some(given) => Ok(given.plain()),
+        None if is_started => Ok(Command::Start(Start {
+            options: cli.start.clone(),
+        })),
+        None => Err(nothing_given()),
+    }
+}
+
+/// Help, as the answer to no command at all.
+fn nothing_given() -> clap::Error {
+    let mut command = groups::grouped(Cli::command());
+    let help = command.render_help().ansi().to_string();
+    clap::Error::raw(ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand, help).with_cmd(&command)
 }
 
 /// What is wrong with the arguments, with those that it names made harmless: a shell's pattern may
@@ -105,6 +142,10 @@ fn refuse_arguments(error: clap::Error) -> ExitCode {
     } else if error.use_stderr() {
         let error = error.render().to_string();
         let _ = write!(std::io::stderr(), "{}", annals_terminal::lines(&error));
+        let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+        if let Some(new) = spellings::new_spelling(&words(&arguments)) {
+            output::say(&format!("\nnote: the new spelling is `annals {new}`"));
+        }
     } else {
         let _ = error.print();
     }
@@ -115,20 +156,24 @@ fn refuse_arguments(error: clap::Error) -> ExitCode {
     ExitCode::from(if is_open { status.min(1) } else { status })
 }
 
-/// Returns `true` if arguments name the command that agents run: the first that is neither an option nor the value of one.
+/// Returns `true` if arguments name the command that agents run.
 fn is_hook(arguments: &[OsString]) -> bool {
+    matches!(
+        words(arguments).as_slice(),
+        ["hook", ..] | ["service", "hook", ..]
+    )
+}
+
+/// The command and what is behind it: from the first argument on that is neither an option nor the value of one.
+fn words(arguments: &[OsString]) -> Vec<&str> {
     let mut is_value = false;
-    for argument in arguments {
-        if std::mem::take(&mut is_value) {
-            continue;
-        }
-        match argument.to_string_lossy().as_ref() {
-            "--log" | "--color" => is_value = true,
-            option if option.starts_with('-') => {}
-            command => return command == "hook",
-        }
-    }
-    false
+    let is_option = |argument: &&OsString| {
+        let before = std::mem::take(&mut is_value);
+        is_value = !before && (*argument == "--log" || *argument == "--color");
+        before || argument.to_string_lossy().starts_with('-')
+    };
+    let command = arguments.iter().skip_while(is_option);
+    command.map(|it| it.to_str().unwrap_or_default()).collect()
 }
 
 /// Returns `true` if the arguments of a hook demand a gate that fails closed.
@@ -140,21 +185,55 @@ fn is_closed_gate(arguments: &[OsString]) -> bool {
     has("--gate") && has("--fail-closed")
 }
 
-fn run(cli: Cli) -> Result<(), CliError> {
+/// Chooses the log of a command, and prints which one it is if that is neither given nor the user's own.
+fn chosen(
+    given: Option<String>,
+    command: &Command,
+    output: &Output,
+) -> Result<LogChoice, CliError> {
+    if given.is_none() && matches!(command, Command::Init(_) | Command::Restore(_)) {
+        return Ok(LogChoice::here());
+    }
+    match LogChoice::of(given) {
+        Err(_) if !commands::needs_log(command) => Ok(LogChoice::here()),
+        Ok(choice) if choice.source == LogSource::Found && commands::needs_log(command) => {
+            // What an agent's hook prints, the agent may show.
+            if !matches!(command, Command::Hook(_)) {
+                let path = std::path::absolute(&choice.log);
+                let path = path.map_or_else(|_| choice.log.clone(), |it| it.display().to_string());
+                output.note(&format!("using the log {path}"));
+            }
+            Ok(choice)
+        }
+        chosen => chosen,
+    }
+}
+
+fn run(global: Global, command: Command) -> Result<(), CliError> {
     // One thread: the stores work on threads of their own.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let runtime = runtime.map_err(CliError::runtime)?;
-    let pager = pager(&cli);
+    let pager = pager(&global, &command);
     let has_pager = pager.is_some();
-    let mut context = Context {
-        is_verbose: cli.global.verbose > 0,
-        is_exclusive: cli.global.exclusive,
-        output: output(&cli.global).paged(pager),
-        log: cli.global.log,
+    let output = output(&global).paged(pager);
+    let choice = match chosen(global.log, &command, &output) {
+        // A hook that fails would be taken for an answer by the agent.
+        Err(error) if is_open_hook(&command) => {
+            output.warn(&format!("an event is lost: {error}"));
+            return Ok(());
+        }
+        choice => choice?,
     };
-    let command = commands::run(cli.command, &mut context);
+    let mut context = Context {
+        is_verbose: global.verbose > 0,
+        is_exclusive: global.exclusive,
+        output,
+        log: choice.log,
+        source: choice.source,
+    };
+    let command = commands::run(command, &mut context);
     runtime.block_on(async {
         signals::limits_are_errors();
         match has_pager {
@@ -163,6 +242,16 @@ fn run(cli: Cli) -> Result<(), CliError> {
         }
     })?;
     context.output.flush()
+}
+
+/// Returns `true` for an event of a hook whose gate does not fail closed.
+fn is_open_hook(command: &Command) -> bool {
+    match command {
+        Command::Hook(
+            Hook::Claude(args) | Hook::Codex(args) | Hook::Cursor(args) | Hook::Gemini(args),
+        ) => !args.gate.fail_closed,
+        _ => false,
+    }
 }
 
 /// Standard output as the options want it.
@@ -179,9 +268,9 @@ fn output(options: &Global) -> Output {
 }
 
 /// The pager of a command that prints much, where people read it.
-fn pager(cli: &Cli) -> Option<PagerCommand> {
-    let is_wanted = !cli.global.no_pager && !cli.global.json && std::io::stdout().is_terminal();
-    let is_wanted = is_wanted && commands::is_paged(&cli.command);
+fn pager(global: &Global, command: &Command) -> Option<PagerCommand> {
+    let is_wanted = !global.no_pager && !global.json && std::io::stdout().is_terminal();
+    let is_wanted = is_wanted && commands::is_paged(command);
     is_wanted.then(PagerCommand::from_environment).flatten()
 }
 

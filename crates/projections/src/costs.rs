@@ -14,21 +14,20 @@ mod cell;
 mod model;
 mod prices;
 mod report;
-mod time;
 mod zone;
 
 #[cfg(test)]
 mod tests;
 
+pub use crate::time_name::{InvalidTimeName as InvalidCostTime, TimeName as CostTime};
 pub use amount::amount_of_money;
+pub(crate) use cell::model_name;
 pub use cell::{CostCell, Quarter, TokenSums, Used};
 pub use model::{CostModel, CostRange};
 pub use prices::{Price, PriceError, PriceTable};
-pub(crate) use cell::model_name;
 pub(crate) use report::priced;
 pub use report::{
     CostAxis, CostGroups, CostKey, CostReport, CostRow, CostSums, Family, RunPlace, UnknownAxis,
     UnpricedModel,
 };
-pub use time::{CostTime, InvalidCostTime};
 pub use zone::{CostZone, InvalidZone};

@@ -69,6 +69,7 @@ mod sessions;
 #[cfg(test)]
 mod testing;
 mod text;
+mod time_name;
 pub mod tool_calls;
 mod tool_name;
 mod views;
@@ -111,5 +112,6 @@ pub use sessions::{
     SessionModel, SessionRow, SessionSummary, SessionWait,
 };
 pub use text::{JsonText, Removable, Text};
+pub use time_name::{InvalidTimeName, TimeName};
 pub use views::*;
 pub use work_item::{WorkItemDetailsView, WorkItemView};

@@ -44,8 +44,8 @@ pub(crate) struct Cost {
         default_value = "day"
     )]
     pub(crate) by: Vec<CostAxis>,
-    /// Only what was used from this day on, such as 2026-01-31, in the last N days, such as 7d, today
-    /// included, or from this time on (RFC 3339, a quarter of an hour)
+    /// Only what was used from this day on (2026-01-31, yesterday), in the last N days, today included (7d), or from
+    /// this time on (RFC 3339 or 14:30, a quarter of an hour; 3h)
     #[arg(long, value_name = "DAY|Nd|TIME")]
     pub(crate) since: Option<CostTime>,
     /// Only what was used up to the end of this day, or before this time

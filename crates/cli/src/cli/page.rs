@@ -5,7 +5,8 @@ use std::path::Path;
 use clap::{Arg, Command, CommandFactory};
 
 use super::Cli;
-use super::groups::{GROUPS, grouped};
+use super::groups::{SECTIONS, grouped};
+use super::spellings::OLD;
 
 const INTRODUCTION: &str = "\
 # The program
@@ -13,6 +14,16 @@ const INTRODUCTION: &str = "\
 Every command with its options and examples, as `annals COMMAND --help` prints them. The options that every
 command takes are listed here and not below. This page is written by `make cli`; a test compares it with the program.
 
+";
+
+const OLD_SPELLINGS: &str = "
+## Old spellings
+
+These stay valid until 0.1.0, with the same arguments. `annals hook install`, `uninstall` and `status` are now
+`annals record on`, `off` and `status`.
+
+| Old | New |
+| --- | --- |
 ";
 
 /// The page as it has to be.
@@ -24,12 +35,16 @@ fn page() -> String {
     command.build();
     let mut page = INTRODUCTION.to_owned();
     page.push_str(&block(&mut command.clone()));
-    for (title, names) in GROUPS {
+    for (title, names) in SECTIONS {
         page.push_str(&format!("\n## {title}\n"));
         for name in names {
             let found = command.find_subcommand(name).cloned();
-            add(found.expect("a command of a group exists"), &mut page);
+            add(found.expect("a command of a section exists"), &mut page);
         }
+    }
+    page.push_str(OLD_SPELLINGS);
+    for (old, new) in OLD {
+        page.push_str(&format!("| `annals {old}` | `annals {new}` |\n"));
     }
     page
 }

@@ -5,13 +5,14 @@ use annals::projections::past::Condition;
 use clap::Args;
 
 use super::reading::Floor;
+use super::words::moment;
 
 #[derive(Debug, Args)]
 #[command(
     override_usage = "annals diff [OPTIONS] <ID> <FROM> [TO]\n       annals diff [OPTIONS] --all <FROM> [TO]",
     after_help = "\
-FROM and TO are positions, times (RFC 3339, by the log's clock; occurred:TIME by the callers'
-clocks), ids of events, or git commits that decisions led to (their first 7 digits will do). TO is
+FROM and TO are positions, times (RFC 3339, 2026-01-31, 14:30, yesterday, 2d; by the log's clock, or with
+occurred: before it by the callers' clocks), ids of events, or git commits that decisions led to (their first 7 digits will do). TO is
 now, if it is left out.
 
 It shows each field whose value is another one, the old and the new value, and the last event that
@@ -66,10 +67,10 @@ pub(crate) struct Bisect {
     #[arg(long, value_name = "CONDITION", conflicts_with = "command")]
     pub(crate) test: Option<Condition>,
     /// Where it begins: a position, a time, an event or a commit; otherwise the object's first event
-    #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT")]
+    #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT", value_parser = moment)]
     pub(crate) from: Option<AtName>,
     /// Where it ends; otherwise now
-    #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT")]
+    #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT", value_parser = moment)]
     pub(crate) to: Option<AtName>,
     /// The condition, as a command with its arguments
     #[arg(last = true, value_name = "COMMAND", required_unless_present = "test")]

@@ -5,7 +5,7 @@ use annals::domain::intent::{ApprovalStatus, Risk, Source, WorkType};
 use annals::{At, AtName};
 use clap::{Args, ValueEnum};
 
-use super::words::{Listable, at_least_one, time};
+use super::words::{Listable, at_least_one, at_since, moment, since, until};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -14,6 +14,7 @@ Examples:
   annals log --type run.created            every run
   annals log --actor agent:coder           what one agent did
   annals log --since 2026-01-31T12:00:00Z  what was recorded since then
+  annals log --since yesterday             the same, from the beginning of a day
   annals log --follow --json               everything, and then what comes
   annals log --follow --subscription mailer --json
                                            and the next time, from where this one ended
@@ -45,9 +46,9 @@ pub(crate) struct Log {
     /// Only one actor: KIND:ID, or an id of any kind
     #[arg(long, value_name = "[KIND:]ID")]
     pub(crate) actor: Option<String>,
-    /// Only from this position on, or from this time on (RFC 3339, by the log's clock;
-    /// occurred:TIME by the callers' clocks)
-    #[arg(long, value_name = "POSITION|TIME")]
+    /// Only from this position on, or from this time on (RFC 3339, 2026-01-31, 14:30, yesterday, 2d; by the log's
+    /// clock, or with occurred: before it by the callers' clocks)
+    #[arg(long, value_name = "POSITION|TIME", value_parser = at_since)]
     pub(crate) since: Option<At>,
     /// At most N events
     #[arg(short = 'n', long, value_name = "N")]
@@ -96,10 +97,10 @@ pub(crate) enum ObjectHash {
 /// The moment that a command looks at.
 #[derive(Debug, Args)]
 pub(crate) struct Moment {
-    /// As it was after this position, or at this time (RFC 3339, by the log's clock;
-    /// occurred:TIME by the callers' clocks), after the event with this id, or when it was recorded that a decision
-    /// led to this git commit (its first 7 digits will do)
-    #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT")]
+    /// As of this position, this time (RFC 3339, 2026-01-31, 14:30, yesterday, 2d; by the log's clock, or with
+    /// occurred: before it by the callers' clocks), this event, or the decision that led to this git commit (its first
+    /// 7 digits will do)
+    #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT", value_parser = moment)]
     pub(crate) at: Option<AtName>,
 }
 
@@ -249,11 +250,11 @@ pub(crate) struct List {
     /// Only those that have this id in another system
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub(crate) external_id: Option<String>,
-    /// Only those created at this time or later (RFC 3339, by the callers' clocks)
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    /// Only those created at this time or later (RFC 3339, 2026-01-31, 14:30, yesterday, 2d; by the callers' clocks)
+    #[arg(long, value_name = "TIME", value_parser = since)]
     pub(crate) since: Option<Timestamp>,
     /// Only those created before this time
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = until)]
     pub(crate) until: Option<Timestamp>,
     /// At most N objects
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]

@@ -1,11 +1,80 @@
-//! `annals record`.
+//! What `record` takes: which agents are recorded by their hooks, and how telemetry comes in.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Redaction;
+use super::{Gate, HookAgent, HookScope, HowToChange, Redaction};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Puts hooks into the agents' own configuration: from then on they report each event to Annals. Without AGENT these are \
+all agents that have a configuration folder. The change is shown first, and made when you confirm it. The rest of the \
+file stays as it is, and a copy is kept beside it (.before-annals).
+
+With --service a systemd service of your own owns the log, so that hooks take less time. It is started now and at each \
+login.
+
+Examples:
+  annals record on
+  annals record on claude --project          this project only
+  annals record on claude --gate policy.cedar
+  annals record on --service --yes")]
+pub(crate) struct RecordOn {
+    /// An agent; without one, all that are there
+    #[arg(value_enum, value_name = "AGENT")]
+    pub(crate) agents: Vec<HookAgent>,
+    #[command(flatten)]
+    pub(crate) scope: HookScope,
+    #[command(flatten)]
+    pub(crate) gate: Gate,
+    #[command(flatten)]
+    pub(crate) how: HowToChange,
+    /// The program that the hooks run; left out, this one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) program: Option<PathBuf>,
+    /// Also install and start a systemd user service that owns the log
+    #[arg(long)]
+    pub(crate) service: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Takes the hooks out of the agents' configuration. A file that nobody changed since becomes what it was before, byte \
+for byte.
+
+Examples:
+  annals record off
+  annals record off claude --yes
+  annals record off --service                the service, too")]
+pub(crate) struct RecordOff {
+    /// An agent; without one, all that are recorded
+    #[arg(value_enum, value_name = "AGENT")]
+    pub(crate) agents: Vec<HookAgent>,
+    #[command(flatten)]
+    pub(crate) scope: HookScope,
+    #[command(flatten)]
+    pub(crate) how: HowToChange,
+    /// Also stop and remove the systemd user service
+    #[arg(long)]
+    pub(crate) service: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  annals record status
+  annals record status claude
+  annals record status --json")]
+pub(crate) struct RecordStatus {
+    /// Only this agent; give more for more
+    #[arg(value_enum, value_name = "AGENT")]
+    pub(crate) agents: Vec<HookAgent>,
+    /// How many of the newest events to show
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    pub(crate) limit: usize,
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = "\

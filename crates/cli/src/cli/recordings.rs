@@ -10,15 +10,18 @@ use super::{Import, Redaction, Who};
 
 /// What is imported: something that is named, or a recording that says itself whose it is.
 #[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
-Recordings of agents: `annals import PATH` finds out by each file's content which agent wrote it,
-and reads all that it knows in a folder. A session becomes a task with a run, a plan and a context
-pipeline, under the intent that its first prompt is; sub-agents become sub-tasks. Importing again,
-or after a recording has grown, adds only what is new. What cannot be read is named by file and
-line, the rest is read, and the exit status is then 1.
+Reads recordings of agents; each file's content tells which agent wrote it. Importing again, or after a recording has \
+grown, adds only what is new. Secrets are taken out before anything is stored. The report has the sessions, projects, \
+times, cost and secrets, and names each problem by file and line; the exit status is then 1. --report also accounts \
+for every field.
+
+A session becomes a task with a run, a plan and a context pipeline, under the intent of its first prompt; sub-agents \
+become sub-tasks. If there is no log yet, your own is created.
 
 Examples:
+  annals import                           every session of all agents
   annals import ~/.claude                 every session of Claude Code
   annals import ~/.codex                  every session of Codex
   annals import ~/.cursor/projects        every transcript of Cursor's agent
@@ -29,8 +32,8 @@ Examples:
 pub(crate) struct ImportAnything {
     #[command(subcommand)]
     pub(crate) what: Option<Import>,
-    /// A recording, or a folder of them
-    #[arg(value_name = "PATH", required = true)]
+    /// A recording, or a folder of them; without it, the folders of all agents
+    #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) how: HowToImport,
@@ -42,6 +45,9 @@ pub(crate) struct HowToImport {
     /// The sessions are over: record tool calls that have no result, as errors
     #[arg(long)]
     pub(crate) ended: bool,
+    /// Report what became of every field: kept, inferred or lost; -v names each
+    #[arg(long)]
+    pub(crate) report: bool,
     /// Keep the recordings' text, too, without its secrets; `annals export raw` gives it back
     #[arg(long)]
     pub(crate) keep_raw: bool,
@@ -74,7 +80,7 @@ first prompt is. Importing again, or after the recording has grown, adds only wh
 What cannot be read is named by file and line, the rest is read, and the exit status is then 1.
 So is a line, a call or a result that was recorded before with another content; the first stays.
 
-The report says what became of the fields: kept, inferred or lost, in groups; -v and --json name
+--report says what became of the fields: kept, inferred or lost, in groups; -v and --json name
 each. With --keep-raw the text is kept, too, so that only secrets are lost. Inferred are a frame's tokens
 (o200k_base over its text: the model's own tokenizer is not public), and that an edit used the
 newest result about its file, which becomes a step of the plan.

@@ -5,7 +5,7 @@ use annals_search::{Facet, Keeping};
 use clap::{Args, ValueEnum};
 
 use super::reading::Floor;
-use super::words::{KindWord, at_least_one};
+use super::words::{KindWord, at_least_one, at_since, at_until};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -41,12 +41,12 @@ pub(crate) struct Search {
     /// Only one actor: KIND:ID, or an id of any kind
     #[arg(long, value_name = "[KIND:]ID")]
     pub(crate) actor: Option<String>,
-    /// Only from this position on, or from this time on (RFC 3339, by the log's clock;
-    /// occurred:TIME by the callers' clocks)
-    #[arg(long, value_name = "POSITION|TIME")]
+    /// Only from this position on, or from this time on (RFC 3339, 2026-01-31, 14:30, yesterday, 2d; by the log's
+    /// clock, or with occurred: before it by the callers' clocks)
+    #[arg(long, value_name = "POSITION|TIME", value_parser = at_since)]
     pub(crate) since: Option<At>,
     /// Only up to this position, or before this time
-    #[arg(long, value_name = "POSITION|TIME")]
+    #[arg(long, value_name = "POSITION|TIME", value_parser = at_until)]
     pub(crate) until: Option<At>,
     /// The newest first, and not the best
     #[arg(long)]

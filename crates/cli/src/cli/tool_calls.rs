@@ -6,7 +6,7 @@ use annals::{At, AtName};
 use clap::Args;
 
 use super::reading::Floor;
-use super::words::at_least_one;
+use super::words::{at_least_one, at_since, moment};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -40,9 +40,9 @@ pub(crate) struct Decisions {
     /// Only on calls of this tool
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// Only from this position on, or from this time on (RFC 3339, by the log's clock;
-    /// occurred:TIME by the callers' clocks)
-    #[arg(long, value_name = "POSITION|TIME")]
+    /// Only from this position on, or from this time on (RFC 3339, 2026-01-31, 14:30, yesterday, 2d; by the log's
+    /// clock, or with occurred: before it by the callers' clocks)
+    #[arg(long, value_name = "POSITION|TIME", value_parser = at_since)]
     pub(crate) since: Option<At>,
     /// Only in one session: the id of a session, task or intent, or the name that an agent gave its session
     #[arg(long, value_name = "ID")]
@@ -97,7 +97,7 @@ pub(crate) struct Why {
     pub(crate) limit: Option<usize>,
     /// With FIELD: as it was after this position, at this time, after this event, or when a decision led to this git
     /// commit
-    #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT", requires = "field")]
+    #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT", requires = "field", value_parser = moment)]
     pub(crate) at: Option<AtName>,
     #[command(flatten)]
     pub(crate) floor: Floor,

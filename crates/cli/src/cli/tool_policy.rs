@@ -6,6 +6,7 @@ use annals::At;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::Floor;
+use super::words::at_since;
 
 #[derive(Debug, Subcommand)]
 #[command(after_help = "\
@@ -115,8 +116,8 @@ pub(crate) struct PolicySuggest {
     /// Only what was allowed in at least N calls
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub(crate) least: u64,
-    /// Only calls from this position on, or from this time on (RFC 3339)
-    #[arg(long, value_name = "POSITION|TIME")]
+    /// Only calls from this position on, or from this time on (RFC 3339, 2026-01-31, yesterday, 2d)
+    #[arg(long, value_name = "POSITION|TIME", value_parser = at_since)]
     pub(crate) since: Option<At>,
     #[command(flatten)]
     pub(crate) floor: Floor,

@@ -6,6 +6,7 @@ use annals::{At, AtName};
 use clap::Args;
 
 use super::Floor;
+use super::words::{at_since, moment};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -71,9 +72,9 @@ pub(crate) struct Replay {
     #[arg(long, requires = "policies",
           conflicts_with_all = ["pipeline", "all", "optimum", "windows", "sessions", "profile"])]
     pub(crate) tools: bool,
-    /// With --tools: only calls from this position on, or from this time on (RFC 3339, by the log's
-    /// clock; occurred:TIME by the callers' clocks)
-    #[arg(long, value_name = "POSITION|TIME", requires = "tools")]
+    /// With --tools: only calls from this position on, or from this time on (RFC 3339, 2026-01-31, 14:30, yesterday, 2d; by the log's
+    /// clock, or with occurred: before it by the callers' clocks)
+    #[arg(long, value_name = "POSITION|TIME", requires = "tools", value_parser = at_since)]
     pub(crate) since: Option<At>,
     /// With --tools: the directory that agents worked on; left out, that of each call's run
     #[arg(long, value_name = "DIR", requires = "tools")]
@@ -87,9 +88,9 @@ pub(crate) struct Replay {
         conflicts_with_all = ["pipeline", "all"]
     )]
     pub(crate) limit: usize,
-    /// Only what was recorded up to this position or time (RFC 3339), this event, or when a decision led to this git
-    /// commit
-    #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT")]
+    /// Only what was recorded up to this position or time (RFC 3339, 2026-01-31, 14:30, yesterday, 2d), this event, or
+    /// the decision that led to this git commit
+    #[arg(long, value_name = "POSITION|TIME|EVENT|COMMIT", value_parser = moment)]
     pub(crate) at: Option<AtName>,
     #[command(flatten)]
     pub(crate) floor: Floor,

@@ -1,8 +1,11 @@
-//! Values of arguments: kinds of objects, times, numbers.
+//! Values of arguments: kinds of objects, times and moments, numbers.
 
 use std::str::FromStr;
 
 use annals::domain::{Kind, Timestamp};
+use annals::event_log::now;
+use annals::projections::{CostZone, InvalidTimeName, TimeName};
+use annals::{At, AtName, Classification, Classified, ErrorClass};
 
 /// What can be listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,14 +50,94 @@ impl FromStr for KindWord {
 )]
 pub(crate) struct UnknownKind;
 
-/// A text that is not a time.
-#[derive(Debug, thiserror::Error)]
-#[error("expected an RFC 3339 time such as 2026-01-31T12:00:00Z")]
-pub(crate) struct InvalidTime;
+/// Forms of a moment besides those of a time.
+const MOMENTS: &str = "or a position; occurred: before a time means the callers' clocks";
 
-pub(crate) fn time(text: &str) -> Result<Timestamp, InvalidTime> {
-    let time = chrono::DateTime::parse_from_rfc3339(text).map_err(|_| InvalidTime)?;
-    Ok(time.to_utc().into())
+/// Forms of a named moment besides those of a time.
+const NAMES: &str = "or a position, an event's id (a UUID) or the id of a git commit (at least its first 7 digits); \
+                     occurred: before a time means the callers' clocks";
+
+/// A text that names no moment.
+#[derive(Debug, thiserror::Error)]
+#[error("invalid time {text:?}: {source}, {others}")]
+pub(crate) struct InvalidMoment {
+    text: String,
+    others: &'static str,
+    source: InvalidTimeName,
+}
+
+impl Classified for InvalidMoment {
+    fn classify(&self) -> Classification {
+        ErrorClass::Invalid.code("invalid_time")
+    }
+}
+
+/// Which instant of a day, or of another span of time, is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    /// The first one: a range begins there.
+    Begins,
+    /// The one behind the last one: a range ends there.
+    Ends,
+    /// The last one: past state is read there.
+    Moment,
+}
+
+impl Edge {
+    fn of(self, text: &str) -> Result<Timestamp, InvalidTimeName> {
+        let name: TimeName = text.parse()?;
+        let (zone, now) = (CostZone::Local, Timestamp::from(now()));
+        let time = match self {
+            Edge::Begins => name.begins(zone, now),
+            Edge::Ends => name.ends(zone, now),
+            Edge::Moment => name.moment(zone, now),
+        };
+        time.ok_or(InvalidTimeName)
+    }
+
+    fn at(self, text: &str, others: &'static str) -> Result<At, InvalidMoment> {
+        if let Ok(at) = text.parse() {
+            return Ok(at);
+        }
+        let (time, at): (&str, fn(Timestamp) -> At) = match text.strip_prefix("occurred:") {
+            Some(time) => (time, At::Occurred),
+            None => (text, At::Recorded),
+        };
+        let invalid = |source| InvalidMoment {
+            text: text.to_owned(),
+            others,
+            source,
+        };
+        self.of(time).map(at).map_err(invalid)
+    }
+}
+
+/// The time at which a range begins, in the user's time zone.
+pub(crate) fn since(text: &str) -> Result<Timestamp, InvalidTimeName> {
+    Edge::Begins.of(text)
+}
+
+/// The time at which a range ends, in the user's time zone.
+pub(crate) fn until(text: &str) -> Result<Timestamp, InvalidTimeName> {
+    Edge::Ends.of(text)
+}
+
+/// The position or time at which a range begins, in the user's time zone.
+pub(crate) fn at_since(text: &str) -> Result<At, InvalidMoment> {
+    Edge::Begins.at(text, MOMENTS)
+}
+
+/// The position or time at which a range ends, in the user's time zone.
+pub(crate) fn at_until(text: &str) -> Result<At, InvalidMoment> {
+    Edge::Ends.at(text, MOMENTS)
+}
+
+/// The moment at which past state is read: a position, a time in the user's time zone, an event or a commit.
+pub(crate) fn moment(text: &str) -> Result<AtName, InvalidMoment> {
+    match text.parse() {
+        Ok(name) => Ok(name),
+        Err(_) => Edge::Moment.at(text, NAMES).map(AtName::At),
+    }
 }
 
 /// A text that is not a number from 1 on.
@@ -72,7 +155,35 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, InvalidLimit> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+
+    use annals::event_log::Position;
+
     use super::*;
+
+    #[test]
+    fn a_moment_is_a_position_a_time_an_event_or_a_commit() {
+        assert_eq!(
+            moment("17").unwrap(),
+            AtName::At(At::Position(Position(17)))
+        );
+        assert_eq!(moment("now").unwrap(), AtName::At(At::Now));
+        assert!(matches!(moment("1234567d").unwrap(), AtName::Commit(_)));
+        assert!(matches!(
+            moment("occurred:yesterday").unwrap(),
+            AtName::At(At::Occurred(_))
+        ));
+        let AtName::At(At::Recorded(yesterday)) = moment("yesterday").unwrap() else {
+            panic!("yesterday is a time");
+        };
+        assert!(yesterday < Timestamp::from(now()) && since("yesterday").unwrap() < yesterday);
+        assert!(yesterday < until("yesterday").unwrap());
+        let error = moment("the other day").unwrap_err().to_string();
+        for says in ["RFC 3339", "yesterday", "git commit", "position"] {
+            assert!(error.contains(says), "{error}");
+        }
+        assert!(at_since("-1").is_err() && at_until("").is_err() && since("17").is_err());
+    }
 
     #[test]
     fn kinds_are_known_by_all_their_names() {

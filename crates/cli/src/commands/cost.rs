@@ -4,7 +4,7 @@ use std::path::Path;
 
 use annals::domain::Timestamp;
 use annals::projections::{
-    CostAxis, CostKey, CostReport, CostRow, CostSums, PriceTable, amount_of_money,
+    CostAxis, CostKey, CostReport, CostRow, CostSums, CostTime, PriceTable, amount_of_money,
 };
 use annals::{Annals, CostQuery};
 use uuid::Uuid;
@@ -17,6 +17,8 @@ use crate::small_text::{self, NoText};
 
 /// Axes of one table.
 const MOST_AXES: usize = 3;
+/// Seconds of a quarter of an hour.
+const QUARTER: i64 = 15 * 60;
 /// Characters of the longest bar.
 const BAR: u128 = 20;
 /// Characters of a title in a row.
@@ -54,10 +56,19 @@ async fn query(
     };
     let (mut since, mut until) = (None, None);
     if let Some(when) = args.since {
-        since = Some(when.begins(args.time_zone, now).ok_or_else(beyond)?);
+        let begins = when.begins(args.time_zone, now);
+        since = Some(
+            begins
+                .map(|time| in_quarters(when, time))
+                .ok_or_else(beyond)?,
+        );
     }
     if let Some(when) = args.until {
-        until = Some(when.ends(args.time_zone, now).ok_or_else(beyond)?);
+        let ends = when.ends(args.time_zone, now);
+        until = Some(
+            ends.map(|time| in_quarters(when, time))
+                .ok_or_else(beyond)?,
+        );
     }
     Ok(CostQuery::by(args.by.as_slice())
         .with_since(since)
@@ -65,6 +76,15 @@ async fn query(
         .with_zone(args.time_zone)
         .with_of(of)
         .with_prices(prices))
+}
+
+/// A time that is counted from now is that of its quarter of an hour: costs are kept in quarters.
+fn in_quarters(when: CostTime, time: Timestamp) -> Timestamp {
+    if !matches!(when, CostTime::Minutes(_) | CostTime::Now) {
+        return time;
+    }
+    let seconds = time.to_utc().timestamp().div_euclid(QUARTER) * QUARTER;
+    chrono::DateTime::from_timestamp(seconds, 0).map_or(time, Timestamp::from)
 }
 
 fn beyond() -> CliError {

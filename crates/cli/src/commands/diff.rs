@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use annals::{Annals, At, AtName, ObjectDiff};
 
-use crate::cli::Diff;
+use crate::cli::{Diff, named_moment as named};
 use crate::commands::difference;
 use crate::context::{Context, moment};
 use crate::error::{CliError, ErrorClass};
@@ -12,7 +12,7 @@ use crate::output::{Output, counted};
 
 pub(crate) async fn run(args: &Diff, context: &mut Context) -> Result<(), CliError> {
     let (id, from, to) = which(args)?;
-    let (from, to) = (from.parse()?, to.map(str::parse).transpose()?);
+    let (from, to) = (named(from)?, to.map(named).transpose()?);
     let annals = context.reader_at(&args.floor).await?;
     let (from, to) = moments(&annals, &from, to.as_ref()).await?;
     let output = &mut context.output;

@@ -1,8 +1,8 @@
 //! `annals hook`: what agents tell as they work, and the hooks in their configurations.
 
 mod gate;
-mod installing;
-mod status;
+pub(super) mod installing;
+pub(super) mod status;
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ pub(crate) async fn run(args: &Args, context: &mut Context) -> Result<(), CliErr
         Args::Gemini(args) => record(HookAgent::Gemini, args, context),
         Args::Install(args) => installing::install(args, context),
         Args::Uninstall(args) => installing::uninstall(args, context),
-        Args::Status(args) => status::run(args, context).await,
+        Args::Status(args) => status::show(&[], args.limit, context).await,
         Args::Deliver { within } => deliver(Duration::from_millis(*within), context).await,
     }
 }

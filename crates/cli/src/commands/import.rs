@@ -1,5 +1,7 @@
 //! `annals import`: reads foreign history into the log.
 
+mod short_report;
+
 use std::path::Path;
 
 use annals::Annals;
@@ -8,9 +10,11 @@ use annals_dialects::git::{self, GitOptions};
 use annals_dialects::import::{self, ImportOptions};
 use annals_dialects::{ImportReport, Progress, contracts, git_internal};
 
-use super::verbatim;
 use indicatif::ProgressBar;
 
+use super::overview::Overview;
+use super::verbatim;
+use crate::agents::{AgentFolder, agent_folders, short_path};
 use crate::cli::{
     HowToImport, Import, ImportAnything, ImportContracts, ImportForge, ImportGit,
     ImportGitInternal, ImportRecordings, Who,
@@ -33,8 +37,7 @@ pub(crate) async fn run(args: ImportAnything, context: &mut Context) -> Result<(
         (Some(Import::Forge(args)), _) => forge(&args, context).await,
         (Some(Import::Annals(args)), _) => verbatim::import(&args, context).await,
         (None, Some(path)) => recordings(None, &path, &args.how, context).await,
-        // The arguments demand one of the two.
-        (None, None) => Ok(()),
+        (None, None) => all_recordings(&args.how, context).await,
     }
 }
 
@@ -57,20 +60,74 @@ async fn recordings(
     how: &HowToImport,
     context: &mut Context,
 ) -> Result<(), CliError> {
+    let source = AgentFolder::given(agent, path);
+    recorded(&[source], how, context).await
+}
+
+/// Imports the recordings in the folders of all agents.
+async fn all_recordings(how: &HowToImport, context: &mut Context) -> Result<(), CliError> {
+    let mut folders = Vec::new();
+    for folder in agent_folders().into_iter().filter(|it| it.path.is_dir()) {
+        // Where an agent only has other files, nothing is imported.
+        let groups = import::recording_groups(&folder.path, folder.agent.unwrap_or_default())?;
+        if !groups.is_empty() {
+            folders.push(folder);
+        }
+    }
+    if folders.is_empty() {
+        let searched: Vec<String> = agent_folders()
+            .iter()
+            .map(|it| short_path(&it.path))
+            .collect();
+        let message = format!("no recordings were found in {}", searched.join(", "));
+        return Err(
+            CliError::new(ErrorClass::NotFound, "no_recordings", message)
+                .hint("name a recording, or a folder of them, as in `annals import PATH`"),
+        );
+    }
+    recorded(&folders, how, context).await
+}
+
+/// Imports the recordings of some folders, one folder after the other, and reports them together.
+async fn recorded(
+    folders: &[AgentFolder],
+    how: &HowToImport,
+    context: &mut Context,
+) -> Result<(), CliError> {
     let options = ImportOptions::default()
         .with_ended(how.ended)
         .with_secrets(how.redaction.secrets()?)
         .with_keep_raw(how.keep_raw);
     let importer = how.who.importer(&context.output)?;
-    let annals = context.writer()?.imported_by(&importer);
+    let annals = context.importer()?.imported_by(&importer);
+    let before = annals.position();
     let bar = progress::bar("importing bytes", None);
-    let imported = import::recordings(&annals, path, agent, &options, &mut shown(&bar)).await;
+    let mut reports = Vec::new();
+    let mut imported = Ok(());
+    for AgentFolder { agent, path, .. } in folders {
+        let mut shown = shown(&bar);
+        match import::recordings(&annals, path, *agent, &options, &mut shown).await {
+            Ok(more) => reports.extend(more),
+            Err(error) => {
+                imported = Err(error);
+                break;
+            }
+        }
+    }
     bar.finish_and_clear();
+    let is_short = !how.report && !context.is_verbose && !context.output.is_json();
+    let overview = match (&imported, is_short) {
+        (Ok(()), true) => Some(Overview::of(&annals, Some(before)).await?),
+        _ => None,
+    };
     let ended = end(context, &annals).await;
-    let reports = imported?;
+    imported?;
     ended?;
-    for report in &reports {
-        print(context, report)?;
+    match overview {
+        Some(overview) => short_report::print(&overview, &reports, &mut context.output)?,
+        None => reports
+            .iter()
+            .try_for_each(|report| print(context, report))?,
     }
     all_read(&reports)
 }
@@ -123,7 +180,7 @@ async fn imported(
     import: impl AsyncFnOnce(&Annals, &mut dyn FnMut(Progress)) -> Result<ImportReport, CliError>,
 ) -> Result<(), CliError> {
     let importer = who.importer(&context.output)?;
-    let annals = context.writer()?.imported_by(&importer);
+    let annals = context.importer()?.imported_by(&importer);
     let bar = progress::bar(what, None);
     let imported = import(&annals, &mut shown(&bar)).await;
     bar.finish_and_clear();

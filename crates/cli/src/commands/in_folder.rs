@@ -28,7 +28,7 @@ fn instead(command: &Command) -> Option<(&'static str, &'static str)> {
             "`restore` makes some",
             "`annals copy BACKUP URL` makes a log on PostgreSQL of what `annals backup` made",
         ),
-        Command::Share(_) => (
+        Command::Share(args) if args.session.is_none() => (
             "`share` lets users of this machine at them",
             "make them members of the role annals_reader or annals_writer in the database (docs/postgres.md)",
         ),

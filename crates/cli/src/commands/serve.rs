@@ -3,6 +3,8 @@
 mod own;
 mod view;
 
+pub(super) use view::Viewing;
+
 use crate::cli::Serve;
 use crate::context::Context;
 use crate::error::CliError;

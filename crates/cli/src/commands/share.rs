@@ -8,14 +8,14 @@ use annals::LogUrl;
 use annals::store_shared::{Sharing, SharingError, User};
 use serde_json::{Value, json};
 
-use crate::cli::Share;
+use crate::cli::Users;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 
 /// Whether all others may pass through a folder.
 const OTHERS_PASS: u32 = 0o001;
 
-pub(crate) fn run(args: &Share, context: &mut Context) -> Result<(), CliError> {
+pub(crate) fn run(args: &Users, context: &mut Context) -> Result<(), CliError> {
     let Ok(LogUrl::Rocks(folder)) = context.log.parse() else {
         return Err(CliError::in_memory());
     };

@@ -268,7 +268,7 @@ fn wrong_usage_ends_with_2() {
     let usage: [(&[&str], &str); 6] = [
         (&["shwo"], "show"),
         (&["show"], "<ID>"),
-        (&["show", "12345678", "--at", "yesterday"], "RFC 3339"),
+        (&["show", "12345678", "--at", "tomorrow"], "RFC 3339"),
         (&["log", "--follow", "--backward"], "--backward"),
         (&["init", "--log-id", "7"], "--log-id"),
         (&[], "Usage"),

@@ -380,7 +380,7 @@ fn what_cannot_be_listed_is_explained() {
             1,
             "no intent belongs to a run",
         ),
-        (&["list", "run", "--since", "yesterday"], 2, "RFC 3339"),
+        (&["list", "run", "--since", "tomorrow"], 2, "RFC 3339"),
         (&["list", "run", "--limit", "0"], 2, "from 1 on"),
         (&["list", "run", "--after", "last"], 2, "--after"),
         (&["refs", &uuid(0xffff)], 1, "no object"),

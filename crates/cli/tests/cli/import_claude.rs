@@ -57,7 +57,10 @@ fn a_recording_is_imported_once_and_grows() {
     let events = |report: &Value| report["events_made"].as_u64().unwrap();
     let stats = || place.run(&["stats", "--json"]).ok().json()["position"].clone();
     assert_eq!(stats(), events(&first) + events(&grown));
-    let again = place.run(&["import", "claude", "s.jsonl"]).ok().stdout;
+    let again = place
+        .run(&["import", "claude", "s.jsonl", "--report"])
+        .ok()
+        .stdout;
     assert!(
         again.contains("already there  3\nevents made    0\n"),
         "{again}"
@@ -103,6 +106,18 @@ fn a_folder_is_read_whole_and_broken_lines_are_named() {
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, format!("{{\"type\":\n{text}")).unwrap();
     let ran = place.run(&["import", "claude", "all"]);
+    let ran = ran.fails(1, &["1 record could not be imported"]).stdout;
+    assert!(
+        ran.contains("broken         all/two.jsonl:1: EOF while parsing"),
+        "{ran}"
+    );
+    let again = Place::with_log();
+    std::fs::create_dir_all(again.path("all")).unwrap();
+    let copied = std::fs::copy(&path, again.path("all/two.jsonl"));
+    copied
+        .and_then(|_| std::fs::copy(place.path("all/b/one.jsonl"), again.path("all/one.jsonl")))
+        .unwrap();
+    let ran = again.run(&["import", "claude", "all", "--report"]);
     let ran = ran.fails(1, &["1 record could not be imported"]).stdout;
     assert!(ran.contains("read           7\n"), "{ran}");
     assert!(
@@ -289,7 +304,7 @@ fn a_recording_says_whose_it_is() {
     wrong.fails(1, &["is not a recording of Claude Code", "one of Codex"]);
     let unknown = place.run(&["import", "all/other.jsonl"]);
     unknown.fails(1, &["not a recording that is known"]);
-    let all = place.run(&["import", "all"]).ok().stdout;
+    let all = place.run(&["import", "all", "--report"]).ok().stdout;
     for part in [
         "source         claude all\n",
         "source         codex all\n",
@@ -297,6 +312,6 @@ fn a_recording_says_whose_it_is() {
     ] {
         assert_eq!(all.matches(part).count(), 1, "{part} in {all}");
     }
-    let again = place.run(&["import", "all"]).ok().stdout;
+    let again = place.run(&["import", "all", "--report"]).ok().stdout;
     assert_eq!(again.matches("events made    0\n").count(), 2, "{again}");
 }

@@ -347,7 +347,7 @@ fn errors_say_what_to_do() {
         .run(&["diff", &run, "999"])
         .fails(1, &["the log ends at"]);
     place
-        .run(&["diff", &run, "yesterday"])
+        .run(&["diff", &run, "tomorrow"])
         .fails(1, &["RFC 3339", "git commit"]);
     place
         .run(&["diff", &run, "0", "1"])

@@ -49,6 +49,7 @@ fn an_import_takes_secrets_out_and_says_where_they_were() {
             "s.jsonl",
             "--redact",
             "acme=ACME-[0-9]{8}",
+            "--report",
         ])
         .ok();
     let said = &first.stdout;

@@ -78,6 +78,8 @@ impl Place {
             .env_remove("CLAUDE_PROJECT_DIR")
             .env_remove("CODEX_HOME")
             .env_remove("XDG_STATE_HOME")
+            .env_remove("XDG_DATA_HOME")
+            .env_remove("XDG_CONFIG_HOME")
             .env_remove("RUST_LOG")
             .env_remove("NO_COLOR")
             .stdin(Stdio::null())

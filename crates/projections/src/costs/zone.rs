@@ -56,6 +56,17 @@ impl CostZone {
         }
     }
 
+    /// A time of a day as the clocks there show it. Where they are put forward, a time that they skip is the first one
+    /// behind it; where they are put back, it is the first of the two. `None` where the calendar ends.
+    pub fn time(self, local: NaiveDateTime) -> Option<Timestamp> {
+        match self {
+            CostZone::Utc => time_of(local, &Utc),
+            CostZone::Local if !is_in_tables(local.date()) => time_of(local, &Utc),
+            CostZone::Local => time_of(local, &Local),
+            CostZone::Fixed(offset) => time_of(local, &offset),
+        }
+    }
+
     /// The day that is now there.
     pub fn day_at(self, now: Timestamp) -> NaiveDate {
         self.day(Quarter::of(now))
@@ -72,6 +83,18 @@ fn first_of<Z: TimeZone>(day: NaiveDate, zone: &Z) -> Option<Timestamp> {
     let quarters = (0..96).filter_map(|quarter| day.and_hms_opt(quarter / 4, quarter % 4 * 15, 0));
     let mut times = quarters.filter_map(|time| zone.from_local_datetime(&time).earliest());
     times.next().map(|time| time.with_timezone(&Utc).into())
+}
+
+/// The longest time that clocks are put forward by, in quarters of an hour.
+const LONGEST_GAP: i64 = 4 * 24;
+
+fn time_of<Z: TimeZone>(local: NaiveDateTime, zone: &Z) -> Option<Timestamp> {
+    let later = |quarters| local.checked_add_signed(chrono::TimeDelta::minutes(15 * quarters));
+    let times = (0..=LONGEST_GAP).filter_map(later);
+    let time = times
+        .filter_map(|time| zone.from_local_datetime(&time).earliest())
+        .next()?;
+    Timestamp::in_range(time.with_timezone(&Utc))
 }
 
 impl fmt::Display for CostZone {

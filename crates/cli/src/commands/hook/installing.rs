@@ -1,7 +1,7 @@
 //! `annals hook install` and `uninstall`: the change is shown, and made when the user says so.
 
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use annals::LogUrl;
 use annals_live::hook::HookAgent;
@@ -9,39 +9,76 @@ use annals_live::install::{self, Change, Scope};
 use serde_json::json;
 
 use super::gate;
-use crate::cli::{self, HookScope, HowToChange, InstallHooks, UninstallHooks};
+use crate::cli::{self, Gate, HookScope, HowToChange, InstallHooks, UninstallHooks};
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 
 pub(super) fn install(args: &InstallHooks, context: &mut Context) -> Result<(), CliError> {
-    let agent = agent(args.agent);
-    let path = install::place(agent, scope(&args.scope))?;
-    let program = match &args.program {
-        Some(program) => program.clone(),
-        None => {
-            std::env::current_exe().map_err(|error| CliError::input(Path::new("annals"), error))?
-        }
+    let hooks = HooksOf {
+        scope: &args.scope,
+        gate: &args.gate,
+        program: args.program.as_deref(),
+        how: &args.how,
     };
-    let mut command = command(agent, &program, &context.log)?;
-    for option in gate::options(&args.gate.gate, args.gate.fail_closed)? {
-        command.push(' ');
-        command.push_str(&quoted(&option));
-    }
-    let change = install::install(agent, &path, &command)?;
-    make(&change, "installed", &args.how, context)?;
-    if agent == HookAgent::Codex && !args.how.dry_run && !change.is_nothing() {
-        context
-            .output
-            .note("Codex runs new hooks once they are trusted: see /hooks in it");
-    }
-    Ok(())
+    hooks.install(agent(args.agent), context)
 }
 
 pub(super) fn uninstall(args: &UninstallHooks, context: &mut Context) -> Result<(), CliError> {
-    let agent = agent(args.agent);
-    let path = install::place(agent, scope(&args.scope))?;
+    uninstall_from(agent(args.agent), &args.scope, &args.how, context)
+}
+
+/// Hooks that are put into configurations.
+pub(in crate::commands) struct HooksOf<'a> {
+    pub(in crate::commands) scope: &'a HookScope,
+    pub(in crate::commands) gate: &'a Gate,
+    /// The program that they run; this one, if none is named.
+    pub(in crate::commands) program: Option<&'a Path>,
+    pub(in crate::commands) how: &'a HowToChange,
+}
+
+impl HooksOf<'_> {
+    /// Puts the hooks into an agent's configuration.
+    pub(in crate::commands) fn install(
+        &self,
+        agent: HookAgent,
+        context: &mut Context,
+    ) -> Result<(), CliError> {
+        let path = install::place(agent, scope(self.scope))?;
+        let program = match self.program {
+            Some(program) => program.to_owned(),
+            None => own_program()?,
+        };
+        let mut command = command(agent, &program, &context.log)?;
+        for option in gate::options(&self.gate.gate, self.gate.fail_closed)? {
+            command.push(' ');
+            command.push_str(&quoted(&option));
+        }
+        let change = install::install(agent, &path, &command)?;
+        make(&change, "installed", self.how, context)?;
+        if agent == HookAgent::Codex && !self.how.dry_run && !change.is_nothing() {
+            context
+                .output
+                .note("Codex runs new hooks once they are trusted: see /hooks in it");
+        }
+        Ok(())
+    }
+}
+
+/// Takes the hooks out of an agent's configuration.
+pub(in crate::commands) fn uninstall_from(
+    agent: HookAgent,
+    of: &HookScope,
+    how: &HowToChange,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let path = install::place(agent, scope(of))?;
     let change = install::uninstall(agent, &path)?;
-    make(&change, "uninstalled", &args.how, context)
+    make(&change, "uninstalled", how, context)
+}
+
+/// This program.
+pub(in crate::commands) fn own_program() -> Result<PathBuf, CliError> {
+    std::env::current_exe().map_err(|error| CliError::input(Path::new("annals"), error))
 }
 
 /// Shows a change, and makes it when the user says so.
@@ -127,7 +164,7 @@ fn command(agent: HookAgent, program: &Path, log: &str) -> Result<String, CliErr
     ))
 }
 
-fn absolute(path: &Path) -> Result<String, CliError> {
+pub(in crate::commands) fn absolute(path: &Path) -> Result<String, CliError> {
     let found = std::path::absolute(path).map_err(|error| CliError::input(path, error))?;
     found.to_str().map(str::to_owned).ok_or_else(|| {
         let message =
@@ -137,7 +174,7 @@ fn absolute(path: &Path) -> Result<String, CliError> {
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub(in crate::commands) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),
@@ -145,14 +182,14 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn scope(scope: &HookScope) -> Scope {
+pub(in crate::commands) fn scope(scope: &HookScope) -> Scope {
     match scope.project {
         true => Scope::Project,
         false => Scope::User,
     }
 }
 
-fn agent(agent: cli::HookAgent) -> HookAgent {
+pub(in crate::commands) fn agent(agent: cli::HookAgent) -> HookAgent {
     match agent {
         cli::HookAgent::Claude => HookAgent::Claude,
         cli::HookAgent::Codex => HookAgent::Codex,

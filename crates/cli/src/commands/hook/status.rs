@@ -15,7 +15,6 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::cli::HookStatus;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::{Output, bytes, counted, when};
@@ -52,8 +51,14 @@ struct Came {
     by: String,
 }
 
-pub(super) async fn run(args: &HookStatus, context: &mut Context) -> Result<(), CliError> {
-    let found = found();
+/// Shows the hooks of some agents, or of all if none is named, with the newest events and the spool.
+pub(in crate::commands) async fn show(
+    agents: &[HookAgent],
+    limit: usize,
+    context: &mut Context,
+) -> Result<(), CliError> {
+    let mut found = found();
+    found.retain(|it| agents.is_empty() || agents.contains(&it.agent));
     let spool = Spool::of(&context.log)?;
     let waits = Waits {
         folder: spool.path().display().to_string(),
@@ -69,7 +74,7 @@ pub(super) async fn run(args: &HookStatus, context: &mut Context) -> Result<(), 
     // Without a log there are still configurations and a spool.
     let came = match context.reader() {
         Ok(annals) => {
-            let came = lately(&annals, args.limit).await?;
+            let came = lately(&annals, limit).await?;
             annals.close().await;
             came
         }
@@ -82,6 +87,17 @@ pub(super) async fn run(args: &HookStatus, context: &mut Context) -> Result<(), 
         true => context.output.json(&as_json(&found, &came, &waits)),
         false => print(&found, &came, &waits, &mut context.output),
     }
+}
+
+/// The agents whose configuration of this user has hooks of ours.
+pub(in crate::commands) fn recorded_agents() -> Vec<&'static str> {
+    let has_hooks = |agent: &HookAgent| {
+        let place = install::place(*agent, Scope::User);
+        let installed = place.and_then(|path| install::installed(*agent, &path));
+        installed.is_ok_and(|commands| !commands.is_empty())
+    };
+    let recorded = HookAgent::ALL.into_iter().filter(has_hooks);
+    recorded.map(HookAgent::key).collect()
 }
 
 fn found() -> Vec<Found> {
@@ -188,7 +204,7 @@ fn print(
     }
     let none = |it: &Found| it.commands.as_ref().is_ok_and(Vec::is_empty);
     if found.iter().all(none) {
-        output.line("no hooks are installed; `annals hook install AGENT` does so")?;
+        output.line("no hooks are installed; `annals record on` installs them")?;
     }
     for it in came {
         output.line(&format!(

@@ -1,5 +1,7 @@
 //! `annals serve` without `--record-only`: the log in a browser.
 
+use std::net::SocketAddr;
+
 use annals::{Annals, LogUrl, OpenOptions};
 use annals_viewer::{Token, Viewer, ViewerOptions};
 use serde_json::json;
@@ -74,15 +76,17 @@ fn options(args: &Serve, context: &Context) -> Result<ViewerOptions, CliError> {
 }
 
 /// A viewer at work, on threads of its own: a long answer holds up neither signals nor the log's guests.
-struct Viewing {
+pub(crate) struct Viewing {
     runtime: Option<Runtime>,
+    socket: SocketAddr,
     address: String,
     end: oneshot::Sender<()>,
     running: JoinHandle<()>,
 }
 
 impl Viewing {
-    async fn start(annals: Annals, options: ViewerOptions) -> Result<Viewing, CliError> {
+    /// Starts the viewer of a log that is open.
+    pub(crate) async fn start(annals: Annals, options: ViewerOptions) -> Result<Viewing, CliError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)
             .enable_all()
@@ -97,20 +101,33 @@ impl Viewing {
                 return Err(error);
             }
         };
-        let address = format!("http://{}/", viewer.address());
+        let socket = viewer.address();
+        let address = format!("http://{socket}/");
         let (end, ended) = oneshot::channel();
         let running = runtime.spawn(viewer.run(async {
             let _ = ended.await;
         }));
         Ok(Viewing {
             runtime: Some(runtime),
+            socket,
             address,
             end,
             running,
         })
     }
 
-    async fn end(mut self) {
+    /// Where it listens.
+    pub(crate) fn socket(&self) -> SocketAddr {
+        self.socket
+    }
+
+    /// Its address, for a browser.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Ends it, once what is being answered is answered.
+    pub(crate) async fn end(mut self) {
         let _ = self.end.send(());
         let _ = self.running.await;
         if let Some(runtime) = self.runtime.take() {

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Checks that the log of a recording holds its whole conversation.
+
+    ANNALS=PROGRAM complete.py PATH...          each file, or all files of each folder, in a log of its own
+    ANNALS=PROGRAM complete.py --each FOLDER    each entry of a folder in a log of its own
+    ANNALS=PROGRAM complete.py --self-test      hard recordings, made up here (conversations/hard.py), and whether this
+                                                check finds faults; without a program, the latter alone
+    complete.py --items PATH...                 prints what the recordings have, without the program
+
+Each prompt, answer, thought, tool call and result text of a recording, after secrets are taken out, must be in
+`annals show SESSION --json` and in `annals export markdown SESSION` as often as the recording has it, in order. The
+recordings are read by conversations/, which shares nothing with the importers: it was written from the formats alone, so
+that a difference is a mistake on one side. Prints a line for each session and each difference with its place in the
+recording; ends with 1 if there is a difference, and with 2 if nothing could be compared.
+
+What is compared, and how:
+
+- texts by kind, as a multiset. White space at the end of lines does not count. A marker such as
+  `[redacted:github-token]` stands for any text. A text of more than 1 MiB is cut by design, so that its beginning counts;
+- calls by the tool's name and all texts in their arguments; a result by its text and the call that it belongs to;
+- the order of prompts, answers, thoughts and calls. A prompt that was queued while the agent worked may stand where it
+  was written or where it was delivered;
+- texts of the agent's program (commands' output, interruptions, compaction) must be there, as a turn of any kind;
+- in Markdown, quotes, indentation and empty lines do not count. No text of 30 characters or more may be there more
+  often than in the recording.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+
+import conversations
+from conversations import compare, faults, hard, markdown
+from conversations.program import Program, ProgramError
+
+
+def main(arguments):
+    if not arguments:
+        sys.exit(__doc__)
+    if arguments[0] == "--items":
+        return print_items(arguments[1:])
+    program = os.environ.get("ANNALS") or shutil.which("annals")
+    if arguments[0] == "--self-test":
+        return self_test(program)
+    if not program:
+        fail("name the program: ANNALS=/path/to/annals")
+    if arguments[0] == "--each":
+        if len(arguments) != 2 or not os.path.isdir(arguments[1]):
+            fail("name a folder of recordings: make complete CORPUS=DIR")
+        folder = arguments[1]
+        return check_all(program, [os.path.join(folder, name) for name in sorted(os.listdir(folder))])
+    return check_all(program, arguments)
+
+
+def self_test(program):
+    with tempfile.TemporaryDirectory(prefix="complete-") as folder:
+        problems = faults.check(folder)
+        for line in problems:
+            print(f"  {line}")
+        print(f"complete: the check itself has {len(problems)} faults")
+        return (check_all(program, hard.write(folder)) if program else 0) or bool(problems)
+
+
+def fail(why):
+    print(f"complete: {why}", file=sys.stderr)
+    sys.exit(2)
+
+
+def files_of(path):
+    if not os.path.isdir(path):
+        return [path]
+    return sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+
+
+def print_items(paths):
+    for path in paths:
+        for agent, chains in conversations.chains_of(files_of(path)):
+            for chain in chains:
+                print(f"{path}: {agent} {chain.name}: {compare.counts(chain.items)}")
+                for item in chain.items:
+                    print(f"  {item.where}: {compare.named(item)}")
+    return 0
+
+
+def check_all(program, paths):
+    sessions = problems = 0
+    for path in paths:
+        found = conversations.chains_of(files_of(path))
+        if not any(chains for _, chains in found):
+            continue
+        print(path)
+        try:
+            checked, different = check(program, path, found)
+        except ProgramError as error:
+            checked, different = 0, [str(error)]
+            print(f"  {error}")
+        sessions += checked
+        problems += len(different)
+    if not sessions:
+        fail("no session could be compared")
+    print(f"complete: {sessions} sessions, {problems} differences")
+    return 1 if problems else 0
+
+
+def check(program, path, found):
+    """Imports a path and compares all chains with the sessions of the log."""
+    with tempfile.TemporaryDirectory(prefix="complete-") as folder:
+        log = Program(program, folder)
+        log.imports(path)
+        sessions = {id: compare.shown_of(turns) for id, turns in log.conversations().items()}
+        different, checked = [], 0
+        for agent, chains in found:
+            for chain, id in assigned(chains, sessions):
+                checked += 1
+                lines = differences(log, chain, sessions.pop(id, []), id)
+                report(agent, chain, id, lines)
+                different += lines
+        for id, shown in sessions.items():
+            spoken = [text for text in shown if text.kind in ("prompt", "answer", "thinking", "call")]
+            if spoken:
+                line = f"session {id} is in no recording: {compare.brief(spoken[0])}"
+                print(f"  {line}")
+                different.append(line)
+        return checked, different
+
+
+def assigned(chains, sessions):
+    """(chain, session) by the texts that they share, the clearest first; a chain that must not be shown can have none."""
+    scores = [(compare.overlap(chain.items, shown), -number, chain, id)
+              for number, chain in enumerate(chains) for id, shown in sessions.items()]
+    found, taken = {}, set()
+    for score, _, chain, id in sorted(scores, key=lambda entry: entry[:2], reverse=True):
+        if score and id not in taken and chain not in found:
+            found[chain] = id
+            taken.add(id)
+    return [(chain, found.get(chain)) for chain in chains
+            if chain in found or any(item.required for item in chain.items)]
+
+
+def differences(log, chain, shown, id):
+    if id is None:
+        return [f"no session shows {chain.name}, of {chain.items[0].where}"]
+    lines, pairs = compare.compare(chain.items, shown)
+    return lines + markdown.compare(chain.items, shown, pairs, log.markdown(id))
+
+
+def report(agent, chain, id, lines):
+    of = f"{agent} {chain.name}"
+    print(f"  {'ok' if not lines else 'DIFFERENT'} {compare.counts(chain.items)}  ({of}; session {id})")
+    for line in lines:
+        print(f"    {line}")
+
+
+if __name__ == "__main__":
+    sys.exit(int(main(sys.argv[1:])))
