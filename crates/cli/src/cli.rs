@@ -24,6 +24,7 @@ mod retain;
 mod search;
 mod secrets;
 mod serve;
+mod sessions;
 mod share;
 pub(crate) mod spellings;
 mod start;
@@ -69,6 +70,7 @@ pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use retain::{Retain, RetainAs};
 pub(crate) use search::Search;
 pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
+pub(crate) use sessions::Ls;
 pub(crate) use serve::{ExportHtml, Serve};
 pub(crate) use share::{Share, Users};
 use spellings::{IntentGroup, ObjectGroup, ProofGroup, ServiceGroup};
@@ -209,6 +211,8 @@ pub(crate) enum Command {
     Bisect(Bisect),
     /// Compare two runs, tasks or sessions
     Compare(Compare),
+    /// List sessions: conversations with agents
+    Ls(Ls),
     /// List objects of one kind
     List(List),
     /// List the links of an object

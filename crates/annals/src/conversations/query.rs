@@ -63,7 +63,7 @@ impl SessionSort {
     }
 
     /// Returns `true` if the order begins with the smallest value: texts are in the order of the alphabet.
-    pub(crate) fn is_of_text(self) -> bool {
+    pub fn is_of_text(self) -> bool {
         matches!(
             self,
             SessionSort::Title | SessionSort::Project | SessionSort::Agent
@@ -149,6 +149,12 @@ impl Default for SessionQuery {
 }
 
 impl SessionQuery {
+    /// The same by other prices, if there are some.
+    #[must_use]
+    pub fn with_prices_of(self, prices: Option<PriceTable>) -> SessionQuery {
+        SessionQuery { prices, ..self }
+    }
+
     pub(crate) fn prices(&self) -> &PriceTable {
         match &self.prices {
             Some(prices) => prices,
