@@ -126,10 +126,9 @@ impl Picked {
     }
 
     fn sort(&mut self, keep: usize, query: &SessionQuery) {
-        let is_reversed = query.ascending != query.sort.is_of_text();
         self.sessions.sort_by(|a, b| {
             let order = a.key.cmp(&b.key);
-            let order = match is_reversed {
+            let order = match query.ascending {
                 true => order,
                 false => order.reverse(),
             };

@@ -12,7 +12,7 @@ const LIMIT: usize = 50;
 /// The order of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SessionSort {
-    /// Newest activity first.
+    /// By last activity.
     #[default]
     LastActivity,
     /// By title.
@@ -21,15 +21,15 @@ pub enum SessionSort {
     Project,
     /// By agent.
     Agent,
-    /// Longest active time first.
+    /// By active time.
     Duration,
-    /// Most prompts first.
+    /// By number of prompts.
     Prompts,
-    /// Most changed files first, then most changed lines.
+    /// By number of changed files, then of changed lines.
     Files,
-    /// Most tokens first.
+    /// By tokens.
     Tokens,
-    /// Highest cost first.
+    /// By cost.
     Cost,
 }
 
@@ -62,7 +62,7 @@ impl SessionSort {
         }
     }
 
-    /// Returns `true` if the order begins with the smallest value: texts are in the order of the alphabet.
+    /// Returns `true` if it is by a text, for which the order from A to Z is the natural one.
     pub fn is_of_text(self) -> bool {
         matches!(
             self,
@@ -108,7 +108,7 @@ pub struct SessionQuery {
     pub text: Option<String>,
     /// The order.
     pub sort: SessionSort,
-    /// The opposite order.
+    /// The smallest first: texts from A to Z, oldest activity first.
     pub ascending: bool,
     /// How many sessions to skip.
     pub offset: usize,

@@ -11,7 +11,8 @@ use uuid::Uuid;
 use crate::cli::Ls;
 use crate::clock;
 use crate::commands::cost::{beyond, read_prices};
-use crate::context::Context;
+
+use crate::context::{Context, moment};
 use crate::error::CliError;
 use crate::output::{Column, Output, Rows, roughly};
 
@@ -30,10 +31,7 @@ pub(crate) async fn run(args: &Ls, context: &mut Context) -> Result<(), CliError
     let prices = args.prices.as_deref().map(read_prices).transpose()?;
     let annals = context.reader_at(&args.floor).await?;
     let now = Timestamp::from(annals::event_log::now());
-    let at = match &args.at {
-        Some(at) => annals.past().moment(at).await?,
-        None => At::Now,
-    };
+    let at = moment(&annals, args.at.as_ref()).await?;
     let query = query(args, at, now)?.with_prices_of(prices);
     let page = annals.conversations().list(&query).await?;
     if context.output.is_json() {
