@@ -28,11 +28,14 @@ def texts_of(items, shown, pairs):
     return found
 
 
-def compare(items, shown, pairs, markdown):
-    """The differences between a chain's items and the session's Markdown, as lines."""
+def compare(items, shown, pairs, markdown, family=()):
+    """The differences between a chain's items and the session's Markdown, as lines.
+
+    The Markdown of a session has those of its sub-agents in it, the texts in `family`.
+    """
     page, problems, at = flat(markdown), [], 0
     wanted = texts_of(items, shown, pairs)
-    whole = "\n".join(flat(text) for each in shown for text in each.texts)
+    whole = "\n".join(flat(text) for each in (*shown, *family) for text in each.texts)
     for item, texts in wanted:
         is_free = item.kind in ("call", "result") or item.floats or not item.required
         for text in map(flat, texts):
