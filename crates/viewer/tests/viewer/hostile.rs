@@ -8,7 +8,7 @@ use annals_testkit::process::{WIDE, assert_within, own_allocated};
 use annals_viewer::ViewerOptions;
 
 use crate::pages::addresses;
-use crate::support::{INTENT, PIPELINE, Place, RUN, Viewing, fingerprint, story, uuid};
+use crate::support::{INTENT, PIPELINE, Place, RUN, TASK, Viewing, fingerprint, story, uuid};
 
 #[test]
 fn nothing_but_reading_is_answered() {
