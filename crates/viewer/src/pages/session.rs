@@ -70,7 +70,10 @@ pub(crate) struct SessionConversation {
 }
 
 /// The conversation page.
-pub(crate) async fn session(mut asked: Asked, Path(name): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn session(
+    mut asked: Asked,
+    Path(name): Path<String>,
+) -> Result<Response, Problem> {
     let (session, clock) = find(&mut asked, &name).await?;
     let read = read(&asked, session).await?;
     let page = page(&asked, read, clock, "");
@@ -83,15 +86,22 @@ pub(crate) async fn turns(mut asked: Asked, Path(name): Path<String>) -> Result<
     let (session, clock) = find(&mut asked, &name).await?;
     let read = read(&asked, session).await?;
     let page = page(&asked, read, clock, ": turns");
-    let draw = |read: &SessionConversation| html! {
-        (head::crumb(&read.session, asked.moment, true))
-        h1 { (crate::foreign::text(&read.session.name())) }
-        (part(read, &asked, clock))
+    let draw = |read: &SessionConversation| {
+        html! {
+            (head::crumb(&read.session, asked.moment, true))
+            h1 { (crate::foreign::text(&read.session.name())) }
+            (part(read, &asked, clock))
+        }
     };
     asked.answer(page, draw).await
 }
 
-fn page(asked: &Asked, read: SessionConversation, _: Clock, title: &str) -> Page<SessionConversation> {
+fn page(
+    asked: &Asked,
+    read: SessionConversation,
+    _: Clock,
+    title: &str,
+) -> Page<SessionConversation> {
     Page {
         title: format!("{}{title}", read.session.name()),
         section: SESSIONS,
@@ -99,7 +109,10 @@ fn page(asked: &Asked, read: SessionConversation, _: Clock, title: &str) -> Page
         slider: Slider::Positions,
         subject: Some(read.session.id.to_string()),
         markdown: String::new(),
-        command: format!("annals show {} --at {}", read.session.id, asked.moment.position),
+        command: format!(
+            "annals show {} --at {}",
+            read.session.id, asked.moment.position
+        ),
         data: read,
     }
 }
@@ -116,7 +129,10 @@ pub(crate) async fn find(asked: &mut Asked, name: &str) -> Result<(SessionEntry,
     let conversations = asked.annals().conversations();
     let found = conversations.find(name).await?;
     let family = conversations.family(found.id, at(asked)).await?;
-    let rest = asked.path.strip_prefix("/sessions/").and_then(|rest| rest.split_once('/'));
+    let rest = asked
+        .path
+        .strip_prefix("/sessions/")
+        .and_then(|rest| rest.split_once('/'));
     let rest = rest.map_or_else(String::new, |(_, rest)| format!("/{rest}"));
     // The address that always shows this page has the whole id.
     asked.path = format!("/sessions/{}{rest}", found.id);
@@ -138,8 +154,14 @@ pub(crate) async fn clock(asked: &Asked) -> Result<Clock, Problem> {
     if !asked.moment.is_chosen {
         return Ok(Clock::new(now.into()));
     }
-    let record = asked.annals().contents().record(asked.moment.position).await?;
-    Ok(Clock::new(record.map_or(now, |record| record.recorded_at()).into()))
+    let record = asked
+        .annals()
+        .contents()
+        .record(asked.moment.position)
+        .await?;
+    Ok(Clock::new(
+        record.map_or(now, |record| record.recorded_at()).into(),
+    ))
 }
 
 /// Reads the part that an address asks for.
@@ -149,7 +171,11 @@ async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionConversatio
     let limit = match params.number("limit")? {
         None => PART,
         Some(limit @ 1..=1_000) => usize::try_from(limit).unwrap_or(PART),
-        Some(limit) => return Err(Problem::invalid(format!("invalid limit {limit}: expected 1 to 1000"))),
+        Some(limit) => {
+            return Err(Problem::invalid(format!(
+                "invalid limit {limit}: expected 1 to 1000"
+            )));
+        }
     };
     let counted = session.prompts + session.answers + session.tool_calls;
     let is_short = counted.saturating_mul(2) <= WHOLE && !asked.is_api;
@@ -157,7 +183,15 @@ async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionConversatio
         true => TurnRange::all(),
         false => TurnRange::new(from, limit.saturating_add(1)),
     };
-    let Conversation { turns, total, prompts, .. } = asked.annals().conversation(session.id, asked.moment.at(), range).await?;
+    let Conversation {
+        turns,
+        total,
+        prompts,
+        ..
+    } = asked
+        .annals()
+        .conversation(session.id, asked.moment.at(), range)
+        .await?;
     let last = from.saturating_add(limit as u64);
     let next = turns.iter().any(|turn| turn.number >= last).then_some(last);
     let is_in = |turn: &&Turn| (from..last).contains(&turn.number);
@@ -179,7 +213,10 @@ async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionConversatio
 }
 
 /// Reads the diffs of turns, as far as a page has room for them.
-pub(crate) async fn diffs(asked: &Asked, turns: &[Turn]) -> Result<HashMap<Digest, Option<Vec<DiffFile>>>, Problem> {
+pub(crate) async fn diffs(
+    asked: &Asked,
+    turns: &[Turn],
+) -> Result<HashMap<Digest, Option<Vec<DiffFile>>>, Problem> {
     let mut read = HashMap::new();
     let mut left = DIFFS;
     for digest in digests(turns) {
@@ -218,8 +255,13 @@ pub(crate) fn price(models: &[ModelUse]) -> Option<u128> {
     let table = PriceTable::standard();
     let mut sum = None;
     for one in models {
-        let day = epoch.checked_add_signed(TimeDelta::days(one.day.into())).unwrap_or(epoch);
-        let price = one.model.as_deref().and_then(|model| table.price(model, day));
+        let day = epoch
+            .checked_add_signed(TimeDelta::days(one.day.into()))
+            .unwrap_or(epoch);
+        let price = one
+            .model
+            .as_deref()
+            .and_then(|model| table.price(model, day));
         if let Some(price) = price {
             let (micros, _) = price.cost(&one.used.tokens);
             sum = Some(micros.saturating_add(sum.unwrap_or(0)));
@@ -249,7 +291,10 @@ fn conversation(read: &SessionConversation, asked: &Asked, clock: Clock) -> Mark
 /// The row of controls above the turns.
 fn bar(read: &SessionConversation, asked: &Asked) -> Markup {
     let address = read.session.address();
-    let at = asked.moment.is_chosen.then(|| asked.moment.position.to_string());
+    let at = asked
+        .moment
+        .is_chosen
+        .then(|| asked.moment.position.to_string());
     html! {
         div.bar {
             form.find role="search" method="get" action={ (address) "/find" } aria-label="Find in this session" {
@@ -315,7 +360,9 @@ fn part(read: &SessionConversation, asked: &Asked, clock: Clock) -> Markup {
         format!("{address}{join}from={from}")
     };
     let before = read.from.saturating_sub(PART as u64).max(1);
-    let find = asked.moment.link(&format!("/api/v1{}/find", session.address()));
+    let find = asked
+        .moment
+        .link(&format!("/api/v1{}/find", session.address()));
     html! {
         @if read.from > 1 { p.next { a.button rel="prev" href=(from("", before)) { "Previous turns" } } }
         div #turns data-page=(base("")) data-turns=(base("/turns")) data-find=(find) data-export=(asked.moment.link(&format!("{}/export", session.address()))) {

@@ -31,7 +31,10 @@ struct JsonExport<'a> {
 }
 
 /// Answers a download: `format` is markdown, html or json; `from` and `limit` choose turns.
-pub(crate) async fn export(mut asked: Asked, Path(name): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn export(
+    mut asked: Asked,
+    Path(name): Path<String>,
+) -> Result<Response, Problem> {
     let format = asked.params.get("format").unwrap_or("markdown").to_owned();
     let (kind, ending) = match format.as_str() {
         "markdown" => ("text/markdown; charset=utf-8", "md"),
@@ -39,19 +42,26 @@ pub(crate) async fn export(mut asked: Asked, Path(name): Path<String>) -> Result
         "json" => ("application/json", "json"),
         other => {
             let shown: String = other.chars().take(64).collect();
-            return Err(Problem::invalid(format!("invalid format {shown:?}: expected markdown, html or json")));
+            return Err(Problem::invalid(format!(
+                "invalid format {shown:?}: expected markdown, html or json"
+            )));
         }
     };
     let range = match (asked.params.number("from")?, asked.params.number("limit")?) {
         (None, None) => TurnRange::all(),
         (from, limit) => {
-            let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+            let limit = limit.map_or(usize::MAX, |limit| {
+                usize::try_from(limit).unwrap_or(usize::MAX)
+            });
             TurnRange::new(from.unwrap_or(1), limit)
         }
     };
     let is_part = range != TurnRange::all();
     let (session, clock) = find(&mut asked, &name).await?;
-    let conversation = asked.annals().conversation(session.id, asked.moment.at(), range).await?;
+    let conversation = asked
+        .annals()
+        .conversation(session.id, asked.moment.at(), range)
+        .await?;
     let body = match format.as_str() {
         "html" => html_file(&asked, &session, &conversation, clock).await?,
         "json" => {
@@ -67,11 +77,17 @@ pub(crate) async fn export(mut asked: Asked, Path(name): Path<String>) -> Result
 }
 
 /// The answer as a file with a name.
-fn named(mut response: Response, kind: &'static str, session: &SessionEntry, ending: &str) -> Result<Response, Problem> {
+fn named(
+    mut response: Response,
+    kind: &'static str,
+    session: &SessionEntry,
+    ending: &str,
+) -> Result<Response, Problem> {
     let name = format!("attachment; filename=\"{}.{ending}\"", file_name(session));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    let name = HeaderValue::from_str(&name).map_err(|_| Problem::invalid("the file has no name"))?;
+    let name =
+        HeaderValue::from_str(&name).map_err(|_| Problem::invalid("the file has no name"))?;
     headers.insert(header::CONTENT_DISPOSITION, name);
     Ok(response)
 }
@@ -88,11 +104,18 @@ fn file_name(session: &SessionEntry) -> String {
     }
     let id = session.id.simple().to_string();
     let short = id.get(24..).unwrap_or_default();
-    format!("{}-{short}", name.trim_end_matches('-')).trim_start_matches('-').to_owned()
+    format!("{}-{short}", name.trim_end_matches('-'))
+        .trim_start_matches('-')
+        .to_owned()
 }
 
 /// The conversation in Markdown.
-async fn markdown(asked: &Asked, session: &SessionEntry, conversation: &Conversation, is_part: bool) -> Result<String, Problem> {
+async fn markdown(
+    asked: &Asked,
+    session: &SessionEntry,
+    conversation: &Conversation,
+    is_part: bool,
+) -> Result<String, Problem> {
     let mut texts = Diffs::new();
     for digest in digests(&conversation.turns) {
         if let Some(bytes) = asked.annals().contents().get(digest).await? {
@@ -103,10 +126,19 @@ async fn markdown(asked: &Asked, session: &SessionEntry, conversation: &Conversa
     let mut writer = MarkdownWriter::new();
     let failed = |_| Problem::invalid("the conversation cannot be written as Markdown");
     if !is_part {
-        let summary = asked.annals().conversations().summary(session.id, super::at(asked)).await?;
-        let first = conversation.prompts.first().map(|prompt| prompt.beginning.as_str());
+        let summary = asked
+            .annals()
+            .conversations()
+            .summary(session.id, super::at(asked))
+            .await?;
+        let first = conversation
+            .prompts
+            .first()
+            .map(|prompt| prompt.beginning.as_str());
         let cost = session.micros.map(money);
-        writer.header(&summary, first, cost.as_deref(), &mut text).map_err(failed)?;
+        writer
+            .header(&summary, first, cost.as_deref(), &mut text)
+            .map_err(failed)?;
     }
     for turn in &conversation.turns {
         writer.turn(turn, &texts, &mut text).map_err(failed)?;
@@ -115,7 +147,12 @@ async fn markdown(asked: &Asked, session: &SessionEntry, conversation: &Conversa
 }
 
 /// The conversation as one file: its style is in it, it has no script, and it leads nowhere.
-async fn html_file(asked: &Asked, session: &SessionEntry, conversation: &Conversation, clock: Clock) -> Result<String, Problem> {
+async fn html_file(
+    asked: &Asked,
+    session: &SessionEntry,
+    conversation: &Conversation,
+    clock: Clock,
+) -> Result<String, Problem> {
     let mut drawing = Drawing {
         session,
         prompts: &conversation.prompts,
