@@ -362,7 +362,7 @@ mod tests {
             ("annals log share-with --with ada", "Share("),
             ("annals service record --otlp 127.0.0.1:1", "Record("),
             ("annals record --otlp 127.0.0.1:1", "Record("),
-            ("annals policy replay", "Replay("),
+            ("annals policy replay 1a2b3c4d --policy lru.toml", "Replay("),
             ("annals policy schema", "Policy("),
             ("annals object list runs", "List("),
         ] {
