@@ -50,7 +50,11 @@ pub(crate) fn page(
     let at = asked.moment.position.to_string();
     let at = if asked.moment.is_chosen { &at } else { "" };
     let address = asked.with(&[("at", at)]);
-    let layout = if page.section == SESSIONS { "sessions" } else { "classic" };
+    let layout = if page.section == SESSIONS {
+        "sessions"
+    } else {
+        "classic"
+    };
     html! {
         (DOCTYPE)
         html lang="en" {
