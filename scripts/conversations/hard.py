@@ -395,6 +395,27 @@ def queued(folder):
     return save(os.path.join(folder, f"{session}.jsonl"), told.lines)
 
 
+def durations(folder):
+    """Parallel calls whose tools name shorter durations than there are between the lines."""
+    session = str(uuid.uuid5(uuid.NAMESPACE_URL, folder))
+    told = Claude(session).story([
+        prompt("Search in both folders"), call("c1", "Glob", pattern="*.rs"), call("c2", "Bash", command="make test"),
+        answer("Both run."), result("c1", "a.rs")])
+    told.lines[-1]["toolUseResult"] = {"durationMs": 100, "filenames": ["a.rs"], "numFiles": 1, "truncated": False}
+    told.story([result("c2", "tests passed"), answer("Found, and tested.")])
+    return save(os.path.join(folder, f"{session}.jsonl"), told.lines)
+
+
+def codex_durations(folder):
+    """Like `durations`; the calls are made at once, and run one after the other."""
+    output = lambda text, seconds: json.dumps({
+        "output": text, "metadata": {"exit_code": 0, "duration_seconds": seconds}})
+    return codex(folder, [
+        prompt("Search in both folders"), call("c1", "shell", command=["ls", "a"]), call("c2", "shell", command=["ls", "b"]),
+        answer("Both run."), result("c1", output("a.rs", 0.1)), result("c2", output("b.rs", 3.5)),
+        answer("Found both.")])
+
+
 def sub_agents(folder):
     """Two sub-agents with the same task at once, in files of their own, and one inside the other."""
     session = str(uuid.uuid5(uuid.NAMESPACE_URL, folder))
@@ -453,5 +474,6 @@ WRITERS = {
     "openhands": openhands,
 }
 SPECIAL = {
-    "claude-queued": queued, "claude-sub-agents": sub_agents, "claude-resumed": resumed, "claude-blocks": blocks,
+    "claude-queued": queued, "claude-durations": durations, "codex-durations": codex_durations,
+    "claude-sub-agents": sub_agents, "claude-resumed": resumed, "claude-blocks": blocks,
 }
