@@ -373,6 +373,30 @@ def openhands(folder, story):
     return save(os.path.join(folder, "events.jsonl"), lines)
 
 
+def atif(folder, story):
+    steps = []
+    for number, step in enumerate(grouped(story), 1):
+        base = {"step_id": number, "timestamp": time_of(number), "source": "agent", "message": ""}
+        if step[0] == "prompt":
+            base |= {"source": "user", "message": step[1]}
+        elif step[0] == "answer":
+            base["message"] = step[1]
+        elif step[0] == "thinking":
+            base["reasoning_content"] = step[1]
+        else:
+            _, (_, id, tool, args), output = step
+            base["tool_calls"] = [{"tool_call_id": id, "function_name": tool, "arguments": args}]
+            if output is not None:
+                base["observation"] = {"results": [{"source_call_id": id, "content": output}]}
+        steps.append(base)
+    path = os.path.join(folder, "trajectory.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({
+            "schema_version": "ATIF-v1.4", "session_id": str(uuid.uuid5(uuid.NAMESPACE_URL, folder)),
+            "agent": {"name": "harbor", "version": "1.0", "model_name": "gpt-5"}, "steps": steps}, file)
+    return path
+
+
 def queued(folder):
     """Prompts typed while a call runs: delivered by an attachment, by a line of their own, or only queued."""
     session = str(uuid.uuid5(uuid.NAMESPACE_URL, folder))
@@ -471,7 +495,7 @@ def blocks(folder):
 
 WRITERS = {
     "claude": claude, "codex": codex, "gemini": gemini, "copilot": copilot, "cursor": cursor, "opencode": opencode,
-    "openhands": openhands,
+    "openhands": openhands, "atif": atif,
 }
 SPECIAL = {
     "claude-queued": queued, "claude-durations": durations, "codex-durations": codex_durations,
