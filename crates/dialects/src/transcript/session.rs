@@ -173,10 +173,6 @@ pub(super) struct ChainPlace {
     calls: usize,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }
