@@ -414,6 +414,8 @@ def queued(folder):
         told.line("attachment", attachment={
             "type": "queued_command", "prompt": "And the documentation", "commandMode": "prompt"})
     told.story([answer("Both are built."), call("c2", "Bash", command="make check")])
+    # A prompt that a later one contains, and that no line delivers.
+    enqueue("check it")
     enqueue("Then check it twice")
     told.story([result("c2", "checked"), answer("Checked."), prompt("Then check it twice"), answer("Checked twice.")])
     return save(os.path.join(folder, f"{session}.jsonl"), told.lines)
