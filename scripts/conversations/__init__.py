@@ -4,13 +4,13 @@ import json
 import os
 import sqlite3
 
-from . import claude, codex, copilot, copilot_chat, cursor, gemini, openhands, opencode, swe_agent
+from . import atif, claude, codex, copilot, copilot_chat, cursor, gemini, openhands, opencode, swe_agent
 from .item import lines_of
 
 # Claude Code last: it has the widest rule.
 READERS = {
     "codex": codex, "gemini": gemini, "copilot": copilot, "copilot-chat": copilot_chat, "opencode": opencode,
-    "openhands": openhands, "swe-agent": swe_agent, "cursor": cursor, "claude": claude,
+    "openhands": openhands, "swe-agent": swe_agent, "cursor": cursor, "atif": atif, "claude": claude,
 }
 ENDS = (".jsonl", ".json", ".traj", ".db", ".sqlite")
 

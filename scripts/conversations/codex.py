@@ -53,21 +53,23 @@ class Rollout:
         return found
 
     def chain(self, parent):
-        payloads = self.payloads()
+        payloads, copied = self.payloads(), 0
         if parent:
-            copied = 0
             for (_, _, mine), (_, _, its) in zip(payloads, parent.payloads()):
                 if json.dumps(mine, sort_keys=True) != json.dumps(its, sort_keys=True):
                     break
                 copied += 1
-            payloads = payloads[copied:]
         chain = Chain(str(self.id), self.is_sub_agent)
         items = Counter()
         for _, kind, payload in payloads:
             if kind == "response_item":
                 items.update((kind, text.strip()) for kind, text in spoken(payload))
         events = Counter()
-        for number, kind, payload in payloads:
+        for index, (number, kind, payload) in enumerate(payloads):
+            if index == copied:
+                # A fork repeats its parent's beginning, which a window of it shows, and a list of sessions need not.
+                for item in chain.items:
+                    item.required = False
             where = f"{self.name}:{number}"
             if kind == "response_item":
                 self.item(chain, payload, where)

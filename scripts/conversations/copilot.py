@@ -40,6 +40,9 @@ class Reader:
             for key in (event.get("agentId"), data.get("toolCallId")):
                 if key:
                     self.sides[key] = side
+            started_by = self.of_call.get(data.get("toolCallId"), self.main).calls.get(data.get("toolCallId"))
+            if started_by and isinstance(started_by.args, dict):
+                side.add("prompt", started_by.args.get("prompt"), where, required=False)
         elif kind == "user.message":
             if data.get("source") in (None, "user"):
                 chain.add("prompt", data.get("content"), where)

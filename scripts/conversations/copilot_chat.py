@@ -72,7 +72,7 @@ class Reader:
             for message in messages:
                 if message.get("role") == "user":
                     text = "\n".join(part.get("content") or "" for part in message["parts"])
-                    chain.add("prompt", text, where, required=False)
+                    chain.add("prompt", text, where, kinds=("prompt", "note"), required=False)
         for message in messages:
             for part in message.get("parts") or []:
                 call = chain.calls.get(part.get("id"))

@@ -373,6 +373,30 @@ def openhands(folder, story):
     return save(os.path.join(folder, "events.jsonl"), lines)
 
 
+def atif(folder, story):
+    steps = []
+    for number, step in enumerate(grouped(story), 1):
+        base = {"step_id": number, "timestamp": time_of(number), "source": "agent", "message": ""}
+        if step[0] == "prompt":
+            base |= {"source": "user", "message": step[1]}
+        elif step[0] == "answer":
+            base["message"] = step[1]
+        elif step[0] == "thinking":
+            base["reasoning_content"] = step[1]
+        else:
+            _, (_, id, tool, args), output = step
+            base["tool_calls"] = [{"tool_call_id": id, "function_name": tool, "arguments": args}]
+            if output is not None:
+                base["observation"] = {"results": [{"source_call_id": id, "content": output}]}
+        steps.append(base)
+    path = os.path.join(folder, "trajectory.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({
+            "schema_version": "ATIF-v1.4", "session_id": str(uuid.uuid5(uuid.NAMESPACE_URL, folder)),
+            "agent": {"name": "harbor", "version": "1.0", "model_name": "gpt-5"}, "steps": steps}, file)
+    return path
+
+
 def queued(folder):
     """Prompts typed while a call runs: delivered by an attachment, by a line of their own, or only queued."""
     session = str(uuid.uuid5(uuid.NAMESPACE_URL, folder))
@@ -390,9 +414,32 @@ def queued(folder):
         told.line("attachment", attachment={
             "type": "queued_command", "prompt": "And the documentation", "commandMode": "prompt"})
     told.story([answer("Both are built."), call("c2", "Bash", command="make check")])
+    # A prompt that a later one contains, and that no line delivers.
+    enqueue("check it")
     enqueue("Then check it twice")
     told.story([result("c2", "checked"), answer("Checked."), prompt("Then check it twice"), answer("Checked twice.")])
     return save(os.path.join(folder, f"{session}.jsonl"), told.lines)
+
+
+def durations(folder):
+    """Parallel calls whose tools name shorter durations than there are between the lines."""
+    session = str(uuid.uuid5(uuid.NAMESPACE_URL, folder))
+    told = Claude(session).story([
+        prompt("Search in both folders"), call("c1", "Glob", pattern="*.rs"), call("c2", "Bash", command="make test"),
+        answer("Both run."), result("c1", "a.rs")])
+    told.lines[-1]["toolUseResult"] = {"durationMs": 100, "filenames": ["a.rs"], "numFiles": 1, "truncated": False}
+    told.story([result("c2", "tests passed"), answer("Found, and tested.")])
+    return save(os.path.join(folder, f"{session}.jsonl"), told.lines)
+
+
+def codex_durations(folder):
+    """Like `durations`; the calls are made at once, and run one after the other."""
+    output = lambda text, seconds: json.dumps({
+        "output": text, "metadata": {"exit_code": 0, "duration_seconds": seconds}})
+    return codex(folder, [
+        prompt("Search in both folders"), call("c1", "shell", command=["ls", "a"]), call("c2", "shell", command=["ls", "b"]),
+        answer("Both run."), result("c1", output("a.rs", 0.1)), result("c2", output("b.rs", 3.5)),
+        answer("Found both.")])
 
 
 def sub_agents(folder):
@@ -450,8 +497,9 @@ def blocks(folder):
 
 WRITERS = {
     "claude": claude, "codex": codex, "gemini": gemini, "copilot": copilot, "cursor": cursor, "opencode": opencode,
-    "openhands": openhands,
+    "openhands": openhands, "atif": atif,
 }
 SPECIAL = {
-    "claude-queued": queued, "claude-sub-agents": sub_agents, "claude-resumed": resumed, "claude-blocks": blocks,
+    "claude-queued": queued, "claude-durations": durations, "codex-durations": codex_durations,
+    "claude-sub-agents": sub_agents, "claude-resumed": resumed, "claude-blocks": blocks,
 }

@@ -34,9 +34,7 @@ class Program:
     def sessions(self):
         """The sessions of the log with all sub-agent sessions, flat: (id, object)."""
         found = {}
-        rows = self.run("ls", "--json", "--sub-agents", may_fail=True)
-        rows = rows or self.run("list", "tasks", "--json", "--limit", "100000")
-        for line in rows.splitlines():
+        for line in self.run("ls", "--json", "--sub-agents", "--limit", "0").splitlines():
             if line.strip():
                 flatten(json.loads(line), found)
         return found

@@ -165,7 +165,7 @@ impl Annals {
         if rows.len() <= fold.prompt_texts().len() {
             return Ok(());
         }
-        let mut framed = fold.prompt_texts();
+        let mut asked = Vec::new();
         for row in rows {
             let position = self.first_position(IntentId(row.id).stream()).await?;
             if position > end {
@@ -176,14 +176,11 @@ impl Annals {
                 Err(ViewError::NotYet { .. }) => continue,
                 Err(error) => return Err(error),
             };
-            let asked = intent.prompt.to_string();
-            let is_it = |framed: &String| framed.contains(asked.trim());
-            if let Some(known) = framed.iter().position(is_it) {
-                framed.remove(known);
-                continue;
-            }
-            let prompt = PromptTurn::new(intent.prompt, intent.header.created_by.clone())
-                .with_intent(row.id);
+            asked.push((row.id, position, intent));
+        }
+        for (id, position, intent) in unframed(asked, fold.prompt_texts()) {
+            let prompt =
+                PromptTurn::new(intent.prompt, intent.header.created_by.clone()).with_intent(id);
             fold.add_turn(Turn::prompt(intent.header.created_at, position, prompt));
         }
         Ok(())
@@ -227,6 +224,26 @@ impl Annals {
         let first = page.records.first();
         Ok(first.map_or(Position::START, Record::position))
     }
+}
+
+/// The prompts without a frame. Frames have the whole text, with what the agent's program added; so a prompt whose own
+/// text is a frame's comes before one that a frame only contains.
+fn unframed(
+    mut asked: Vec<(Uuid, Position, IntentView)>,
+    mut framed: Vec<String>,
+) -> Vec<(Uuid, Position, IntentView)> {
+    let ways: [fn(&str, &str) -> bool; 2] = [
+        |framed, asked| framed.trim() == asked,
+        |framed, asked| framed.contains(asked),
+    ];
+    for is_it in ways {
+        asked.retain(|(_, _, intent)| {
+            let asked = intent.prompt.to_string();
+            let known = framed.iter().position(|framed| is_it(framed, asked.trim()));
+            known.map(|known| framed.remove(known)).is_none()
+        });
+    }
+    asked
 }
 
 /// An id in another system, by the end of its name.

@@ -42,6 +42,8 @@ impl Importer<'_> {
             false => &[],
         };
         item.count(lost, &mut spoken.load.fields);
+        let chain = self.session(&spoken.session).chain(&spoken.chain);
+        let place = Some(chain.place.read_call());
         let waiting = PendingToolCall {
             id: id.clone(),
             tool: name.clone(),
@@ -50,6 +52,7 @@ impl Importer<'_> {
             message: entry.message().to_owned(),
             model: entry.model.clone(),
             at: entry.at,
+            place,
             cwd: entry
                 .setting
                 .as_ref()

@@ -45,6 +45,7 @@ use super::agent::Agent;
 use super::batch::Frame;
 use super::ids::ChainIds;
 use super::item::{Counts, Evidence, Origin, Setting};
+use super::session::ChainPlace;
 use super::texts::{SUMMARY, beginning, bounded};
 use crate::tokens;
 
@@ -250,6 +251,12 @@ pub(super) struct FrameData<'a> {
     pub(super) tool_use: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tool_use_line: Option<&'a str>,
+    /// When the call was made, if its duration does not lead there from the time of its result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_use_at: Option<Timestamp>,
+    /// Where the call was made, if other things were read between it and its result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_use_after: Option<&'a ChainPlace>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) subtype: Option<&'a str>,
     /// Where its line comes from; of a tool call, the line of the call.

@@ -267,6 +267,15 @@ impl What {
             part: texts::part(Some(raw)),
         }
     }
+
+    /// Returns `true` if a frame of its own keeps it.
+    pub(super) fn makes_a_frame(&self) -> bool {
+        match self {
+            What::Text(text) | What::Thinking(text) => !text.trim().is_empty(),
+            What::Prompt { .. } | What::Said { .. } | What::Whole { .. } => true,
+            What::ToolCall { .. } | What::ToolResult { .. } | What::Evidence(_) => false,
+        }
+    }
 }
 
 impl Item {

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use annals_domain::{IntentId, Json, Timestamp};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::batch::{ImportBatch, Load};
@@ -101,7 +102,18 @@ impl Session {
     /// Takes the call out that has this id.
     pub(super) fn answered(&mut self, tool_use: &str) -> Option<PendingToolCall> {
         let place = self.waiting.iter().position(|call| call.id == tool_use)?;
-        Some(self.waiting.remove(place))
+        let mut call = self.waiting.remove(place);
+        let is_alone = !self.waiting.iter().any(|other| other.chain == call.chain);
+        let chain = self.chain(&call.chain);
+        let is_next = |place: &ChainPlace| chain.place.is_behind(place);
+        if is_alone && call.place.as_ref().is_some_and(is_next) {
+            call.place = None;
+            chain.place = ChainPlace {
+                call: Some(call.id.clone()),
+                ..ChainPlace::default()
+            };
+        }
+        Some(call)
     }
 
     /// Doubts that the calls that wait will get a result: there is another
@@ -140,6 +152,56 @@ pub(super) struct Chain {
     pub(super) held: Vec<ImportBatch>,
     /// How many steps its plan has, once the log was asked.
     pub(super) steps: Option<u32>,
+    /// What was read of it last.
+    pub(super) place: ChainPlace,
+}
+
+/// A place in a chain: behind the newest text, or behind a call that was answered at once, and behind so many calls
+/// since. The log has calls with their results, so that their order does not follow from it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(super) struct ChainPlace {
+    /// The line of the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<String>,
+    /// How many texts of the line were read.
+    #[serde(skip_serializing_if = "is_zero")]
+    texts: usize,
+    /// The call's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call: Option<String>,
+    /// How many calls were made since.
+    calls: usize,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+impl ChainPlace {
+    /// A text of a line was read.
+    pub(super) fn read_text(&mut self, line: &str) {
+        if self.line.as_deref() != Some(line) {
+            *self = ChainPlace {
+                line: Some(line.to_owned()),
+                ..ChainPlace::default()
+            };
+        }
+        self.texts += 1;
+        self.calls = 0;
+    }
+
+    /// A call was read. Returns its place.
+    pub(super) fn read_call(&mut self) -> ChainPlace {
+        let place = self.clone();
+        self.calls += 1;
+        place
+    }
+
+    /// Nothing was read since a call but its result.
+    fn is_behind(&self, call: &ChainPlace) -> bool {
+        let is_next = self.calls == call.calls + 1;
+        is_next && self.line == call.line && self.texts == call.texts && self.call == call.call
+    }
 }
 
 impl Chain {
@@ -154,6 +216,7 @@ impl Chain {
             usage: None,
             held: Vec::new(),
             steps: None,
+            place: ChainPlace::default(),
         }
     }
 
@@ -173,6 +236,8 @@ pub(super) struct PendingToolCall {
     pub(super) message: String,
     pub(super) model: Option<String>,
     pub(super) at: Option<Timestamp>,
+    /// Where its chain was when it was made; nothing, if its result follows it.
+    pub(super) place: Option<ChainPlace>,
     pub(super) cwd: Option<String>,
     pub(super) origin: Origin,
     /// The chain that it belongs to.

@@ -64,6 +64,10 @@ impl Importer<'_> {
     }
 
     async fn item(&mut self, spoken: &mut Spoken<'_>, item: &Item) -> Done {
+        if item.what.makes_a_frame() {
+            let chain = self.session(&spoken.session).chain(&spoken.chain);
+            chain.place.read_text(&spoken.entry.name);
+        }
         match &item.what {
             What::Prompt {
                 text,

@@ -229,12 +229,13 @@ impl Call<'_> {
     /// How long it took: as the tool itself says, or else between the lines of
     /// the call and of its result.
     fn duration_ms(&self) -> Option<u64> {
-        let answer = self.answer?;
-        let details = answer.entry.details.as_ref();
-        if let Some(said) = details.and_then(|details| details.duration_ms) {
-            return Some(said);
-        }
-        let took = answer.entry.at?.to_utc() - self.waiting.at?.to_utc();
+        let details = self.answer?.entry.details.as_ref();
+        let said = details.and_then(|details| details.duration_ms);
+        said.or_else(|| self.between_lines_ms())
+    }
+
+    fn between_lines_ms(&self) -> Option<u64> {
+        let took = self.answer?.entry.at?.to_utc() - self.waiting.at?.to_utc();
         u64::try_from(took.num_milliseconds()).ok()
     }
 
@@ -304,6 +305,11 @@ impl Call<'_> {
             message: Some(&self.waiting.message),
             tool_use: Some(&self.waiting.id),
             tool_use_line: Some(&self.waiting.line_name),
+            tool_use_after: self.waiting.place.as_ref(),
+            tool_use_at: self
+                .waiting
+                .at
+                .filter(|_| self.duration_ms() != self.between_lines_ms()),
             origin: Some(&self.waiting.origin),
             left_out: is_left_out.then_some(commands::LEFT_OUT),
             ..FrameData::default()

@@ -161,6 +161,69 @@ fn a_conversation_has_everything_in_the_order_of_the_recording() {
 }
 
 #[test]
+fn a_call_stays_where_it_was_made_if_the_tool_names_a_shorter_duration() {
+    let mut lines = Lines::default();
+    let result = |id: &str, text: &str| {
+        let result = json!({ "type": "tool_result", "tool_use_id": id, "content": text });
+        json!({ "role": "user", "content": [result] })
+    };
+    lines
+        .prompt("Search")
+        .call("m-1", "t-1", "Glob", json!({ "pattern": "*.rs" }))
+        .call("m-1", "t-2", "Bash", json!({ "command": "make test" }))
+        .add(
+            "user",
+            result("t-1", "a.rs"),
+            json!({ "toolUseResult": { "durationMs": 100, "filenames": ["a.rs"] } }),
+        )
+        .result("t-2", "ok", false)
+        .text("m-2", "Found.");
+    check(
+        &lines,
+        &["1> Search", "Glob: a.rs", "Bash: ok", "says Found."],
+    );
+}
+
+/// Lines of one second, as some recordings have them: times tell nothing of the order.
+#[test]
+fn calls_stay_where_they_were_made_without_times() {
+    let mut lines = Lines::default();
+    let read = |path: &str| json!({ "file_path": path });
+    lines
+        .prompt("Read all")
+        .call("m-1", "t-0", "Read", read("/w/shop/0.rs"))
+        .result("t-0", "zero", false)
+        .call("m-2", "t-1", "Read", read("/w/shop/1.rs"))
+        .call("m-2", "t-2", "Read", read("/w/shop/2.rs"))
+        .text("m-2", "Two run.")
+        .call("m-2", "t-3", "Read", read("/w/shop/3.rs"))
+        .call("m-2", "t-4", "Read", read("/w/shop/4.rs"))
+        .text("m-2", "All run.")
+        .result("t-4", "four", false)
+        .result("t-2", "two", false)
+        .result("t-3", "three", false)
+        .result("t-1", "one", false)
+        .text("m-3", "Read.");
+    for line in &mut lines.0 {
+        line["timestamp"] = json!("2026-01-02T03:04:05.000Z");
+    }
+    check(
+        &lines,
+        &[
+            "1> Read all",
+            "Read: zero",
+            "Read: one",
+            "Read: two",
+            "says Two run.",
+            "Read: three",
+            "Read: four",
+            "says All run.",
+            "says Read.",
+        ],
+    );
+}
+
+#[test]
 fn a_call_without_a_result_stays_where_it_was_made() {
     let mut lines = Lines::default();
     lines

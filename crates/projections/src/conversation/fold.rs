@@ -17,7 +17,7 @@ use super::prompt::PromptSummary;
 use super::turn::{CallOutcome, Turn, TurnBody};
 use crate::costs::Used;
 use crate::{Entry, ModelUse, Text};
-use calls::CallProgress;
+use calls::{CallPlace, CallProgress};
 
 /// The day that `ModelUse` counts from, as chrono counts days.
 const DAYS_BEFORE_1970: i32 = 719_163;
@@ -50,9 +50,13 @@ pub struct ConversationFold {
 #[derive(Debug)]
 struct TurnSlot {
     turn: Turn,
+    /// The line of the recording that the turn is from, unless it is a call.
+    line: Option<String>,
     /// The line of the recording that the turn's line follows.
     parent_line: Option<String>,
     call: Option<CallProgress>,
+    /// Where a call was made, if the recording has other turns before its result.
+    place: Option<CallPlace>,
 }
 
 impl ConversationFold {
@@ -79,8 +83,10 @@ impl ConversationFold {
         let slot = self.slots.len();
         self.slots.push(TurnSlot {
             turn,
+            line: None,
             parent_line: None,
             call: None,
+            place: None,
         });
         let is_before = |other: &usize| {
             let other = self.slots.get(*other).and_then(|slot| slot.turn.at);
@@ -239,8 +245,10 @@ impl ConversationFold {
                 position: entry.position,
                 body,
             },
+            line: None,
             parent_line,
             call: None,
+            place: None,
         });
         self.order.push(slot);
         slot

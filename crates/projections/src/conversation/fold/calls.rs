@@ -5,6 +5,7 @@ use annals_domain::run::{
 };
 use annals_domain::{Slot, Timestamp, ToolInvocationId};
 use chrono::TimeDelta;
+use serde::Deserialize;
 use uuid::Uuid;
 
 use super::{ConversationFold, SubAgentStart, TurnSlot, known_time};
@@ -27,6 +28,35 @@ pub(super) struct CallProgress {
     /// The verdict that counts: the newest one, but only a person's lifts a denial.
     verdict: Option<ToolVerdict>,
     ended: Option<CallOutcome>,
+}
+
+/// Where and when a call was made, as its result's frame has it.
+#[derive(Debug, Default)]
+pub(super) struct CallStart {
+    /// The time of the call's line, if it does not follow from the call's duration.
+    pub(super) at: Option<Timestamp>,
+    /// The call's line.
+    pub(super) line: Option<String>,
+    pub(super) place: Option<CallPlace>,
+}
+
+/// A place in a recording: behind a text of a line or behind a call, and behind so many calls since.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct CallPlace {
+    line: Option<String>,
+    #[serde(default)]
+    texts: usize,
+    call: Option<String>,
+    calls: usize,
+}
+
+impl CallPlace {
+    /// Returns `true` if it is behind the same text or call as the other place, with fewer calls since.
+    fn is_before(&self, other: &CallPlace) -> bool {
+        let is_same =
+            self.line == other.line && self.texts == other.texts && self.call == other.call;
+        is_same && self.calls < other.calls
+    }
 }
 
 impl CallProgress {
@@ -58,7 +88,7 @@ impl ConversationFold {
         call.duration_ms = event.duration_ms.or(call.duration_ms);
         if has_none {
             self.end(slot, CallOutcome::NoResult);
-            self.move_to_its_start(slot, None);
+            self.move_to_its_start(slot, &CallStart::default());
             return;
         }
         if call.result.is_none() {
@@ -177,33 +207,62 @@ impl ConversationFold {
         }
     }
 
-    /// Moves the newest turn, a call, to where it began: before the turns of later times, and before those whose line
-    /// follows the line of the call.
-    pub(super) fn move_to_its_start(&mut self, slot: usize, line: Option<&str>) {
-        if self.order.last() != Some(&slot) {
+    /// Moves the newest turn, a call, to where it was made.
+    pub(super) fn move_to_its_start(&mut self, slot: usize, start: &CallStart) {
+        if self.order.pop_if(|last| *last == slot).is_none() {
             return;
         }
-        let began = self.slots.get(slot).and_then(began);
-        let is_later = |other: &usize| {
-            let Some(other) = self.slots.get(*other) else {
+        let began = start.at.or_else(|| self.slots.get(slot).and_then(began));
+        let place = start.place.as_ref().and_then(|place| self.behind(place));
+        let place = place.unwrap_or_else(|| self.before_later(began, start.line.as_deref()));
+        self.order.insert(place.min(self.order.len()), slot);
+        if let Some(slot) = self.slots.get_mut(slot) {
+            slot.turn.at = began.or(slot.turn.at);
+            slot.place.clone_from(&start.place);
+        }
+    }
+
+    /// The index in the order behind a place. `None` if the turn that it names is not known.
+    fn behind(&self, place: &CallPlace) -> Option<usize> {
+        let anchor = match (&place.call, &place.line) {
+            (Some(call), _) => {
+                let slot = self.named_calls.get(call)?;
+                self.order.iter().position(|other| other == slot)?
+            }
+            (None, Some(line)) => {
+                let is_of_line = |slot: &usize| {
+                    let slot = self.slots.get(*slot);
+                    slot.is_some_and(|slot| slot.line.as_ref() == Some(line))
+                };
+                let slots = self.order.iter().enumerate();
+                let texts = slots.filter(|(_, slot)| is_of_line(slot));
+                texts.take(place.texts.max(1)).last()?.0
+            }
+            (None, None) => return None,
+        };
+        let behind = self.order.get(anchor + 1..)?;
+        let is_before = |slot: &&usize| {
+            let other = self.slots.get(**slot);
+            let other = other.and_then(|slot| slot.place.as_ref());
+            other.is_some_and(|other| other.is_before(place))
+        };
+        Some(anchor + 1 + behind.iter().take_while(is_before).count())
+    }
+
+    /// The index in the order before the turns of later times, and before those whose line follows the line of the call.
+    fn before_later(&self, began: Option<Timestamp>, line: Option<&str>) -> usize {
+        let is_later = |other: &&usize| {
+            let Some(other) = self.slots.get(**other) else {
                 return false;
             };
             let follows = line.is_some() && other.parent_line.as_deref() == line;
-            follows
-                || began
-                    .zip(other.turn.at)
-                    .is_some_and(|(began, at)| at > began)
+            let is_after = began
+                .zip(other.turn.at)
+                .is_some_and(|(began, at)| at > began);
+            follows || is_after
         };
-        let others = self.order.iter().rev().skip(1);
-        let later = others.take_while(|other| is_later(other)).count();
-        if later > 0 {
-            self.order.pop();
-            let place = self.order.len() - later;
-            self.order.insert(place, slot);
-        }
-        if let (Some(began), Some(slot)) = (began, self.slots.get_mut(slot)) {
-            slot.turn.at = Some(began);
-        }
+        let later = self.order.iter().rev().take_while(is_later).count();
+        self.order.len() - later
     }
 
     pub(super) fn settle_calls(&mut self) {

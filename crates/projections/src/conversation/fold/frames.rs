@@ -1,8 +1,10 @@
 //! Frames of a context pipeline: what was said, and the results of tool calls.
 
+use annals_domain::Timestamp;
 use annals_domain::pipeline::{FramePushed, FramesDropped};
 use serde::Deserialize;
 
+use super::calls::{CallPlace, CallStart};
 use super::{ConversationFold, calls};
 use crate::conversation::result;
 use crate::conversation::turn::{CallResult, PromptTurn, TurnBody};
@@ -26,6 +28,12 @@ pub(super) struct FrameData {
     tool_use: Option<String>,
     #[serde(default)]
     tool_use_line: Option<String>,
+    #[serde(default)]
+    tool_use_at: Option<Timestamp>,
+    #[serde(default)]
+    tool_use_after: Option<CallPlace>,
+    #[serde(default)]
+    line: Option<String>,
     #[serde(default)]
     subtype: Option<String>,
     #[serde(default)]
@@ -68,7 +76,10 @@ impl ConversationFold {
                 text,
             },
         };
-        self.push(entry, body, data.parent_line);
+        let slot = self.push(entry, body, data.parent_line);
+        if let Some(slot) = self.slots.get_mut(slot) {
+            slot.line = data.line;
+        }
     }
 
     pub(super) fn drop_frames(&mut self, entry: &Entry, event: &FramesDropped) {
@@ -97,7 +108,12 @@ impl ConversationFold {
         if let Some((_, slot)) = of_batch {
             self.set_result(slot, result);
             self.named_calls.insert(name, slot);
-            self.move_to_its_start(slot, data.tool_use_line.as_deref());
+            let start = CallStart {
+                at: data.tool_use_at,
+                line: data.tool_use_line.clone(),
+                place: data.tool_use_after.clone(),
+            };
+            self.move_to_its_start(slot, &start);
             return;
         }
         let early = self.named_calls.get(&name).copied();
