@@ -43,6 +43,7 @@ mod keeping;
 mod kept;
 mod lists;
 mod log;
+mod ls;
 mod observations;
 mod on_terminal;
 mod outputs;
