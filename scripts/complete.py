@@ -109,14 +109,15 @@ def check(program, path, found):
         log = Program(program, folder)
         log.imports(path)
         sessions = {id: compare.shown_of(turns) for id, turns in log.conversations().items()}
-        different, checked = [], 0
+        left, different, checked = dict(sessions), [], 0
         for agent, chains in found:
             for chain, id in assigned(chains, sessions):
                 checked += 1
-                lines = differences(log, chain, sessions.pop(id, []), id)
+                left.pop(id, None)
+                lines = differences(log, chain, sessions, id)
                 report(agent, chain, id, lines)
                 different += lines
-        for id, shown in sessions.items():
+        for id, shown in left.items():
             spoken = [text for text in shown if text.kind in ("prompt", "answer", "thinking", "call")]
             if spoken:
                 line = f"session {id} is in no recording: {compare.brief(spoken[0])}"
@@ -138,11 +139,13 @@ def assigned(chains, sessions):
             if chain in found or any(item.required for item in chain.items)]
 
 
-def differences(log, chain, shown, id):
+def differences(log, chain, sessions, id):
     if id is None:
         return [f"no session shows {chain.name}, of {chain.items[0].where}"]
+    shown = sessions[id]
     lines, pairs = compare.compare(chain.items, shown)
-    return lines + markdown.compare(chain.items, shown, pairs, log.markdown(id))
+    below = [text for inner in log.family(id)[1:] for text in sessions.get(inner, ())]
+    return lines + markdown.compare(chain.items, shown, pairs, log.markdown(id), below)
 
 
 def report(agent, chain, id, lines):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job on real input: imports the git history of this repository into
+# The main job on real input: imports the recording in examples/ and the git history of this repository into
 # a log next to it (.demo), then looks at the log. A second run changes nothing.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -56,6 +56,7 @@ check_repository
 if [ ! -e "$log" ]; then
     run init
 fi
+run import examples/session.jsonl
 import_history
 if [ "$before" != "$after" ]; then
     say "Imports are idempotent. Once more:"
@@ -63,6 +64,9 @@ if [ "$before" != "$after" ]; then
     [ "$before" = "$after" ] || fail "the second import changed the log; it must not."
 fi
 
+say "The sessions, and the conversation of the recorded one:"
+run ls
+run show f01beb8a
 say "What the log holds:"
 run stats
 

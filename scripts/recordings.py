@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Writes a week of an agent's sessions as Claude Code records them, made up, for pictures of the viewer.
+"""Writes sessions of an agent as Claude Code records them, made up, for pictures of the viewer.
 
-    recordings.py FOLDER
+    recordings.py FOLDER [NOW]
+
+The newest session ends at NOW, an RFC 3339 time in UTC; without it the newest day is 6 November 2026.
 """
 
 import json
@@ -84,28 +86,29 @@ SESSIONS = [
 class Session:
     """A session's lines, with the time as it goes on."""
 
-    def __init__(self, number, day, hour):
+    def __init__(self, number, now, project="shop", branch="main"):
         self.id = str(uuid.uuid5(SPACE, f"session {number}"))
-        self.now = datetime(2026, 11, day, hour, 4, 12)
+        self.now, self.cwd, self.branch = now, f"/home/ada/{project}", branch
         self.lines, self.last, self.count = [], None, 0
 
     def new_id(self, what):
         self.count += 1
         return f"{what}{uuid.uuid5(SPACE, f'{self.id} {self.count}').hex[:20]}"
 
-    def add(self, kind, message, at=None):
+    def add(self, kind, message, at=None, result=None):
         own = str(uuid.uuid5(SPACE, f"{self.id} line {len(self.lines)}"))
         time = (at or self.now).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
         self.lines.append({
-            "parentUuid": self.last, "isSidechain": False, "userType": "external", "cwd": "/home/ada/shop",
-            "sessionId": self.id, "version": "2.0.14", "gitBranch": "main", "type": kind, "message": message,
-            "uuid": own, "timestamp": time,
+            "parentUuid": self.last, "isSidechain": False, "userType": "external", "cwd": self.cwd,
+            "sessionId": self.id, "version": "2.0.14", "gitBranch": self.branch, "type": kind, "message": message,
+            "uuid": own, "timestamp": time, **({"toolUseResult": result} if result else {}),
         })
         self.last = own
 
-    def step(self, model, text, calls, cached):
+    def step(self, model, text, calls, cached, thought=None):
         self.now += timedelta(seconds=4 + len(text) / 12)
-        content = [{"type": "text", "text": text}]
+        content = [{"type": "thinking", "thinking": thought, "signature": ""}] if thought else []
+        content += [{"type": "text", "text": text}] if text else []
         ids = [self.new_id("toolu_") for _ in calls]
         for own, (name, args, *_) in zip(ids, calls):
             content.append({"type": "tool_use", "id": own, "name": name, "input": args})
@@ -118,23 +121,131 @@ class Session:
             "stop_reason": "tool_use" if calls else "end_turn", "usage": usage,
         })
         ended = sorted(zip(calls, ids), key=lambda it: it[0][2])
-        for (_, _, seconds, result, failed), own in ended:
+        for (name, args, seconds, result, failed), own in ended:
             answer = {"tool_use_id": own, "type": "tool_result", "content": result, "is_error": failed}
-            self.add("user", {"role": "user", "content": [answer]}, self.now + timedelta(seconds=seconds))
+            patch = args.pop("patch", None) if name == "Edit" else None
+            details = {"filePath": args["file_path"], "structuredPatch": patch} if patch else None
+            self.add("user", {"role": "user", "content": [answer]}, self.now + timedelta(seconds=seconds), details)
         self.now += timedelta(seconds=max((call[2] for call in calls), default=0))
+
+
+def patched(path, start, lines, seconds=1.0):
+    """An edit whose lines begin with a space, a plus or a minus."""
+    old = [line[1:] for line in lines if line[0] != "+"]
+    new = [line[1:] for line in lines if line[0] != "-"]
+    name, args, _, result, failed = edit(path, "\n".join(old), "\n".join(new))
+    args["patch"] = [{"oldStart": start, "oldLines": len(old), "newStart": start, "newLines": len(new), "lines": lines}]
+    return (name, args, seconds, result, failed)
+
+
+REFUSED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
+    "new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
+    "No force push on a shared branch. A plain push will do."
+)
+ANSWER = """The cart takes the rate from each article now. The rounding happens **once per line**, as on the invoice.
+
+| Case | Before | After |
+|---|---:|---:|
+| 3 x 3.33, 19 % | 1.59 | 1.60 |
+| 1 x 10.00, 7 % | 1.90 | 0.70 |
+
+The function that all totals use:
+
+```ts
+/** VAT contained in a gross amount, in cents. */
+export function vatOf(gross: Money, rate: VatRate): Money {
+  const net = (gross * 100) / (100 + rate);
+  return roundHalfUp(gross - net);
+}
+```
+
+Two things are left: the footer still sums the old field, and `docs/vat.md` has no example."""
+TODO = {"todos": [
+    {"content": "Rate type", "status": "completed", "activeForm": "Adding the rate type"},
+    {"content": "vatOf", "status": "in_progress", "activeForm": "Writing vatOf"},
+    {"content": "Cart lines", "status": "pending", "activeForm": "Changing the cart lines"},
+]}
+# A session of several prompts: of each prompt what was asked, and its steps with a thought.
+CART = [
+    ("Show VAT per line in the cart. Rates differ by article: 0, 7 and 19 %.", [
+        ("I'll look at the cart first.", [read("src/cart/cart-lines.ts", 0.4, 64), read("src/cart/CartTable.tsx", 0.5, 118), read("src/money.ts", 0.3, 40)],
+         "The cart multiplies every line by 0.19. Rates belong to the article, so the line needs one. Start with the type, then the rounding."),
+        ("", [("TodoWrite", TODO, 0.1, "Todos have been modified successfully.", False)], None),
+        ("", [patched("src/cart/cart-lines.ts", 16, [
+            " ", " export function cartLines(items: CartItem[]): CartLine[] {", "   return items.map((item) => {",
+            "-    const total = item.price * item.quantity;", "-    return { ...item, total, vat: round(total * 0.19) };",
+            "+    const gross = item.price * item.quantity;", "+    return { ...item, gross, vat: vatOf(gross, item.rate) };",
+            "   });", " }",
+        ])], None),
+        ("", [bash("npm test -- cart", 4.1, "\u001b[32m✓\u001b[39m test/cart/cart.test.ts (12 tests) 41 ms\n\n Test Files  1 passed (1)\n      Tests  12 passed (12)")], None),
+        (ANSWER, [], None),
+    ]),
+    ("Totals are one cent off on the invoice. Find out why and fix it.", [
+        ("I'll ask for the places that round.", [task("Find places that round prices", 61, "11 call sites use Math.round on a price; 3 of them round a rounded value.")], None),
+        ("", [bash("npm test -- vat", 3.0, "FAIL  test/cart/vat.test.ts > lineVat > rounds once per line\nTypeError: lineVat is not a function\n ❯ test/cart/vat.test.ts:14:12\n\n Tests  1 failed | 13 passed (14)", True)], None),
+        ("", [patched("src/cart/vat.ts", 9, [
+            " }", "+", "+/** VAT of one cart line. Rounds once per line, as the invoice does. */", "+export function lineVat(line: CartLine): Money {",
+            "+  return vatOf(line.unitPrice * line.quantity, line.rate);", "+}",
+        ]), bash("npm test -- vat", 2.8, "14 passed (14)")], None),
+        ("The invoice rounds once per line; the cart rounded the *sum*. With three lines of 3.33 the two differ by one cent. Both use `lineVat` now.", [], None),
+    ]),
+    ("Sum VAT by rate in the footer, then push the branch.", [
+        ("", [patched("src/cart/CartTable.tsx", 87, [
+            "     <tfoot>", "-      <tr><th>VAT 19 %</th><td>{money(cart.vat)}</td></tr>",
+            "+      {[...vatByRate(lines)].map(([rate, sum]) => (", "+        <tr key={rate}><th>VAT {rate} %</th><td>{money(sum)}</td></tr>", "+      ))}",
+            "     </tfoot>",
+        ])], None),
+        ("", [("Bash", {"command": "git push --force origin feat/vat-lines", "description": "Push the branch"}, 21.0, REFUSED, True)], None),
+        ("", [bash("git push origin feat/vat-lines", 2.2, "To github.example:shop/shop.git\n   4e1f02a..9c77b31  feat/vat-lines -> feat/vat-lines")], None),
+        ("The footer shows one VAT row per rate. The branch `feat/vat-lines` is pushed without force.", [], None),
+    ]),
+]
+# Other sessions: days and hours before the newest one, project, branch, model, what was asked, steps.
+OTHERS = [
+    (5, "infra", "replica", OPUS, "Terraform: second replica for the read database", REPORT, 30),
+    (27, "docs-site", "main", HAIKU, "Write the returns policy page", LOCKOUT[:2], 5),
+    (52, "shop", "main", SONNET, "Delete the legacy coupon table", REPORT, 18),
+    (76, "stock-sync", "main", SONNET, "Import stock levels every night", PAGINATE, 12),
+    (98, "infra", "main", OPUS, "Move product images to object storage", PAGINATE[:4], 26),
+    (150, "stock-sync", "main", HAIKU, "Explain how stock reservations expire", OTHER_WAY, 4),
+    (200, "shop", "main", SONNET, "Add size charts to the product page", PAGINATE, 21),
+]
 
 
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
+    last = datetime(2026, 11, 6, 12, 0, 0)
+    if len(sys.argv) > 2:
+        last = datetime.strptime(sys.argv[2][:19], "%Y-%m-%dT%H:%M:%S")
+    begin = last.replace(hour=0, minute=4, second=12) - timedelta(days=7)
+
+    def write(session):
+        lines = "".join(json.dumps(line) + "\n" for line in session.lines)
+        (folder / f"{session.id}.jsonl").write_text(lines)
+
     for number, (day, hour, model, prompt, steps, cached) in enumerate(SESSIONS):
-        session = Session(number, day, hour)
+        session = Session(number, begin + timedelta(days=day - 1, hours=hour))
         session.add("user", {"role": "user", "content": prompt})
         for text, calls in steps:
             session.step(model, text, calls, cached)
         session.step(model, "Done: the tests pass.", [], cached)
-        lines = "".join(json.dumps(line) + "\n" for line in session.lines)
-        (folder / f"{session.id}.jsonl").write_text(lines)
+        write(session)
+    for hours, project, branch, model, prompt, steps, cached in OTHERS:
+        session = Session(prompt, last - timedelta(hours=hours), project, branch)
+        session.add("user", {"role": "user", "content": prompt})
+        for text, calls in steps:
+            session.step(model, text, calls, cached)
+        session.step(model, "Done.", [], cached)
+        write(session)
+    session = Session("cart", last - timedelta(minutes=14), "shop", "feat/vat-lines")
+    for prompt, steps in CART:
+        session.now += timedelta(seconds=40)
+        session.add("user", {"role": "user", "content": prompt})
+        for text, calls, thought in steps:
+            session.step(SONNET, text, calls, 24, thought)
+    write(session)
 
 
 main()

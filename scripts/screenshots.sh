@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Pictures of the viewer's pages, for README.md and docs/viewer.md: of the recordings that recordings.py makes, imported
-# into a log that goes at the end. Needs chromium. A picture above 150 kB is an error.
+# into a log that goes at the end. Needs chromium. A picture above 200 kB is an error.
 #   screenshots.sh PROGRAM FOLDER
 set -euo pipefail
 
@@ -14,33 +14,17 @@ trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
 
 export ANNALS_LOG=$work/log
 "$program" init >/dev/null
-"$root/scripts/recordings.py" "$work/recordings"
+"$root/scripts/recordings.py" "$work/recordings" "$(date -u +%Y-%m-%dT%H:%M:%S)"
 "$program" import "$work/recordings" >/dev/null
 
-# What became of the sessions: recordings do not say it.
-runs() { "$program" list run -n 20 --json | sed -n 's/^{"id":"\([^"]*\)".*/\1/p'; }
-mapfile -t run < <(runs)
-paginated=${run[2]}
-other=${run[3]}
-patch_sets() { "$program" show "$1" --json | python3 -c 'import json, sys; print(*json.load(sys.stdin)["patchsets"])'; }
-agent='"actor":{"kind":"agent","id":"claude-code"}'
-ada='"actor":{"kind":"human","id":"ada"}'
-# committed RUN DAY HOUR COMMIT: it was checked, and a person took it.
-committed() {
-    local last at="2026-11-$2T$3"
-    last=$(patch_sets "$1")
-    last=${last##* }
-    cat <<END
-{"command":"start_validation",$agent,"run":"$1","at":"$at:10:00Z"}
-{"command":"record_evidence",$agent,"run":"$1","patchset_id":"$last","kind":"test","tool":"pytest","command_line":"pytest -q","exit_code":0,"at":"$at:10:40Z"}
-{"command":"decide",$ada,"run":"$1","decision_type":"commit","chosen_patchset_id":"$last","result_commit_sha":"$4","at":"$at:11:00Z"}
-END
-}
-{
-    committed "$paginated" 04 11 8d0f3c2b7a914e65d2c1b0a9f8e7d6c5b4a39281
-    committed "${run[4]}" 03 09 19b7d04c6e2f8a3510cc9e77d3b2a46f5e8d1c09
-    printf '{"command":"fail_run",%s,"run":"%s","error":"another way was taken","at":"2026-11-03T15:20:00Z"}\n' "$agent" "$other"
-} | "$program" apply >/dev/null
+# A run with several calls, and another one that was asked for the same.
+run_of() { "$program" list run -n 50 --json | python3 -c 'import json, sys
+for line in sys.stdin:
+    row = json.loads(line)
+    if row.get("title") == sys.argv[1]: print(row["id"])' "$1"; }
+mapfile -t same < <(run_of "Add pagination to the list of users, as the one of orders has it.")
+paginated=${same[0]}
+other=${same[1]}
 # Something that waits for a person.
 "$program" submit "Raise the lockout to ten attempts for the support team" --risk high >/dev/null
 : >"$work/said"
@@ -63,13 +47,25 @@ picture() {
     local bytes
     bytes=$(wc -c <"$folder/$name.png")
     printf 'screenshots: %s, %s bytes\n' "$folder/$name.png" "$bytes"
-    ((bytes < 150000)) || { echo "screenshots: $name.png is too large" >&2; exit 1; }
+    ((bytes < 200000)) || { echo "screenshots: $name.png is too large" >&2; exit 1; }
 }
 
-picture overview /
+session=$(curl -s "$address/api/v1/sessions" | python3 -c 'import json, sys
+print(json.load(sys.stdin)["data"]["sessions"][0]["id"])')
+# both NAME PATH: wide and as on a phone, light and dark.
+both() {
+    picture "$1" "$2" 1440,900
+    picture "$1-dark" "$2" 1440,900 --blink-settings=preferredColorScheme=0
+    picture "$1-phone" "$2" 390,844
+    picture "$1-phone-dark" "$2" 390,844 --blink-settings=preferredColorScheme=0
+}
+both sessions /
+both conversation "/sessions/$session"
+both files "/sessions/$session/files"
+both costs /costs
+both search "/search?q=rounds"
 picture timeline "/objects/$paginated/timeline" 1120,700
 picture timeline-dark "/objects/$paginated/timeline" 1120,700 --blink-settings=preferredColorScheme=0
 picture window "/objects/$paginated/window?beside=max_frames&keep=17" 1120,680
-picture costs /costs 1120,700
 picture compare "/compare?a=$paginated&b=$other" 1120,1200
 picture phone "/objects/$paginated/timeline" 400,760

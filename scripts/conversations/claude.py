@@ -40,11 +40,12 @@ def last_time(path):
 
 class Reader:
     def __init__(self, paths):
-        self.chains, self.seen, self.sides = {}, set(), {}
+        self.chains, self.seen, self.sides, self.continued = {}, {}, {}, {}
         self.called, self.answered, self.models = set(), set(), {}
         self.delivered = deliveries(paths)
 
     def chain(self, session, side):
+        session = self.continued.get(session, session)
         key = (session, side)
         if key not in self.chains:
             self.chains[key] = Chain(f"{session}/{side}" if side else str(session), bool(side))
@@ -58,10 +59,13 @@ class Reader:
                 within = {**inner, "isSidechain": True, "agentId": data.get("agentId"), "sessionId": line.get("sessionId")}
                 self.line(within, where, path)
             return
-        uuid = line.get("uuid")
+        uuid, session = line.get("uuid"), line.get("sessionId")
         if uuid and uuid in self.seen:
+            # A session under a new id that repeats an older one continues it: it is one conversation.
+            if self.seen[uuid] != session:
+                self.continued[session] = self.continued.get(self.seen[uuid], self.seen[uuid])
             return
-        self.seen.add(uuid)
+        self.seen[uuid] = session
         chain = self.chain(line.get("sessionId"), self.side(line))
         kind = line.get("type")
         if kind == "user":

@@ -95,7 +95,11 @@ def matches(item, shown):
             return False
         if item.args is None:
             return True
-        mine, its = (sorted(norm(text) for text in strings_in(item.args) if text.strip()), sorted(filter(None, shown.texts)))
+        mine = sorted(norm(text) for text in strings_in(item.args) if text.strip())
+        its = sorted(filter(None, shown.texts))
+        for text in item.extra:
+            if len(its) > len(mine) and text in its:
+                its.remove(text)
         return len(mine) == len(its) and paired(mine, its)
     if shown.kind == "call" or not shown.texts:
         return False

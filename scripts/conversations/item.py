@@ -18,7 +18,8 @@ class Item:
 
     `also` holds forms that are as good as `text`: with or without what the agent's program put around it. `kinds` are
     the kinds of turns that may show it. An item that is not `required` may be left out, but not shown twice. An item
-    that `floats` was written at one place and delivered at another, so that its order is free.
+    that `floats` was written at one place and delivered at another, so that its order is free. A call may be shown with the
+    `extra` arguments, which the recording has elsewhere.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class Item:
     args: object = None
     call: "Item | None" = None
     leaves: list | None = None
+    extra: tuple = ()
 
     def __post_init__(self):
         self.kinds = frozenset(self.kinds or (self.kind,))

@@ -2,7 +2,7 @@
 
 import re
 
-from .compare import named, norm
+from .compare import named
 
 # What a renderer puts before a line: quotes and the indentation of a list.
 BEFORE_LINE = re.compile(r"^[\s>]*")
@@ -17,28 +17,33 @@ def flat(text):
 
 
 def texts_of(items, shown, pairs):
-    """(item, texts) in the order in which they are to be found: as the program has them, without secrets."""
+    """(item, texts) in the order in which they are to be found: as the session's JSON has them, without secrets.
+
+    What the JSON lacks is reported there.
+    """
     found = []
     for index, item in enumerate(items):
         if index in pairs:
             found.append((item, [text for text in shown[pairs[index]].texts if text.strip()]))
-        elif item.required and item.kind != "call":
-            found.append((item, [norm(item.text)]))
     return found
 
 
-def compare(items, shown, pairs, markdown):
-    """The differences between a chain's items and the session's Markdown, as lines."""
+def compare(items, shown, pairs, markdown, family=()):
+    """The differences between a chain's items and the session's Markdown, as lines.
+
+    The Markdown of a session has those of its sub-agents in it, the texts in `family`.
+    """
     page, problems, at = flat(markdown), [], 0
     wanted = texts_of(items, shown, pairs)
-    whole = "\n".join(flat(text) for _, texts in wanted for text in texts)
+    whole = "\n".join(flat(text) for each in (*shown, *family) for text in each.texts)
     for item, texts in wanted:
+        is_free = item.kind in ("call", "result") or item.floats or not item.required
         for text in map(flat, texts):
-            found, end = find(page, text, 0 if item.kind in ("call", "result") or item.floats else at)
+            found, end = find(page, text, 0 if is_free else at)
             if found < 0:
                 where = " in this place" if text in page else ""
                 problems.append(f"Markdown lacks {named(item)} of {item.where}{where}")
-            elif item.kind not in ("call", "result") and not item.floats:
+            elif not is_free:
                 at = end
     return problems + repeated(wanted, whole, page)
 
@@ -55,7 +60,7 @@ def find(page, text, start):
 
 
 def repeated(wanted, whole, page):
-    """Texts that the Markdown has more often than the recording."""
+    """Texts that the Markdown has more often than the session's JSON."""
     problems, seen = [], set()
     for item, texts in wanted:
         for text in map(flat, texts):

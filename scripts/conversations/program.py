@@ -34,29 +34,38 @@ class Program:
     def sessions(self):
         """The sessions of the log with all sub-agent sessions, flat: (id, object)."""
         found = {}
-        for line in self.run("ls", "--json", "--sub-agents").splitlines():
+        rows = self.run("ls", "--json", "--sub-agents", may_fail=True)
+        rows = rows or self.run("list", "tasks", "--json", "--limit", "100000")
+        for line in rows.splitlines():
             if line.strip():
                 flatten(json.loads(line), found)
         return found
 
     def conversations(self):
-        """(id, turns) of each session."""
-        found = {}
+        """The turns of each session, by its id. Afterwards `below` has the sub-agent sessions of each session."""
+        found, self.below = {}, {}
         for id in self.sessions():
             if id not in found:
-                flatten(json.loads(self.run("show", id, "--json")), found)
+                flatten(json.loads(self.run("show", id, "--json")), found, self.below)
         return {id: turns for id, turns in found.items() if turns is not None}
+
+    def family(self, id):
+        """A session and all sub-agent sessions below it, which its Markdown has too."""
+        return [id, *(inner for below in self.below.get(id, ()) for inner in self.family(below))]
 
     def markdown(self, id):
         return self.run("export", "markdown", id)
 
 
-def flatten(given, found):
-    """Collects sessions by id, from rows or from conversations, in which sub-agent sessions may be nested."""
+def flatten(given, found, below=None):
+    """Collects sessions by id: of a row, or of a conversation, in whose turns those of sub-agents are."""
     session = given.get("session") if isinstance(given.get("session"), dict) else given
-    id = session.get("id") or (session.get("summary") or {}).get("id")
+    inner = [turn["conversation"] for turn in given.get("turns") or [] if isinstance(turn.get("conversation"), dict)]
+    inner += [row for row in given.get("sub_agents") or [] if isinstance(row, dict)]
+    ids = [flatten(each, found, below) for each in inner]
+    id = session.get("id")
     if id and found.get(id) is None:
         found[id] = given.get("turns")
-    for inner in given.get("sub_agents") or []:
-        if isinstance(inner, dict):
-            flatten(inner, found)
+    if id and below is not None:
+        below[id] = [each for each in ids if each]
+    return id

@@ -41,6 +41,12 @@ def add(chain, document, name):
             pending = None
         else:
             chain.add("prompt", text, where)
+    chain.note((document.get("info") or {}).get("submission"), f"{name}: submission", required=False)
+
+
+def paths_in(step):
+    state = step.get("state")
+    return tuple(value for value in state.values() if isinstance(value, str)) if isinstance(state, dict) else ()
 
 
 def assistant(chain, message, step, text, where):
@@ -52,7 +58,8 @@ def assistant(chain, message, step, text, where):
     for call in calls:
         function = call.get("function") or {}
         id = call.get("id") or where
-        chain.call(id, function.get("name"), parsed(function.get("arguments")), where)
+        # Of an edit the call has no path: it is that of the open file.
+        chain.call(id, function.get("name"), parsed(function.get("arguments")), where, extra=paths_in(step))
     action = message.get("action") or step.get("action")
     if not calls and isinstance(action, str) and action.strip():
         chain.call(id, None, {"command": action.strip()}, where)

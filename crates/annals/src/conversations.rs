@@ -369,10 +369,8 @@ pub(crate) fn family_activity(
             if sub_agents.any(|it| it == SessionActivity::Waiting) {
                 return SessionActivity::Waiting;
             }
-            let last = SessionSummary {
-                last_activity,
-                ..own.clone()
-            };
+            let mut last = own.clone();
+            last.last_activity = last_activity;
             last.activity(now)
         }
     }

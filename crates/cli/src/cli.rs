@@ -24,6 +24,7 @@ mod retain;
 mod search;
 mod secrets;
 mod serve;
+mod sessions;
 mod share;
 pub(crate) mod spellings;
 mod start;
@@ -69,6 +70,7 @@ pub(crate) use redact::{Gc, Named, Redact};
 pub(crate) use retain::{Retain, RetainAs};
 pub(crate) use search::Search;
 pub(crate) use secrets::{Redaction, Scan, Secrets, SecretsAction};
+pub(crate) use sessions::Ls;
 pub(crate) use serve::{ExportHtml, Serve};
 pub(crate) use share::{Share, Users};
 use spellings::{IntentGroup, ObjectGroup, ProofGroup, ServiceGroup};
@@ -209,6 +211,8 @@ pub(crate) enum Command {
     Bisect(Bisect),
     /// Compare two runs, tasks or sessions
     Compare(Compare),
+    /// List sessions: conversations with agents
+    Ls(Ls),
     /// List objects of one kind
     List(List),
     /// List the links of an object
@@ -316,19 +320,14 @@ A line is an object with the command's name, the actor, and the command's fields
 
   {\"command\":\"create_intent\",\"actor\":{\"kind\":\"human\",\"id\":\"ada\"},\"prompt\":\"add a cache\"}
 
-Any line may have \"at\" (RFC 3339: when it happened), \"key\" (a UUID that makes repeating
-the line safe: what it stored is not stored again), \"correlation\" and \"causation\".
-`annals commands --list` names the commands.
-
-Each line is answered by one line, in order:
+It may have \"at\" (RFC 3339: when it happened), \"key\" (a UUID: a repeated line stores nothing), \"correlation\" and \
+\"causation\". `annals commands --list` names the commands. Each line is answered by one line, in order:
 
   {\"ok\":true,\"id\":\"...\",\"position\":1}
   {\"ok\":false,\"line\":2,\"error\":{\"code\":\"transition\",\"class\":\"refused\",\"retryable\":false,...}}
 
-A refused line stores nothing, and the next one is read. The exit status is then 1.
-
-A pipe is read as its lines come, and waited for, also one with a name (mkfifo): commands may be fed
-that way. Anything else that is not a regular file is refused.
+A refused line stores nothing, and the next one is read; the exit status is then 1. A pipe is read as its lines come. \
+Anything else that is not a regular file is refused.
 
 Examples:
   annals apply work.jsonl

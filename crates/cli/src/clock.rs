@@ -34,6 +34,31 @@ pub(crate) fn when(time: Timestamp) -> String {
     }
 }
 
+/// A time of a list of sessions: to the minute, or how long ago it was.
+pub(crate) fn when_brief(time: Timestamp) -> String {
+    match TERMINAL.get() {
+        Some(now) => brief(time, *now, &Local),
+        None => whole(time),
+    }
+}
+
+/// How long ago a time of the last week was, and the day of others.
+fn brief<Z: TimeZone>(time: Timestamp, now: DateTime<Utc>, zone: &Z) -> String
+where
+    Z::Offset: std::fmt::Display,
+{
+    if let Some(near) = near(time, now, false) {
+        return near;
+    }
+    let (time, now) = (time.to_utc().with_timezone(zone), now.with_timezone(zone));
+    let days = (now.date_naive() - time.date_naive()).num_days();
+    match days {
+        0 if time <= now => format!("today {}", time.format("%H:%M")),
+        1 => format!("yesterday {}", time.format("%H:%M")),
+        _ => time.format("%Y-%m-%d %H:%M").to_string(),
+    }
+}
+
 /// A whole time, regardless of what it is for.
 fn whole(time: Timestamp) -> String {
     time.to_utc().format("%Y-%m-%d %H:%M:%SZ").to_string()

@@ -32,6 +32,7 @@ mod init;
 mod intake;
 mod list;
 mod log;
+mod ls;
 mod observations;
 mod overview;
 mod page;
@@ -102,6 +103,7 @@ pub(crate) fn is_paged(command: &Command) -> bool {
         | Command::History(_)
         | Command::Diff(_)
         | Command::Compare(_)
+        | Command::Ls(_)
         | Command::List(_)
         | Command::Cost(_)
         | Command::Refs(_)
@@ -172,6 +174,7 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Diff(args) => diff::run(&args, context).await,
         Command::Bisect(args) => bisect::run(&args, context).await,
         Command::Compare(args) => compare::run(&args, context).await,
+        Command::Ls(args) => ls::run(&args, context).await,
         Command::List(args) => list::run(&args, context).await,
         Command::Cost(args) => cost::run(&args, context).await,
         Command::Decisions(args) => decisions::run(&args, context).await,

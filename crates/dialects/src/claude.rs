@@ -31,17 +31,15 @@
 mod fields;
 mod line;
 mod program;
-/// Types of lines that hold nothing a log has a place for: titles, settings,
+/// Types of lines that hold nothing a log has a place for: settings,
 /// what the program shows while it works.
-const WITHOUT_PLACE: [&str; 14] = [
+const WITHOUT_PLACE: [&str; 12] = [
     "agent-color",
     "agent-name",
     "agent-setting",
-    "ai-title",
     "attribution-snapshot",
     "bridge-session",
     "content-replacement",
-    "custom-title",
     "last-prompt",
     "mode",
     "speculation-accept",
@@ -85,6 +83,7 @@ fn parse(
         Some("queue-operation") => return program.queue(line, secret),
         Some("file-history-snapshot") => return backups(line, secret),
         Some("permission-mode") => return program.aside("permission_mode", line, secret),
+        Some(kind @ ("ai-title" | "custom-title")) => return program.title(kind, line, secret),
         Some("pr-link") => return program.aside("pr_link", line, secret),
         Some(kind) if WITHOUT_PLACE.contains(&kind) => {
             let kind = kind.to_owned();

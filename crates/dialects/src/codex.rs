@@ -470,6 +470,7 @@ impl Codex {
             cwd: meta.text("cwd"),
             git_branch: meta.within("git").text("branch"),
             version: meta.text("cli_version"),
+            continues: meta.text("forked_from_id"),
         };
         line::session(payload)
     }

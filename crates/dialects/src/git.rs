@@ -31,6 +31,7 @@ mod own_files;
 mod patch;
 mod person;
 mod place;
+pub(crate) mod project;
 mod read;
 mod remark;
 mod shown;

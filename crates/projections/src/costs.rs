@@ -30,4 +30,4 @@ pub use report::{
     CostAxis, CostGroups, CostKey, CostReport, CostRow, CostSums, Family, RunPlace, UnknownAxis,
     UnpricedModel,
 };
-pub use zone::{CostZone, InvalidZone};
+pub use zone::{CostZone, InvalidZone, NamedZone};

@@ -20,9 +20,10 @@ use crate::assets::CSS;
 use crate::html::{command, events, grouped, place, time};
 use crate::model::{EventRow, Row};
 use crate::moment::Moment;
-use crate::pages::{diff, object, timeline, tree};
+use crate::pages::{diff, object, session, timeline, tree};
 use crate::problem::Problem;
 use crate::reading::{Found, Reading};
+use crate::session_entry::SessionEntry;
 use crate::shown;
 
 /// Events of a history that are written.
@@ -138,6 +139,7 @@ async fn export(annals: &Annals, name: &str, options: HtmlOptions) -> Result<Htm
     let proof = proof.to_json().map_err(|error| failed(&error))?;
     let checkpoint = Checkpoint::of(head.clone()).to_bytes();
     let shown = object::read(&mut reading, &found).await?;
+    let conversation = conversation(annals, &found, moment).await?;
     let parts = parts(&mut reading, &found, &shown).await?;
     let (history, more) = history(&mut reading, &found).await?;
     let title = shown.row.name();
@@ -154,6 +156,7 @@ async fn export(annals: &Annals, name: &str, options: HtmlOptions) -> Result<Htm
             }
             body {
                 div.past.file { span { strong { "As of event " (grouped(position.0)) } " of " code { (head.origin) } " · a copy, which changes no more" } }
+                @if let Some(conversation) = &conversation { main.sessions { (conversation) } }
                 main.classic {
                     (object::head(&shown.row, found.kind))
                     (object::body(&shown, moment))
@@ -176,6 +179,21 @@ async fn export(annals: &Annals, name: &str, options: HtmlOptions) -> Result<Htm
         head,
         left_out: reading.left_out,
     })
+}
+
+/// The conversation of a session; `None` if the object is none.
+async fn conversation(annals: &Annals, found: &Found, moment: Moment) -> Result<Option<Markup>, Problem> {
+    if !matches!(found.kind, Kind::Task | Kind::Session) {
+        return Ok(None);
+    }
+    let family = match annals.conversations().family(found.id, moment.at()).await {
+        Ok(family) => family,
+        Err(error) if error.class() == ErrorClass::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let session = SessionEntry::of(&family.session);
+    let clock = session::clock_at(annals, moment).await?;
+    Ok(Some(session::export::still(annals, moment, &session, clock).await?))
 }
 
 fn failed(error: &impl ToString) -> Problem {

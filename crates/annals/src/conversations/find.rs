@@ -9,8 +9,6 @@ use crate::{At, LoadError, SessionQuery};
 
 /// Sessions that an ambiguous name lists.
 const CANDIDATES: usize = 10;
-/// The fewest characters of a part of a name.
-const SHORTEST: usize = 4;
 
 /// Sessions that have a name, those at the top first.
 #[derive(Debug, Default)]
@@ -95,7 +93,7 @@ impl NameMatches {
             self.exact.push(row);
             return;
         }
-        if part.len() < SHORTEST {
+        if part.is_empty() {
             return;
         }
         let agents = agents.to_ascii_lowercase();

@@ -1,10 +1,10 @@
 //! The list of sessions: filters, order, pages.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use annals_domain::Timestamp;
-use annals_projections::{CostSums, SessionActivity, SessionCounts, SessionRow, SessionSummary};
+use annals_projections::{CostSums, SessionActivity, SessionRow, SessionSummary};
 use uuid::Uuid;
 
 use super::{Conversations, SessionError, SessionPage, family_activity, step};
@@ -126,10 +126,9 @@ impl Picked {
     }
 
     fn sort(&mut self, keep: usize, query: &SessionQuery) {
-        let is_reversed = query.ascending != query.sort.is_of_text();
         self.sessions.sort_by(|a, b| {
             let order = a.key.cmp(&b.key);
-            let order = match is_reversed {
+            let order = match query.ascending {
                 true => order,
                 false => order.reverse(),
             };
@@ -334,13 +333,8 @@ impl<'a> Filter<'a> {
         last: Option<Timestamp>,
     ) -> bool {
         let query = self.query;
-        if query.only_failed {
-            let has_failures =
-                |counts: &SessionCounts| counts.failed_calls + counts.denied_calls > 0;
-            let is_failed = rows.iter().any(|row| has_failures(&row.summary.counts));
-            if !is_failed && own.activity(self.now) != SessionActivity::Failed {
-                return false;
-            }
+        if query.only_failed && own.activity(self.now) != SessionActivity::Failed {
+            return false;
         }
         if query.only_waiting {
             let others = rows.iter().filter(|row| row.summary.id != own.id);
@@ -412,10 +406,15 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_in_the_order_of_their_values() {
-        assert_eq!(
-            SortKey::Number(1, 0, None).cmp(&SortKey::Number(2, 0, None)),
-            Ordering::Less
-        );
+    fn sessions_without_a_text_come_behind_those_with_one() {
+        let key = |text: &str| match text {
+            "" => SortKey::Text(char::MAX.to_string(), Reverse(None)),
+            text => SortKey::Text(text.to_owned(), Reverse(None)),
+        };
+        let keys = [key("a"), key("z"), key("")];
+        assert!(keys.is_sorted());
+        let newest = Timestamp::from(annals_event_log::now());
+        let number = |last| SortKey::Number(1, 0, last);
+        assert!(number(None) < number(Some(newest)));
     }
 }

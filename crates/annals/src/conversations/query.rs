@@ -12,7 +12,7 @@ const LIMIT: usize = 50;
 /// The order of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SessionSort {
-    /// Newest activity first.
+    /// By last activity.
     #[default]
     LastActivity,
     /// By title.
@@ -21,15 +21,15 @@ pub enum SessionSort {
     Project,
     /// By agent.
     Agent,
-    /// Longest active time first.
+    /// By active time.
     Duration,
-    /// Most prompts first.
+    /// By number of prompts.
     Prompts,
-    /// Most changed files first, then most changed lines.
+    /// By number of changed files, then of changed lines.
     Files,
-    /// Most tokens first.
+    /// By tokens.
     Tokens,
-    /// Highest cost first.
+    /// By cost.
     Cost,
 }
 
@@ -62,8 +62,8 @@ impl SessionSort {
         }
     }
 
-    /// Returns `true` if the order begins with the smallest value: texts are in the order of the alphabet.
-    pub(crate) fn is_of_text(self) -> bool {
+    /// Returns `true` if it is by a text, for which the order from A to Z is the natural one.
+    pub fn is_of_text(self) -> bool {
         matches!(
             self,
             SessionSort::Title | SessionSort::Project | SessionSort::Agent
@@ -97,7 +97,7 @@ pub struct SessionQuery {
     /// Only sessions that changed a file whose path matches this glob; a glob without a slash matches the file's name.
     #[setters(into)]
     pub touched: Option<String>,
-    /// Only sessions that failed, or have failed or denied tool calls.
+    /// Only sessions that failed.
     pub only_failed: bool,
     /// Only sessions that wait for a person.
     pub only_waiting: bool,
@@ -108,7 +108,7 @@ pub struct SessionQuery {
     pub text: Option<String>,
     /// The order.
     pub sort: SessionSort,
-    /// The opposite order.
+    /// The smallest first: texts from A to Z, oldest activity first.
     pub ascending: bool,
     /// How many sessions to skip.
     pub offset: usize,
@@ -149,6 +149,12 @@ impl Default for SessionQuery {
 }
 
 impl SessionQuery {
+    /// The same by other prices, if there are some.
+    #[must_use]
+    pub fn with_prices_of(self, prices: Option<PriceTable>) -> SessionQuery {
+        SessionQuery { prices, ..self }
+    }
+
     pub(crate) fn prices(&self) -> &PriceTable {
         match &self.prices {
             Some(prices) => prices,

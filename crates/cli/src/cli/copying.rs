@@ -6,22 +6,16 @@ use super::Who;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Makes the same log in another place and another kind of store: from a folder into a PostgreSQL database, out of one, from
-one folder or database to another. The records, their ids, positions and times, the log's id, its root and all proofs stay
-what they are, and so does content, and what was removed of it. SRC is only read, also while others write to it. The
-options --log and ANNALS_LOG mean nothing here.
+Copies the log into another store, from or to a folder or a PostgreSQL database. Records, ids, positions, times, root \
+and proofs stay the same. SRC is only read, also while others write to it. --log and ANNALS_LOG have no effect.
 
-DEST is made where there is no log. A copy that was interrupted is gone on with: run it again. What is there must be the
-beginning of SRC, by its root; it is compared record by record, and a log with another history is refused. So a log that
-is in use is moved by copying it twice: once while it is written to, and once more, for the rest, when nobody writes to
-it. From then on write to one of the two only: they have the same id.
+DEST is created if there is no log. Run an interrupted copy again: it continues. If DEST is not the beginning of SRC, by \
+its root, it is refused. To move a log that is in use, copy it twice: once meanwhile, and once more when nobody writes.
 
-In the end the roots are compared, and every record and all content is read at DEST and checked. A password belongs into
-PGPASSWORD.
+At the end the roots are compared, and every record is read at DEST and checked. Put a password into PGPASSWORD.
 
-What is not in the records stays behind: where subscriptions are, what the catalogue has (it is made again), and the
-digests by which a repeated command is known. A command that is repeated after the move, with the key that it had before,
-is refused and not recorded twice.
+Not copied are the positions of subscriptions, the catalogue, which is rebuilt, and the keys of repeated commands: a \
+command that is repeated after the move with its key is refused, and not recorded twice.
 
 Examples:
   annals copy .annals \"postgres://annals@db/annals?log=team\"

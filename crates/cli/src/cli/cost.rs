@@ -51,8 +51,8 @@ pub(crate) struct Cost {
     /// Only what was used up to the end of this day, or before this time
     #[arg(long, value_name = "DAY|TIME")]
     pub(crate) until: Option<CostTime>,
-    /// Whose days count: utc, local (that of the variable TZ, or the system's), or an offset such as
-    /// +02:00
+    /// Whose days count: utc, local (that of the variable TZ, or the system's), an offset such as +02:00, or a name such
+    /// as Europe/Berlin
     #[arg(
         long,
         value_name = "ZONE",

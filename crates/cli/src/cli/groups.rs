@@ -125,6 +125,21 @@ mod tests {
         Cli::command().get_subcommands().for_each(check);
     }
 
+    /// At the width of the documentation; `docs/` has the background.
+    #[test]
+    fn long_texts_have_at_most_15_lines() {
+        fn check(command: &Command) {
+            let after = command.get_after_help().map(ToString::to_string);
+            let after = after.unwrap_or_default();
+            let text = after.split("Examples:").next().unwrap_or_default();
+            let lines = text.lines().map(|line| line.chars().count().div_ceil(100).max(1));
+            let lines: usize = lines.sum();
+            assert!(lines <= 16, "{}: {lines} lines", command.get_name());
+            command.get_subcommands().for_each(check);
+        }
+        Cli::command().get_subcommands().for_each(check);
+    }
+
     #[test]
     fn the_help_of_an_old_spelling_names_the_new_one() {
         let command = grouped(Cli::command());

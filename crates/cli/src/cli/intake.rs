@@ -263,8 +263,7 @@ classification.unknown_type
 gate.clock_skew            how many seconds the time of a command to a session's gate may be away
                            from the log's clock; 300, unless it was set
 
-They are recorded in the log and hold for what is decided from then on. Who else may write to the log is
-set by `annals share`, and not recorded.
+They are recorded in the log and hold from then on. Users are let in by `annals log share-with`.
 
 Examples:
   annals settings

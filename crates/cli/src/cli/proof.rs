@@ -167,27 +167,17 @@ pub(crate) struct Prove {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Reads every record and checks it against its digests, its neighbours and the indexes, works out
-the tree and its root, checks that all content is there and unaltered or named by a redaction,
-and compares the catalogue with what the whole log gives when it is folded again. It writes
-nothing, and others may write meanwhile. The exit status is 3 if anything is wrong. It is 1 if
-nothing is, and a redaction is unfinished: some of what it removes is there still, in rows of the
-catalogue too.
+Reads every record and checks its digests, its neighbours and the indexes, computes the tree and its root, checks all \
+content, and compares the catalogue with a fold of the whole log. Nothing is written. The exit status is 3 if anything \
+is wrong, and 1 if nothing is, but a redaction is unfinished.
 
-With --checkpoint the log must also be that of a checkpoint that was kept elsewhere: the same
-log, no shorter, the same records; with --json that is in the same object, whose field ok is true
-only if the log is sound and fits. With --since only what is new since a checkpoint is read, and
-that the rest is still that of the checkpoint is seen from the hashes that the log keeps of it:
-content that was removed there without a redaction is found only by a check of the whole log.
-With --proof a file of `annals prove` is checked with a checkpoint, and no log is opened.
+--checkpoint also compares the log with a checkpoint that was kept elsewhere. --since reads only what is new since a \
+checkpoint: content that was removed before it without a redaction is found by a check of the whole log only. --proof \
+checks a file of `annals prove` with a checkpoint, and opens no log. --key demands a signature of each of these keys; \
+without it no signature is checked.
 
-A checkpoint is worth what its signatures are: --key demands one of each of these keys. Without it
-no signature is checked, and the checkpoint is taken as it is.
-
-With --artifacts it is checked instead whether artifacts are what their references say: those that
-the log keeps, files (stores file, local and path, below --files), and with --repo blobs of a git
-repository (the store git, items of snapshots). What cannot be fetched, or has no hash, is unknown;
-what has expired is marked. The exit status is 3 if one is broken.
+--artifacts checks instead whether artifacts are what their references name: those in the log, files below --files, and \
+blobs of the git repository --repo. What cannot be fetched, or has no hash, is unknown.
 
 Examples:
   annals verify

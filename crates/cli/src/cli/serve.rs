@@ -7,27 +7,17 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Shows the log in a browser: what is running, what failed, what waits for a person, each object with
-its history, a run as a timeline, the context window, decisions, diffs, costs, two runs side by
-side, a search. Each page is as of any moment, which a slider moves, follows the log by itself, and
-has its JSON (/api/v1, described by /api/v1/openapi.json). See docs/viewer.md.
+Serves the viewer: sessions, conversations, costs, search and every object, at any earlier time. It only reads, and \
+loads nothing from elsewhere. Each page has its JSON (/api/v1/openapi.json). See docs/viewer.md.
 
-It only reads: there is no address that changes anything, the log is open for reading only, beside
-whatever process owns it, and nothing is loaded from elsewhere. Only this machine can reach it,
-unless --listen says another address. Then requests need a token: the first line of --token-file, or
-one that is made, and printed once. Open the printed address once; the browser keeps the token as a
-cookie. Programs send `Authorization: Bearer TOKEN`. It speaks HTTP without TLS: put a proxy before
-it where the network is not trusted, and name that with --host.
+Only this machine can reach it, unless --listen names another address. Then requests need a token: the first line of \
+--token-file, or a new one, which is printed once. Open the printed address once; programs send `Authorization: Bearer \
+TOKEN`. It speaks HTTP without TLS: where the network is not trusted, put a proxy before it, and name that with --host.
 
-With --record-only it shows nothing, and owns the log instead, until it is interrupted or
-terminated; with --own it does both. Any number of processes may write to a log. The first one owns
-it, and the others write by way of it; when it goes, the next one takes its place. So nothing has to
-run for that. With a process that stays, commands need not open the log's files for writing
-themselves. It listens on the socket `sock` in the log's folder, and takes what the user that it
-runs as, root, and who `annals share` names write. Systemd is told when it is ready (Type=notify);
-the program's archive has a unit for it, annals@.service. A line says each change; with --json, an
-object: {\"state\":\"owner\"}, {\"state\":\"waiting\"} with the owner's process id, {\"state\":\"ended\"}. If
-the log's store fails, for example since the disk is full, it ends with 1, and can be started again.
+--record-only serves nothing and owns the log, until it is interrupted; --own does both. Other processes then write by \
+way of this one, through the socket `sock` in the log's folder, so that hooks take less time. Systemd is notified when \
+it is ready. Each change of the owner is a line; with --json an object with the state `owner`, `waiting` or `ended`. If \
+the log's store fails, the exit status is 1, and it can be started again. See docs/sharing.md.
 
 Examples:
   annals serve

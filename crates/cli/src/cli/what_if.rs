@@ -10,26 +10,15 @@ use super::words::{at_since, moment};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Folds the frames that were pushed into a pipeline, and the uses that plans' steps made of them,
-under each policy, next to what was recorded. For each: the frames and tokens in the window (the
-most, the mean over all pushes, at the end; a rolling summary's tokens count), how many frames were
-evicted, and how many uses MISSED: a step used a frame that this policy had dropped by then. Nothing
-is written to the log.
+Folds the recorded frames of a pipeline under each eviction policy, and compares the frames and tokens in the window, \
+the evicted frames, and the misses: uses of a frame that the policy had dropped by then. Nothing is written to the log. \
+--optimum adds the fewest misses that are possible at the same budget; for tokens it is an estimate, marked with ~.
 
---optimum adds the fewest misses that are possible with knowledge of the future at the same budget:
-exact for numbers of frames; for tokens a good guess, which is marked with ~ and may be beaten.
+--sessions judges recorded commands again under the session profile in a JSON file (Contracts v1.1's PolicyProfile), \
+and counts the verdicts that flip, by rule. What cannot be judged is counted as unknown.
 
-With --sessions it is recorded commands of agents that are judged again, under the policy profile
-in a JSON file (Contracts v1.1's PolicyProfile): how many verdicts flip each way and by which rule,
-which approvals would have been requested or saved, and, for each command whose verdict flips, what
-its session and the session's runs recorded afterwards. What people and adapters did is taken as it was recorded. What cannot be judged is
-counted as unknown.
-
-With --tools it is recorded tool calls that are judged again, under policies over tool calls (Cedar;
-`annals policy` checks and tests them, docs/tool-policy.md): how many verdicts flip, from what to what,
-by which rule, and of which tool. What ran counts as allowed, unless it is recorded that a person was
-asked. Calls whose directory is not known are as if they were made in --workspace, or else their
-relative paths are not known, and asked about.
+--tools judges recorded tool calls again under tool policies (docs/tool-policy.md). A call that ran counts as allowed, \
+unless it is recorded that a person was asked. Calls without a directory count as made in --workspace.
 
 A policy file is TOML or JSON; `annals policies` describes them. For example, lru.toml:
 

@@ -87,12 +87,12 @@ fn in_quarters(when: CostTime, time: Timestamp) -> Timestamp {
     chrono::DateTime::from_timestamp(seconds, 0).map_or(time, Timestamp::from)
 }
 
-fn beyond() -> CliError {
+pub(super) fn beyond() -> CliError {
     CliError::new(ErrorClass::Usage, "usage", "no calendar has that day")
 }
 
 /// Reads a table of prices.
-fn read_prices(path: &Path) -> Result<PriceTable, CliError> {
+pub(super) fn read_prices(path: &Path) -> Result<PriceTable, CliError> {
     let input = |source| CliError::input(path, source);
     let wrong = |reason: &str| {
         let message = format!("{}: {reason}", path.display());

@@ -9,7 +9,17 @@ use crate::support::Place;
 #[test]
 fn every_command_has_help_with_examples() {
     let place = Place::empty();
-    let commands: [&[&str]; 54] = [
+    let commands: [&[&str]; 64] = [
+        &["start"],
+        &["resume"],
+        &["share"],
+        &["record", "on"],
+        &["record", "off"],
+        &["record", "status"],
+        &["intent", "submit"],
+        &["log", "events"],
+        &["object", "list"],
+        &["service", "serve"],
         &["init"],
         &["apply"],
         &["commands"],
@@ -184,4 +194,50 @@ fn there_is_a_manual_page_for_every_command() {
         let page = std::fs::read_to_string(place.path(&format!("man/man1/{name}.1"))).unwrap();
         assert!(page.contains(".SH NAME"), "{name}");
     }
+}
+
+#[test]
+fn old_spellings_are_hidden_and_name_the_new_ones() {
+    let place = Place::empty();
+    let top = place.run(&["--help"]).ok().stdout;
+    for shown in ["start", "ls", "show", "search", "cost", "import", "record", "proof", "intent", "object"] {
+        assert!(top.contains(&format!("\n  {shown} ")), "{shown}: {top}");
+    }
+    for hidden in ["init", "apply", "submit", "verify", "list", "hook"] {
+        assert!(!top.contains(&format!("\n  {hidden} ")), "{hidden}: {top}");
+    }
+    for (old, new) in [
+        (&["submit"][..], "annals intent submit"),
+        (&["verify"], "annals proof verify"),
+        (&["hook", "install"], "annals record on"),
+    ] {
+        let help = place.run(&[old, &["--help"]].concat()).ok().stdout;
+        assert!(help.starts_with(&format!("New spelling: {new}\n")), "{help}");
+        let wrong = place.run(&[old, &["--no-such-option"]].concat());
+        wrong.fails(2, &["unexpected argument", &format!("the new spelling is `{new}`")]);
+    }
+    let new = place.run(&["proof", "verify", "--no-such-option"]);
+    assert!(!new.stderr.contains("new spelling"), "{new:?}");
+}
+
+#[test]
+fn both_spellings_do_the_same() {
+    let place = Place::with_log();
+    let id = place.run(&["intent", "submit", "--risk", "high", "Fix it", "--json"]).ok().json();
+    let id = id["id"].as_str().unwrap().to_owned();
+    let both = [
+        (&["list", "intents"][..], &["object", "list", "intents"][..]),
+        (&["log"], &["log", "events"]),
+        (&["inbox"], &["intent", "inbox"]),
+        (&["commands", "--list"], &["service", "commands", "--list"]),
+        (&["policies"], &["policy", "evictions"]),
+    ];
+    for (old, new) in both {
+        let (old, new) = (place.run(old).ok(), place.run(new).ok());
+        assert_eq!(old.stdout, new.stdout);
+        assert!(!old.stdout.is_empty());
+    }
+    place.run(&["intent", "approve", &id]).ok();
+    place.run(&["proof", "verify"]).ok();
+    place.run(&["log", "init"]).fails(1, &["holds a log already"]);
 }

@@ -32,6 +32,7 @@ pub(super) const TALK: Table = &[
     ("cwd", Kept),
     ("gitBranch", Kept),
     ("version", Kept),
+    ("forkedFrom.sessionId", Kept),
     ("userType", Inferred),
     ("subtype", Kept),
     ("content", Kept),

@@ -57,6 +57,9 @@ pub(super) struct Talk {
     pub(super) git_branch: Option<String>,
     #[serde(default)]
     pub(super) version: Option<String>,
+    /// The session that it was forked from.
+    #[serde(default)]
+    forked_from: Option<Box<RawValue>>,
     #[serde(default)]
     message: Option<RawMessage>,
     #[serde(default)]
@@ -296,6 +299,7 @@ pub(super) fn entry(text: String, mut talk: Talk, blocks: Vec<Block>, speaker: S
             cwd: talk.cwd,
             git_branch: talk.git_branch,
             version: talk.version,
+            continues: talk.forked_from.as_deref().and_then(forked_from),
         }),
         speaker,
         message: message
@@ -332,6 +336,18 @@ fn dropped(talk: &Talk) -> Dropped {
         true => Dropped::All,
         false => Dropped::Nothing,
     }
+}
+
+/// The name of the session that a line says it was forked from.
+fn forked_from(raw: &RawValue) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ForkedFrom {
+        #[serde(default)]
+        session_id: Option<String>,
+    }
+    let forked: ForkedFrom = serde_json::from_str(raw.get()).ok()?;
+    forked.session_id.filter(|id| !id.trim().is_empty())
 }
 
 /// A text that is not blank. What is none must not make its line unreadable.

@@ -7,6 +7,7 @@
 //! | `progress` with `hook_progress`, `system` with `stop_hook_summary` | evidence of kind `hook` |
 //! | `queue-operation` | a prompt, when it is given to the model while that works (`remove`); one that is taken out for the next turn (`dequeue`) follows as a line of its own, and one that the person takes back (`popAll`) is not recorded as a prompt |
 //! | `file-history-snapshot` | a context snapshot of the files that it names, if it names any |
+//! | `custom-title`, `ai-title` | evidence of kind `session_title`, if the title is another one than before |
 //! | `permission-mode`, `pr-link`, `system` with `api_error` or `turn_duration` | evidence of that kind |
 
 use std::collections::{HashMap, VecDeque};
@@ -38,6 +39,8 @@ const FILES: usize = 10_000;
 #[derive(Debug, Default)]
 pub(super) struct Program {
     queues: HashMap<String, VecDeque<Queued>>,
+    /// The newest title of each session.
+    titles: HashMap<String, String>,
     /// The newest line with a name of its own, of each session. Lines that have none are distinguished
     /// by it.
     newest: HashMap<String, String>,
@@ -125,6 +128,50 @@ impl Program {
             _ => {}
         }
         Ok(skipped())
+    }
+
+    /// A title that a person or the model gave a session. The program repeats it.
+    pub(super) fn title(
+        &mut self,
+        kind: &str,
+        text: &str,
+        secret: Option<&IdSecret>,
+    ) -> Result<Read, BadLine> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Titles {
+            #[serde(default)]
+            custom_title: Option<String>,
+            #[serde(default)]
+            ai_title: Option<String>,
+        }
+        let aside: Aside = serde_json::from_str(text)?;
+        let titles: Titles = serde_json::from_str(text)?;
+        let title = titles.custom_title.or(titles.ai_title).unwrap_or_default();
+        let session = aside.session_id.clone().unwrap_or_default();
+        let told = format!("{kind} {title}");
+        let is_known = self.titles.get(&session) == Some(&told);
+        if title.trim().is_empty() || is_known {
+            return Ok(Read::Skipped {
+                kind: kind.to_owned(),
+                text: text.to_owned(),
+            });
+        }
+        if self.titles.len() < SESSIONS || self.titles.contains_key(&session) {
+            self.titles.insert(session, told);
+        }
+        let name = self.name(&aside, text, secret);
+        let mut entry = bare(&aside, name, text, Speaker::Program);
+        entry.items.push(evidence(Evidence {
+            kind: texts::TITLE,
+            is_by_person: kind == "custom-title",
+            tool: kind.to_owned(),
+            command: None,
+            exit_code: None,
+            summary: Some(title),
+            report: None,
+        }));
+        Ok(Read::Entry(Box::new(entry)))
     }
 
     /// A line of the program that has no name.

@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use annals_files::{Dir, Kind};
 use gix::bstr::ByteSlice;
@@ -40,6 +40,26 @@ impl From<Refusal> for NotFound {
 
 /// Finds the repository at a path or in the nearest folder above it, on the same file system.
 pub(super) fn find(path: &Path) -> Result<Place, NotFound> {
+    search(path).map(|(place, _)| place)
+}
+
+/// Finds the work tree of the repository at a path or above it: the main one of a linked work tree, the folder itself
+/// of a bare repository.
+pub(super) fn main_work_tree(path: &Path) -> Option<PathBuf> {
+    let (place, folder) = search(path).ok()?;
+    let common = place.common.path();
+    if common.file_name() == Some(".git".as_ref()) {
+        return common.parent().map(Path::to_owned);
+    }
+    let is_linked = place.own.identity().ok()? != place.common.identity().ok()?;
+    Some(match is_linked {
+        true => common.to_owned(),
+        false => folder,
+    })
+}
+
+/// The repository at a path or above it, and the folder in which it was found.
+fn search(path: &Path) -> Result<(Place, PathBuf), NotFound> {
     let absolute = std::path::absolute(path).map_err(|_| NotFound::Nowhere)?;
     let mut device = None;
     for ancestor in absolute.ancestors() {
@@ -57,7 +77,7 @@ pub(super) fn find(path: &Path) -> Result<Place, NotFound> {
             break;
         }
         if let Some(place) = look(&dir)? {
-            return Ok(place);
+            return Ok((place, ancestor.to_owned()));
         }
     }
     Err(NotFound::Nowhere)

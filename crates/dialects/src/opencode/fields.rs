@@ -21,6 +21,7 @@ pub(super) const SESSION: Table = &[
     ("id", Kept),
     ("parent_id", Kept),
     ("directory", Kept),
+    ("title", Kept),
     ("version", Kept),
     ("time_created", Kept),
 ];

@@ -14,15 +14,32 @@ use crate::import::database::Row;
 use crate::import::fields::{NOTHING, Table};
 use crate::import::format::at_millis;
 use crate::transcript::item::{
-    COUNTS, Course, Details, Entry, Item, Read, Said, Setting, Source, Speaker, Usage, What,
+    COUNTS, Course, Details, Entry, Evidence, Item, Read, Said, Setting, Source, Speaker, Usage, What,
 };
 use crate::transcript::texts;
 
 /// At most so many parents are followed from a sub-agent's session.
 const GENERATIONS: usize = 32;
 
+/// How the title begins that a session has before it is given one.
+const NO_TITLE: &str = "New session - ";
+
 /// At most so many bytes of a person's message wait until it is over.
 const WAITING: usize = 32 << 20;
+
+/// The title of a session.
+fn titled(title: String) -> Item {
+    let evidence = Evidence {
+        kind: texts::TITLE,
+        is_by_person: false,
+        tool: "opencode".to_owned(),
+        command: None,
+        exit_code: None,
+        summary: Some(title),
+        report: None,
+    };
+    Item::new(0, "title", Vec::new(), What::Evidence(evidence))
+}
 
 /// What was read of a database so far.
 #[derive(Default)]
@@ -308,6 +325,7 @@ impl Sessions {
             cwd: text("directory"),
             git_branch: None,
             version: text("version"),
+            continues: None,
         };
         let parent = text("parent_id");
         self.sessions
@@ -317,10 +335,12 @@ impl Sessions {
         let all: serde_json::Map<String, serde_json::Value> = cells.collect();
         let all = serde_json::Value::Object(all).to_string();
         let said = Said::of(&[Some("session"), Some(&id)], None);
+        let title = text("title").filter(|title| !title.starts_with(NO_TITLE));
         let entry = Entry {
             text: all,
             table: fields::SESSION,
             at,
+            items: title.map(titled).into_iter().collect(),
             ..self.entry(&id, format!("{id}/session"), Speaker::Program, said)
         };
         Read::Entry(Box::new(entry))

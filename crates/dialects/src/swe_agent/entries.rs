@@ -250,6 +250,7 @@ impl<'r, 'a> Writer<'r, 'a> {
                 cwd: self.run.cwd.clone(),
                 git_branch: None,
                 version: self.run.version.clone(),
+                continues: None,
             }),
             items,
             ..Entry::new(String::new(), table, self.name(said), speaker, digest)

@@ -100,6 +100,8 @@ pub(super) struct Beginning<'a> {
     pub(super) intent: Option<IntentId>,
     pub(super) title: Option<&'a str>,
     pub(super) setting: Option<&'a Setting>,
+    /// The project of its working directory, if that is on this machine.
+    pub(super) project: Option<&'a str>,
 }
 
 /// Task, run, plan and pipeline of a chain.
@@ -134,7 +136,7 @@ pub(super) fn begin(begun: &Beginning<'_>, at: Timestamp) -> Vec<Request> {
             .with_environment(
                 begun
                     .setting
-                    .map(|setting| environment(begun.agent, setting)),
+                    .map(|setting| environment(begun.agent, setting, begun.project)),
             )
             .into(),
         StartPatching::new(ids.run).into(),
@@ -159,10 +161,13 @@ fn external_ids(object: Uuid, ids: Vec<(String, String)>) -> Command {
 }
 
 /// The recording does not say on which machine the session was.
-fn environment(agent: &Agent, setting: &Setting) -> Environment {
+fn environment(agent: &Agent, setting: &Setting, project: Option<&str>) -> Environment {
+    let project = project.map(str::to_owned);
     let extra = [
         ("git_branch", &setting.git_branch),
         (agent.version_key, &setting.version),
+        ("project", &project),
+        ("continues", &setting.continues),
     ];
     let json = |(name, text): (&str, &Option<String>)| {
         let json = Json::from_value(text.as_ref()?).ok()?;

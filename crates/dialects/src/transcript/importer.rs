@@ -19,6 +19,7 @@ use super::item::{Read, Said, Summary};
 use super::remark::{Remark, Remarks};
 use super::session::{Closed, Session};
 use super::texts;
+use crate::git::project::project_of;
 use crate::import::ImportOptions;
 use crate::import::error::ImportError;
 use crate::import::fields;
@@ -32,6 +33,9 @@ pub(super) type Done = Result<(), ImportError>;
 /// repeated, to which side chain a line belongs by its parent, and what was
 /// said last of a file.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(65_535);
+
+/// So many working directories are remembered.
+const PROJECTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
 
 /// At most so many summaries of a file wait for the session that follows.
 const SUMMARIES: usize = 1_000;
@@ -72,6 +76,8 @@ pub(crate) struct Importer<'a> {
     pub(super) closed: LruCache<String, Closed>,
     /// The newest results about files, by [`Ids::file`].
     pub(super) results: LruCache<Uuid, LastResult>,
+    /// The projects of working directories.
+    projects: LruCache<String, Option<String>>,
     /// The file that is read, and its name without the ending.
     pub(super) file: String,
     pub(super) stem: String,
@@ -112,6 +118,7 @@ impl<'a> Importer<'a> {
             seen: LruCache::new(REMEMBERED),
             closed: LruCache::new(REMEMBERED),
             results: LruCache::new(REMEMBERED),
+            projects: LruCache::new(PROJECTS),
             file: String::new(),
             stem: String::new(),
             lacks_part: false,
@@ -130,6 +137,17 @@ impl<'a> Importer<'a> {
         let stem = self.options.secrets.redact(&stem);
         self.redacted(1, &stem.hits);
         self.stem = stem.content.into_owned();
+    }
+
+    /// The project of a working directory, if that is on this machine; without secrets, as its path is in no recording.
+    pub(super) fn project(&mut self, directory: &str) -> Option<String> {
+        if let Some(project) = self.projects.get(directory) {
+            return project.clone();
+        }
+        let project = project_of(directory);
+        let project = project.map(|path| self.options.secrets.redact(&path).content.into_owned());
+        self.projects.put(directory.to_owned(), project.clone());
+        project
     }
 
     /// Counts the secrets that a line had.

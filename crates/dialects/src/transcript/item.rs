@@ -412,6 +412,8 @@ pub(crate) struct Setting {
     pub(crate) git_branch: Option<String>,
     /// The version of the agent's program.
     pub(crate) version: Option<String>,
+    /// The name of the session that it was forked from, or continues under a name of its own.
+    pub(crate) continues: Option<String>,
 }
 
 impl Setting {

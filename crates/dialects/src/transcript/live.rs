@@ -119,6 +119,7 @@ impl Importer<'_> {
             cwd: telling.cwd.as_deref().map(str::to_owned),
             git_branch: None,
             version: telling.version.as_deref().map(str::to_owned),
+            continues: None,
         });
         if chain.title.is_none() {
             chain.title = telling.title.as_deref().map(str::to_owned);

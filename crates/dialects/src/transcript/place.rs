@@ -136,6 +136,8 @@ impl Importer<'_> {
             };
             let data = FrameData {
                 line: summary.leaf.as_deref(),
+                // It is no summary of what was dropped, but the title of the session that has the line.
+                subtype: Some("summary"),
                 ..FrameData::default()
             };
             let pipeline = own.chain(MAIN).ids.pipeline;

@@ -349,6 +349,10 @@ impl Importer<'_> {
         }
         chain.is_ready = true;
         let key = chain.ids.batch;
+        let directory = chain.setting.as_ref().and_then(|it| it.cwd.clone());
+        let project = directory.and_then(|directory| self.project(&directory));
+        let own = self.session(session);
+        let chain = own.chain(name);
         let begun = Beginning {
             agent,
             ids: chain.ids,
@@ -357,6 +361,7 @@ impl Importer<'_> {
             intent,
             title: chain.title.as_deref(),
             setting: chain.setting.as_ref(),
+            project: project.as_deref(),
         };
         let requests = commands::begin(&begun, at);
         // It is not needed any more, and may be long.
@@ -365,6 +370,10 @@ impl Importer<'_> {
         load.fields.inferred("task.title (the text's first line)");
         load.fields
             .inferred("run.environment.os and arch (unknown)");
+        if project.is_some() {
+            load.fields
+                .inferred("run.environment.project (the working directory's git repository)");
+        }
         if intent.is_none() {
             load.remarks.push(Remark::WorkBeforePrompt);
         }

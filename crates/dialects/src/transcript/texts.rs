@@ -7,6 +7,9 @@ use serde_json::value::RawValue;
 /// The most characters of a frame's summary and of a result's.
 pub(super) const SUMMARY: usize = 500;
 
+/// The kind of evidence that an agent, or a person by way of it, gave a session its title.
+pub(crate) const TITLE: &str = "session_title";
+
 /// The longest text that is kept, in bytes: it goes into a batch three times.
 const TEXT_LIMIT: usize = 1024 * 1024;
 

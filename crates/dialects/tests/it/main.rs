@@ -28,6 +28,7 @@ mod openhands;
 mod raw;
 mod recorded;
 mod secrets;
+mod sessions;
 mod swe_agent;
 mod told;
 mod verbatim;

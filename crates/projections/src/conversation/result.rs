@@ -35,6 +35,20 @@ pub(super) fn read(json: &str) -> CallResult {
     }
 }
 
+/// A result in one text: that of a call that the recording does not have.
+pub(super) fn all_of(result: CallResult) -> Text {
+    let JsonText::Present(json) = result.json.unwrap_or(JsonText::Removed) else {
+        return result.text;
+    };
+    let Some(text) = result.text.as_str() else {
+        return result.text;
+    };
+    match text.is_empty() {
+        true => Text::from(json.text()),
+        false => Text::Present(format!("{text}\n{}", json.text())),
+    }
+}
+
 fn texts(texts: Vec<String>, rest: Option<Value>) -> CallResult {
     CallResult {
         text: Text::Present(texts.join("\n")),
@@ -46,13 +60,15 @@ fn texts(texts: Vec<String>, rest: Option<Value>) -> CallResult {
     }
 }
 
-/// A part that is a text and nothing else.
+/// A part that is a text and nothing else but flags, such as `cache_prompt` of OpenHands.
 fn text_part(part: Value) -> Result<String, Value> {
     match part {
         Value::String(text) => Ok(text),
         Value::Object(mut members) => {
             let is_text = matches!(members.get("type"), None | Some(Value::String(_)));
-            let is_alone = members.keys().all(|key| key == "type" || key == "text");
+            let is_alone = members
+                .iter()
+                .all(|(key, value)| key == "type" || key == "text" || is_flag(value));
             match (is_text && is_alone, members.remove("text")) {
                 (true, Some(Value::String(text))) => Ok(text),
                 (_, Some(text)) => {
@@ -63,6 +79,16 @@ fn text_part(part: Value) -> Result<String, Value> {
             }
         }
         other => Err(other),
+    }
+}
+
+/// A member that shows nothing: no text is in it.
+fn is_flag(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
     }
 }
 
@@ -78,6 +104,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_result_without_its_call_is_one_text() {
+        for (json, text) in [
+            (r#""plain""#, "plain"),
+            (r#"{"a":"1","b":"2"}"#, r#"{"a":"1","b":"2"}"#),
+            (
+                r#"[{"type":"text","text":"a"},{"type":"image","source":"x"}]"#,
+                "a\n[{\"source\":\"x\",\"type\":\"image\"}]",
+            ),
+        ] {
+            assert_eq!(all_of(read(json)), Text::from(text), "{json}");
+        }
+    }
+
+    #[test]
     fn each_text_of_a_result_is_there_once() {
         for (json, text, rest) in [
             (r#""plain""#, "plain", None),
@@ -90,6 +130,16 @@ mod tests {
                 r#"[{"type":"text","text":"a"},{"type":"image","source":"x"}]"#,
                 "a",
                 Some(r#"[{"source":"x","type":"image"}]"#),
+            ),
+            (
+                r#"[{"cache_prompt":false,"type":"text","text":"a"}]"#,
+                "a",
+                None,
+            ),
+            (
+                r#"[{"type":"text","text":"a","annotations":[{"b":"c"}]}]"#,
+                "",
+                Some(r#"[{"annotations":[{"b":"c"}],"text":"a","type":"text"}]"#),
             ),
             (r#"{"output":"done"}"#, "done", None),
             (r#"{"a":"1","b":"2"}"#, "", Some(r#"{"a":"1","b":"2"}"#)),

@@ -136,11 +136,6 @@ impl PriceTable {
         &TABLE
     }
 
-    /// The currency of the prices, by its three letters.
-    pub fn currency(&self) -> &str {
-        &self.currency
-    }
-
     /// The text of that table, to begin one's own with.
     pub fn standard_text() -> &'static str {
         STANDARD

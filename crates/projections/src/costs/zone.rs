@@ -2,10 +2,12 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
 
 use annals_domain::Timestamp;
 use chrono::{
-    DateTime, Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, TimeZone, Utc,
+    DateTime, Datelike as _, FixedOffset, Local, NaiveDate, NaiveDateTime, TimeZone, Timelike as _,
+    Utc,
 };
 
 use super::cell::Quarter;
@@ -20,11 +22,64 @@ pub enum CostZone {
     Local,
     /// Those of a fixed offset.
     Fixed(FixedOffset),
+    /// Those of a zone of the IANA database, such as `Europe/Berlin`, as this machine has it.
+    Named(NamedZone),
+}
+
+/// A time zone of the IANA database.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedZone(&'static jiff::tz::TimeZone);
+
+impl PartialEq for NamedZone {
+    fn eq(&self, other: &NamedZone) -> bool {
+        self.0.iana_name() == other.0.iana_name()
+    }
+}
+
+impl Eq for NamedZone {}
+
+impl NamedZone {
+    /// The zone with a name. Each is kept for as long as the program runs; their number is that of the database.
+    fn get(name: &str) -> Option<NamedZone> {
+        static KNOWN: Mutex<Vec<&'static jiff::tz::TimeZone>> = Mutex::new(Vec::new());
+        let found = jiff::tz::TimeZone::get(name).ok()?;
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = known
+            .iter()
+            .find(|zone| zone.iana_name() == found.iana_name());
+        if let Some(zone) = same {
+            return Some(NamedZone(zone));
+        }
+        let zone: &'static jiff::tz::TimeZone = Box::leak(Box::new(found));
+        known.push(zone);
+        Some(NamedZone(zone))
+    }
+
+    fn offset(self, time: NaiveDateTime) -> Option<FixedOffset> {
+        let time = jiff::Timestamp::from_second(time.and_utc().timestamp()).ok()?;
+        FixedOffset::east_opt(self.0.to_offset(time).seconds())
+    }
+
+    fn time(self, local: NaiveDateTime) -> Option<Timestamp> {
+        let (day, time) = (local.date(), local.time());
+        let narrow = |number: u32| i8::try_from(number).ok();
+        let local = jiff::civil::DateTime::new(
+            i16::try_from(day.year()).ok()?,
+            narrow(day.month())?,
+            narrow(day.day())?,
+            narrow(time.hour())?,
+            narrow(time.minute())?,
+            narrow(time.second())?,
+            0,
+        );
+        let time = self.0.to_timestamp(local.ok()?).ok()?;
+        Timestamp::in_range(DateTime::from_timestamp(time.as_second(), 0)?)
+    }
 }
 
 /// A text that names no time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected utc, local, or an offset such as +02:00")]
+#[error("expected utc, local, an offset such as +02:00, or a name such as Europe/Berlin")]
 pub struct InvalidZone;
 
 impl CostZone {
@@ -41,6 +96,7 @@ impl CostZone {
             CostZone::Local if !is_in_tables(begins.date()) => None,
             CostZone::Local => Some(Local.offset_from_utc_datetime(&begins)),
             CostZone::Fixed(offset) => Some(offset),
+            CostZone::Named(zone) => zone.offset(begins),
         };
         let there = offset.and_then(|offset| begins.checked_add_offset(offset));
         there.unwrap_or(begins).date()
@@ -53,6 +109,7 @@ impl CostZone {
             CostZone::Local if !is_in_tables(day) => first_of(day, &Utc),
             CostZone::Local => first_of(day, &Local),
             CostZone::Fixed(offset) => first_of(day, &offset),
+            CostZone::Named(zone) => zone.time(day.and_hms_opt(0, 0, 0)?),
         }
     }
 
@@ -64,6 +121,7 @@ impl CostZone {
             CostZone::Local if !is_in_tables(local.date()) => time_of(local, &Utc),
             CostZone::Local => time_of(local, &Local),
             CostZone::Fixed(offset) => time_of(local, &offset),
+            CostZone::Named(zone) => zone.time(local),
         }
     }
 
@@ -103,6 +161,7 @@ impl fmt::Display for CostZone {
             CostZone::Utc => f.write_str("UTC"),
             CostZone::Local => f.write_str("local"),
             CostZone::Fixed(offset) => write!(f, "{offset}"),
+            CostZone::Named(zone) => f.write_str(zone.0.iana_name().unwrap_or_default()),
         }
     }
 }
@@ -116,7 +175,7 @@ impl FromStr for CostZone {
             "local" => Ok(CostZone::Local),
             _ => match text.parse() {
                 Ok(offset) => Ok(CostZone::Fixed(offset)),
-                Err(_) => Err(InvalidZone),
+                Err(_) => NamedZone::get(text).map(CostZone::Named).ok_or(InvalidZone),
             },
         }
     }
@@ -136,7 +195,10 @@ mod unit {
         assert_eq!(day("utc").as_deref(), Ok("1970-01-01"));
         assert_eq!(day("+01:00").as_deref(), Ok("1970-01-02"));
         assert_eq!(day("-08:00").as_deref(), Ok("1970-01-01"));
-        assert_eq!(day("Europe/Berlin"), Err(InvalidZone));
+        assert_eq!(day("Europe/Berlin").as_deref(), Ok("1970-01-02"));
+        for text in ["Europe/Nowhere", "../../etc/passwd", "", "berlin time"] {
+            assert_eq!(day(text), Err(InvalidZone), "{text}");
+        }
         // Times that no calendar has are in its first and its last day.
         CostZone::Utc.day(Quarter(i64::MIN));
         CostZone::Utc.day(Quarter(i64::MAX));
@@ -144,8 +206,29 @@ mod unit {
     }
 
     #[test]
+    fn clocks_that_are_put_forward_skip_an_hour() {
+        let zone: CostZone = "Europe/Berlin".parse().unwrap_or_default();
+        assert_eq!(zone.to_string(), "Europe/Berlin");
+        let time = |hour| {
+            let day = NaiveDate::from_ymd_opt(2026, 3, 29)?;
+            zone.time(day.and_hms_opt(hour, 30, 0)?)
+                .map(|time| time.to_string())
+        };
+        assert_eq!(time(1).as_deref(), Some("2026-03-29T00:30:00Z"));
+        assert_eq!(time(2), time(3));
+        assert_eq!(time(3).as_deref(), Some("2026-03-29T01:30:00Z"));
+    }
+
+    #[test]
     fn a_day_begins_where_it_is() {
-        for text in ["utc", "+05:45", "-03:30", "local"] {
+        for text in [
+            "utc",
+            "+05:45",
+            "-03:30",
+            "local",
+            "Europe/Berlin",
+            "America/New_York",
+        ] {
             let zone: CostZone = text.parse().unwrap_or_default();
             let day = NaiveDate::from_ymd_opt(2026, 3, 29).unwrap_or_default();
             let begins = zone.begins(day).map(Quarter::of);

@@ -405,6 +405,8 @@ impl TableQuery for Streams {
             let summary = row.summary;
             let runs = summary.runs.iter();
             streams.extend(runs.map(|run| of(StreamKind::Run, *run)));
+            // A run whose task is not known is a session by itself.
+            streams.push_back(of(StreamKind::Run, summary.id));
             let key = row::key(FACTS, summary.id);
             let facts: Option<SessionFacts> = row::get(table, &key).await?;
             for (kind, id) in facts.unwrap_or_default().streams {

@@ -15,8 +15,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use annals::At;
-use annals::TurnRange;
+use annals::{Annals, At, TurnRange};
 use annals::domain::{RunId, TaskId};
 use annals::event_log::Digest;
 use annals::projections::{Conversation, ModelUse, PriceTable, Turn, TurnBody};
@@ -33,6 +32,7 @@ use crate::code::Colours;
 use crate::diff_view::{self, DiffFile, Layout};
 use crate::figures::Clock;
 use crate::html::grouped;
+use crate::moment::Moment;
 use crate::problem::Problem;
 use crate::session_entry::SessionEntry;
 use crate::shell::SESSIONS;
@@ -41,9 +41,11 @@ use crate::shell::SESSIONS;
 const PART: usize = 200;
 /// Turns up to which all of a session is read for its side column.
 const WHOLE: u64 = 1_500;
+/// Characters of a session's name.
+const NAME: usize = 200;
 /// Bytes of a diff that a page shows, and of all its diffs.
 const DIFF: usize = 1024 * 1024;
-const DIFFS: usize = 8 * 1024 * 1024;
+pub(crate) const DIFFS: usize = 8 * 1024 * 1024;
 
 /// A session with a part of its conversation.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -113,6 +115,9 @@ fn streams(session: &SessionEntry) -> Vec<String> {
 
 /// Finds the session that an address names, as of the shown position.
 pub(crate) async fn find(asked: &mut Asked, name: &str) -> Result<(SessionEntry, Clock), Problem> {
+    if name.chars().count() > NAME {
+        return Err(Problem::invalid(format!("the session's name is too long: expected at most {NAME} characters")));
+    }
     let conversations = asked.annals().conversations();
     let found = conversations.find(name).await?;
     let family = conversations.family(found.id, at(asked)).await?;
@@ -134,11 +139,16 @@ pub(crate) fn at(asked: &Asked) -> At {
 
 /// The time that counts as now: that of the shown position, if one is chosen.
 pub(crate) async fn clock(asked: &Asked) -> Result<Clock, Problem> {
+    clock_at(asked.annals(), asked.moment).await
+}
+
+/// The time that counts as now at a position.
+pub(crate) async fn clock_at(annals: &Annals, moment: Moment) -> Result<Clock, Problem> {
     let now = annals::event_log::now();
-    if !asked.moment.is_chosen {
+    if !moment.is_chosen {
         return Ok(Clock::new(now.into()));
     }
-    let record = asked.annals().contents().record(asked.moment.position).await?;
+    let record = annals.contents().record(moment.position).await?;
     Ok(Clock::new(record.map_or(now, |record| record.recorded_at()).into()))
 }
 
@@ -164,7 +174,7 @@ async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionConversatio
     let part: Vec<Turn> = turns.iter().filter(is_in).cloned().collect();
     let diffs = match asked.is_api {
         true => HashMap::new(),
-        false => diffs(asked, &part).await?,
+        false => diffs(asked.annals(), &part, DIFFS).await?,
     };
     Ok(SessionConversation {
         session,
@@ -178,15 +188,19 @@ async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionConversatio
     })
 }
 
-/// Reads the diffs of turns, as far as a page has room for them.
-pub(crate) async fn diffs(asked: &Asked, turns: &[Turn]) -> Result<HashMap<Digest, Option<Vec<DiffFile>>>, Problem> {
+/// Reads the diffs of turns, up to `most` bytes.
+pub(crate) async fn diffs(
+    annals: &Annals,
+    turns: &[Turn],
+    most: usize,
+) -> Result<HashMap<Digest, Option<Vec<DiffFile>>>, Problem> {
     let mut read = HashMap::new();
-    let mut left = DIFFS;
+    let mut left = most;
     for digest in digests(turns) {
         if left == 0 || read.contains_key(&digest) {
             continue;
         }
-        let bytes = asked.annals().contents().get(digest).await?;
+        let bytes = annals.contents().get(digest).await?;
         let bytes = bytes.filter(|bytes| bytes.len() <= DIFF.min(left));
         left -= bytes.as_ref().map_or(0, |bytes| bytes.len());
         let files = bytes.map(|bytes| diff_view::parse(&String::from_utf8_lossy(&bytes)));

@@ -13,7 +13,7 @@ use thirtyfour::{BrowserLogEntry, CapabilitiesHelper, ChromiumLikeCapabilities};
 
 use self::driver::{Client, Driver};
 use crate::pages::addresses;
-use crate::support::{CALL, INTENT, Place, RUN, Viewing, story, uuid};
+use crate::support::{CALL, INTENT, Place, RUN, TASK, Viewing, story, uuid};
 
 /// A browser at work; none where there is none.
 struct Browser {
@@ -120,6 +120,7 @@ fn pages_work_in_a_browser() {
         pages_load_without_errors_and_run_no_script(&browser, &viewing).await;
         the_slider_shows_what_at_shows(&browser, &viewing).await;
         the_keyboard_reaches_everything(&browser, &viewing).await;
+        a_conversation_goes_by_keyboard(&browser, &viewing).await;
         nobody_is_kept_out(&browser, &viewing).await;
         phones_scroll_in_one_direction(&browser, &viewing).await;
         a_new_event_appears(&browser, &viewing, &place).await;
@@ -209,6 +210,7 @@ async fn the_keyboard_reaches_everything(browser: &Browser, viewing: &Viewing) {
         format!("/objects/{}/timeline", uuid(RUN)),
         "/inbox".to_owned(),
         "/search?q=cache".to_owned(),
+        format!("/sessions/{}", uuid(TASK)),
     ] {
         browser.goto(viewing, &address).await;
         let all = "return [...document.querySelectorAll('a[href], button, input, select, summary')].filter(it => it.checkVisibility() && it.type !== 'hidden').length";
@@ -248,6 +250,60 @@ async fn the_keyboard_reaches_everything(browser: &Browser, viewing: &Viewing) {
     browser
         .until("return !document.querySelector('#keys').open")
         .await;
+}
+
+/// The keys of a conversation: turns, errors, folds, the find box, answers only, the tabs.
+async fn a_conversation_goes_by_keyboard(browser: &Browser, viewing: &Viewing) {
+    let session = format!("/sessions/{}", uuid(TASK));
+    browser.goto(viewing, &session).await;
+    browser.press("j").await;
+    browser.press("j").await;
+    let here = "return [...document.querySelectorAll('#turns .step')].indexOf(document.querySelector('.step.here'))";
+    assert!(browser.run(here).await.as_i64().unwrap() >= 1, "j goes on");
+    browser.press("e").await;
+    browser
+        .until("return document.querySelector('.step.here .call.bad') !== null")
+        .await;
+    browser.press("o").await;
+    let folded = "return document.querySelector('.step.here .call.bad').open";
+    assert_eq!(browser.run(folded).await, json!(false), "o folds");
+    browser.press("a").await;
+    browser
+        .until("return document.documentElement.classList.contains('answers-only')")
+        .await;
+    browser.press("a").await;
+    browser.press("/").await;
+    browser
+        .until("return document.activeElement.id === 'find-here'")
+        .await;
+    browser.press("cargo").await;
+    browser.press(Key::Enter).await;
+    browser
+        .until("return /^1 of [1-9]/.test(document.querySelector('.bar output').innerText)")
+        .await;
+    browser.press(Key::Escape).await;
+    browser.press("u").await;
+    browser
+        .until("return location.search.includes('layout=split')")
+        .await;
+    browser.goto(viewing, &session).await;
+    browser.press("4").await;
+    browser
+        .until("return location.pathname.endsWith('/files') && document.readyState === 'complete'")
+        .await;
+    // The search box is everywhere, and time travel is shown on request.
+    let chain = browser.driver.action_chain();
+    let chain = chain.key_down(Key::Control).send_keys("k").key_up(Key::Control);
+    chain.perform().await.unwrap();
+    browser
+        .until("return document.activeElement.id === 'find-all'")
+        .await;
+    browser.press(Key::Escape).await;
+    let shown = "return document.querySelector('.moment').checkVisibility()";
+    assert_eq!(browser.run(shown).await, json!(false));
+    browser.press("t").await;
+    browser.until(shown).await;
+    assert_eq!(browser.errors().await, Vec::<String>::new());
 }
 
 /// What people need who see, hear or type in other ways, as far as axe-core knows it.

@@ -8,7 +8,7 @@ use annals_testkit::process::{WIDE, assert_within, own_allocated};
 use annals_viewer::ViewerOptions;
 
 use crate::pages::addresses;
-use crate::support::{INTENT, PIPELINE, Place, RUN, Viewing, fingerprint, story, uuid};
+use crate::support::{INTENT, PIPELINE, Place, RUN, TASK, Viewing, fingerprint, story, uuid};
 
 #[test]
 fn nothing_but_reading_is_answered() {
@@ -176,6 +176,26 @@ fn what_is_not_there_is_named_with_its_status() {
         "no_window",
     );
     status(&format!("/objects/{run}?at=1"), 404, "not_yet");
+    let session = format!("/sessions/{}", uuid(TASK));
+    status("/sessions/zzzz", 404, "not_found");
+    status("/sessions/%3Cscript%3E", 404, "not_found");
+    status("/sessions/@0", 404, "not_found");
+    status("/sessions/@2", 404, "not_found");
+    status(&format!("/sessions/{none}"), 404, "not_found");
+    status(&format!("/sessions/{long}"), 400, "invalid_request");
+    status(&format!("{session}?at=1"), 404, "not_yet");
+    status(&format!("{session}?from=x"), 400, "invalid_request");
+    status(&format!("{session}?limit=0"), 400, "invalid_request");
+    status(&format!("{session}?limit=1001"), 400, "invalid_request");
+    status(&format!("{session}/files?prompt=-1"), 400, "invalid_request");
+    status(&format!("{session}/files?from={beyond}"), 400, "invalid_request");
+    status(&format!("{session}/find?q={long}"), 400, "invalid_request");
+    status(&format!("{session}/nothing"), 404, "not_found");
+    for filter in ["sort=%3Cb%3E", "order=up", "date=soon", "cost=free", "cost=-1", "until=x", "from=-1", "limit=201"] {
+        status(&format!("/sessions?{filter}"), 400, "invalid_request");
+    }
+    let exported = viewing.get(&format!("{session}/export?format=exe"));
+    assert_eq!(exported.status, 400, "{exported:?}");
     // Cursors that lead beyond the end show that there is nothing.
     for path in [
         format!("/runs?after={huge}"),
@@ -189,6 +209,11 @@ fn what_is_not_there_is_named_with_its_status() {
         format!("/costs?from={huge}"),
         format!("/compare?a={run}&b={run}&from={huge}"),
         format!("/objects/{run}/window?beside=token_budget&keep={huge}"),
+        format!("/sessions?from={huge}"),
+        format!("{session}?from={huge}"),
+        format!("{session}/turns?from={huge}&limit=1"),
+        format!("{session}/files?from={huge}"),
+        format!("{session}/files?prompt={huge}"),
     ] {
         assert_eq!(viewing.get(&format!("/api/v1{path}")).status, 200, "{path}");
         assert_eq!(viewing.get(&path).status, 200, "{path}");

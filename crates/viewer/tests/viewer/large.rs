@@ -116,8 +116,8 @@ fn addresses(events: usize, end: u64) -> Vec<(String, Duration)> {
     ];
     let both = pages.into_iter().flat_map(|(path, most)| {
         let of_api = match path.strip_prefix("/?") {
-            Some(query) => format!("/api/v1/overview?{query}"),
-            None if path == "/" => "/api/v1/overview".to_owned(),
+            Some(query) => format!("/api/v1/sessions?{query}"),
+            None if path == "/" => "/api/v1/sessions".to_owned(),
             None => format!("/api/v1{path}"),
         };
         [(path, most), (of_api, most)]

@@ -15,10 +15,13 @@ use crate::support::{
 pub fn addresses() -> Vec<String> {
     let mut all: Vec<String> = [
         "/",
+        "/?sort=cost&project=nowhere",
+        "/overview",
         "/intents",
         "/tasks",
         "/runs",
         "/sessions",
+        "/contracts-sessions",
         "/plans",
         "/pipelines",
         "/snapshots",
@@ -62,6 +65,18 @@ pub fn addresses() -> Vec<String> {
         uuid(PIPELINE)
     ));
     all.push(format!("/compare?a={}&b={}", uuid(RUN), uuid(TASK)));
+    for page in [
+        "",
+        "/conversation",
+        "/turns",
+        "/turns?whole=1",
+        "/files",
+        "/files?layout=split",
+        "/find?q=cache",
+        "/find?failed=1",
+    ] {
+        all.push(format!("/sessions/{}{page}", uuid(TASK)));
+    }
     all
 }
 
@@ -78,7 +93,8 @@ fn every_page_is_there_and_what_was_recorded_is_text() {
             page.header("content-type").starts_with("text/html"),
             "{address}"
         );
-        assert!(page.body.contains("<h1>") || address == "/", "{address}");
+        let is_overview = address == "/overview";
+        assert!(page.body.contains("<h1>") || is_overview, "{address}");
         // The script of the pages themselves is the only one.
         assert_eq!(page.body.matches("<script").count(), 1, "{address}");
         assert!(!page.body.contains("<img"), "{address}");
@@ -105,7 +121,7 @@ fn every_page_has_its_json_and_is_described() {
     let mut described: BTreeSet<&str> = paths.keys().map(String::as_str).collect();
     for address in addresses() {
         let path = address.split('?').next().unwrap();
-        let path = if path == "/" { "/overview" } else { path };
+        let path = if path == "/" { "/sessions" } else { path };
         let query = address
             .split_once('?')
             .map_or(String::new(), |(_, query)| format!("?{query}"));
@@ -131,6 +147,8 @@ fn every_page_has_its_json_and_is_described() {
             ["objects", _] => "/api/v1/objects/{id}".to_owned(),
             ["objects", _, page] => format!("/api/v1/objects/{{id}}/{page}"),
             ["events", _] => "/api/v1/events/{position}".to_owned(),
+            ["sessions", _] => "/api/v1/sessions/{session}".to_owned(),
+            ["sessions", _, page] => format!("/api/v1/sessions/{{session}}/{page}"),
             _ => format!("/api/v1{path}"),
         };
         assert!(paths.contains_key(&shape), "{shape} is not described");

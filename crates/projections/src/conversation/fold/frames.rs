@@ -104,7 +104,7 @@ impl ConversationFold {
         match early.filter(|slot| calls::lacks_result(self.slots.get(*slot))) {
             Some(slot) => self.set_result(slot, result),
             None => {
-                let text = result.map_or_else(|| entry.text(event.summary), |result| result.text);
+                let text = result.map_or_else(|| entry.text(event.summary), result::all_of);
                 let body = TurnBody::Note {
                     name: "tool result".to_owned(),
                     text,

@@ -1,6 +1,5 @@
 //! Events of tool calls: each is counted once, and some wait for a person.
 
-use annals_domain::ActorKind;
 use annals_domain::run::{self, ToolDecided, ToolStatus, ToolVerdict};
 use uuid::Uuid;
 
@@ -58,11 +57,6 @@ impl Fold<'_, '_> {
         };
         let session = self.active(run).await?;
         self.rows.begin(session).await?;
-        let entry = self.entry;
-        if entry.actor.kind == ActorKind::Agent {
-            let summary = &mut self.rows.session(session).await?.row.summary;
-            summary.agent.get_or_insert_with(|| entry.actor.id.clone());
-        }
         self.step(session, call.0, &step).await
     }
 

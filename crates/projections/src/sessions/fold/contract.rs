@@ -19,16 +19,7 @@ impl Fold<'_, '_> {
                 Some(config) => self.config(id, config).await,
                 None => Ok(()),
             },
-            Event::RunAttached(event) => match self.rows.run(event.run.0).await? {
-                Some(run) => {
-                    self.rows.merge(id, run.task).await?;
-                    let task = self.rows.merged(run.task).await?;
-                    let session = self.rows.session(task).await?;
-                    session.add_stream(StreamKind::Session, stream);
-                    Ok(())
-                }
-                None => Ok(()),
-            },
+            Event::RunAttached(event) => self.attached(id, stream, event.run.0).await,
             Event::CommandReceived(event) => {
                 if let Some(branch) = &event.facts.branch {
                     self.rows.session(id).await?.row.summary.branch = Some(branch.clone());
@@ -97,6 +88,18 @@ impl Fold<'_, '_> {
         session.add_stream(StreamKind::Session, stream);
         self.rows.begin(id).await?;
         Ok(id)
+    }
+
+    /// Merges a contracts session into the session of its run's task.
+    async fn attached(&mut self, id: Uuid, stream: Uuid, run: Uuid) -> Done {
+        let Some(run) = self.rows.run(run).await? else {
+            return Ok(());
+        };
+        self.rows.merge(id, run.task).await?;
+        let task = self.rows.merged(run.task).await?;
+        let session = self.rows.session(task).await?;
+        session.add_stream(StreamKind::Session, stream);
+        Ok(())
     }
 
     async fn config(&mut self, id: Uuid, config: &StoredConfig) -> Done {

@@ -15,6 +15,20 @@ const SUMMARY: &str = "summary";
 /// How that title ranks among those that agents give.
 const SUMMARY_RANK: u8 = 1;
 
+/// Frames that tell the title of a session, as Codex and Copilot name them.
+const TITLES: [&str; 2] = ["thread_name_updated", "session.title_changed"];
+/// How those titles rank.
+const TITLE_RANK: u8 = 2;
+
+/// What is read of a frame with a title.
+#[derive(Debug, Default, Deserialize)]
+struct FrameTitle {
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    thread_name: Option<String>,
+}
+
 /// What is read of a frame's data.
 #[derive(Debug, Default, Deserialize)]
 struct FrameNotes {
@@ -152,6 +166,7 @@ impl Fold<'_, '_> {
         let notes = self.notes(said.data);
         let summary = entry.text(said.summary).to_string();
         let prompt = self.prompt_text(said, &summary);
+        let title = self.frame_title(said);
         let session = self.rows.session(id).await?;
         let is_title = notes.subtype.as_deref() == Some(SUMMARY);
         session.note(entry, !is_title);
@@ -180,6 +195,9 @@ impl Fold<'_, '_> {
             }
             _ => {}
         }
+        if let Some(title) = title {
+            session.offer_agents_title(TITLE_RANK, &title);
+        }
         session.note_branch(&notes, at);
         if !is_title {
             session.note_line(&notes);
@@ -192,6 +210,17 @@ impl Fold<'_, '_> {
             Some(Text::Present(json)) => serde_json::from_str(&json).unwrap_or_default(),
             _ => FrameNotes::default(),
         }
+    }
+
+    /// The title that a frame tells.
+    fn frame_title(&self, said: &Said<'_>) -> Option<String> {
+        let FrameKind::Other(kind) = said.kind else {
+            return None;
+        };
+        let content = said.content.filter(|_| TITLES.contains(&kind.as_str()))?;
+        let text = self.entry.text(content);
+        let title: FrameTitle = serde_json::from_str(text.as_str()?).ok()?;
+        title.title.or(title.thread_name)
     }
 
     /// All of a prompt, if it is stored within its event; else its beginning.

@@ -4,7 +4,7 @@ use annals_domain::run::{
     self, AdoptedTokens, DecisionMade, DecisionType, EvidenceKind, EvidenceRecorded,
     PatchSetAdopted, StoredTokens, StoredTouchedFile, UsageRecorded,
 };
-use annals_domain::{PlanId, Slot, StoredEnvironment, TaskId};
+use annals_domain::{ActorKind, PlanId, Slot, StoredEnvironment, TaskId};
 use uuid::Uuid;
 
 use super::task::name_mark;
@@ -48,24 +48,11 @@ impl Fold<'_, '_> {
             run::Event::PatchSetRejected(event) => self.rejected(event.patch_set.0).await,
             run::Event::UsageRecorded(event) => self.usage(id, event).await,
             run::Event::ProvenanceRecorded(event) => {
-                let used = event.token_usage.map(
-                    |StoredTokens {
-                         input_tokens,
-                         output_tokens,
-                         cost_usd,
-                     }| Used::stated(input_tokens, output_tokens, cost_usd),
-                );
+                let used = event.token_usage.as_ref().map(stated);
                 self.provenance(id, event.model, used).await
             }
             run::Event::ProvenanceAdopted(event) => {
-                let used = event.token_usage.as_ref().map(
-                    |AdoptedTokens {
-                         input_tokens,
-                         output_tokens,
-                         cost_usd,
-                         ..
-                     }| Used::stated(*input_tokens, *output_tokens, *cost_usd),
-                );
+                let used = event.token_usage.as_ref().map(adopted);
                 self.provenance(id, event.model, used).await
             }
             run::Event::EvidenceRecorded(event) => self.evidence(id, event).await,
@@ -107,7 +94,12 @@ impl Fold<'_, '_> {
         let id = self.session_of_run(run).await?;
         self.rows.ensure(id).await?;
         let entry = self.entry;
-        self.rows.session(id).await?.note(entry, true);
+        let session = self.rows.session(id).await?;
+        session.note(entry, true);
+        if entry.actor.kind == ActorKind::Agent {
+            let agent = &mut session.row.summary.agent;
+            agent.get_or_insert_with(|| entry.actor.id.clone());
+        }
         Ok(id)
     }
 
@@ -341,6 +333,16 @@ impl Fold<'_, '_> {
             }
         }
     }
+}
+
+/// Tokens that a provenance states.
+fn stated(tokens: &StoredTokens) -> Used {
+    Used::stated(tokens.input_tokens, tokens.output_tokens, tokens.cost_usd)
+}
+
+/// Tokens that an adopted provenance states.
+fn adopted(tokens: &AdoptedTokens) -> Used {
+    Used::stated(tokens.input_tokens, tokens.output_tokens, tokens.cost_usd)
 }
 
 /// Where a run ran, as it was recorded.

@@ -181,6 +181,7 @@ impl Fold<'_, '_> {
     /// Ends the session that a task or a run is.
     pub(super) async fn ended(&mut self, id: Uuid, failed: bool, reason: Option<String>) -> Done {
         let id = self.rows.merged(id).await?;
+        self.rows.ensure(id).await?;
         let entry = self.entry;
         let session = self.rows.session(id).await?;
         session.note(entry, true);

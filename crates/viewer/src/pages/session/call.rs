@@ -36,7 +36,7 @@ pub(super) fn draw(turn: &Turn, call: &ToolCallTurn, drawing: &mut Drawing<'_>) 
     let is_agent = call.sub_agent.is_some() || call.role == CallRole::SubAgent;
     let (added, deleted) = counts(&call.edits);
     html! {
-        details.call.(class).agent[is_agent] id={ "call-" (turn.number) } open[is_open(call, drawing.is_whole)] {
+        details.call.(class).agent[is_agent] id={ "call-" (turn.number) } open[is_open(call, drawing.is_whole && !drawing.is_file)] {
             summary {
                 @if let Some((kind, word)) = badge { span.badge.(kind) { (word) } }
                 @if is_agent { span.badge.agent { "sub-agent" } }

@@ -32,7 +32,7 @@ pub(crate) struct Drawing<'a> {
     /// The files of diffs by digest; `None` for one that is missing or too long.
     pub(crate) diffs: HashMap<Digest, Option<Vec<DiffFile>>>,
     pub(crate) colours: Colours,
-    /// Everything is open and in full.
+    /// Everything is in full, and on a page also open.
     pub(crate) is_whole: bool,
     /// The turns stand alone, in a file: nothing leads elsewhere.
     pub(crate) is_file: bool,
@@ -229,7 +229,7 @@ fn thinking(turn: &Turn, text: Option<&str>, drawing: &Drawing<'_>) -> Markup {
     };
     let words = text.split_whitespace().count() as u64;
     html! {
-        details.think id={ "call-" (turn.number) } open[drawing.is_whole] {
+        details.think id={ "call-" (turn.number) } open[drawing.is_whole && !drawing.is_file] {
             summary { "Thinking " span.num { "· " (counted(words, "word", "words")) } }
             div.thought dir="auto" { (foreign::text(&foreign::output(text))) }
         }
@@ -254,7 +254,7 @@ fn reads(reads: &[&Turn], drawing: &mut Drawing<'_>) -> Markup {
     let ms: u64 = calls().filter_map(|(_, call)| call.duration_ms).fold(0, u64::saturating_add);
     let drawn: Vec<(u64, Markup)> = calls().map(|(turn, call)| (turn.number, call::draw(turn, call, drawing))).collect();
     html! {
-        details.call id={ "reads-" (first) } open[drawing.is_whole] {
+        details.call id={ "reads-" (first) } open[drawing.is_whole && !drawing.is_file] {
             summary {
                 span.tool { "Read" }
                 span.arg { (reads.len()) " reads and searches: " (foreign::text(&names.join(", "))) @if more { ", …" } }

@@ -1,9 +1,9 @@
 //! Downloads of a conversation: Markdown, JSON, or one HTML file that needs nothing else.
 
-use annals::TurnRange;
+use annals::{Annals, TurnRange};
 use annals::projections::{Conversation, Diffs, MarkdownWriter};
 use axum::extract::Path;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, StatusCode, header as headers};
 use axum::response::{IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
@@ -13,13 +13,18 @@ use super::{diffs, digests, find, head};
 use crate::answer::Asked;
 use crate::assets::CSS;
 use crate::code::Colours;
+use crate::diff_view::Layout;
 use crate::figures::{Clock, money};
+use crate::foreign;
+use crate::moment::Moment;
 use crate::problem::Problem;
 use crate::session_entry::SessionEntry;
 use crate::shown;
 
 /// Nothing is loaded, and nothing runs.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+/// Bytes of the diffs of one conversation in a file.
+const FILE_DIFFS: usize = 256 * 1024 * 1024;
 /// Characters of a title that are part of a file's name.
 const NAME: usize = 40;
 
@@ -53,7 +58,7 @@ pub(crate) async fn export(mut asked: Asked, Path(name): Path<String>) -> Result
     let (session, clock) = find(&mut asked, &name).await?;
     let conversation = asked.annals().conversation(session.id, asked.moment.at(), range).await?;
     let body = match format.as_str() {
-        "html" => html_file(&asked, &session, &conversation, clock).await?,
+        "html" => page(&session, &still(asked.annals(), asked.moment, &session, clock).await?),
         "json" => {
             let export = JsonExport {
                 session: &session,
@@ -69,10 +74,10 @@ pub(crate) async fn export(mut asked: Asked, Path(name): Path<String>) -> Result
 /// The answer as a file with a name.
 fn named(mut response: Response, kind: &'static str, session: &SessionEntry, ending: &str) -> Result<Response, Problem> {
     let name = format!("attachment; filename=\"{}.{ending}\"", file_name(session));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    let all = response.headers_mut();
+    all.insert(headers::CONTENT_TYPE, HeaderValue::from_static(kind));
     let name = HeaderValue::from_str(&name).map_err(|_| Problem::invalid("the file has no name"))?;
-    headers.insert(header::CONTENT_DISPOSITION, name);
+    all.insert(headers::CONTENT_DISPOSITION, name);
     Ok(response)
 }
 
@@ -91,47 +96,98 @@ fn file_name(session: &SessionEntry) -> String {
     format!("{}-{short}", name.trim_end_matches('-')).trim_start_matches('-').to_owned()
 }
 
-/// The conversation in Markdown.
+/// The conversation in Markdown, with those of its sub-agents behind it, and with what is hidden as visible escapes.
 async fn markdown(asked: &Asked, session: &SessionEntry, conversation: &Conversation, is_part: bool) -> Result<String, Problem> {
-    let mut texts = Diffs::new();
-    for digest in digests(&conversation.turns) {
-        if let Some(bytes) = asked.annals().contents().get(digest).await? {
-            texts.insert(digest, String::from_utf8_lossy(&bytes).into_owned());
-        }
-    }
     let mut text = String::new();
     let mut writer = MarkdownWriter::new();
-    let failed = |_| Problem::invalid("the conversation cannot be written as Markdown");
     if !is_part {
-        let summary = asked.annals().conversations().summary(session.id, super::at(asked)).await?;
-        let first = conversation.prompts.first().map(|prompt| prompt.beginning.as_str());
-        let cost = session.micros.map(money);
-        writer.header(&summary, first, cost.as_deref(), &mut text).map_err(failed)?;
+        header(asked, session, conversation, &writer, &mut text).await?;
     }
-    for turn in &conversation.turns {
-        writer.turn(turn, &texts, &mut text).map_err(failed)?;
+    turns(asked.annals(), conversation, &mut writer, &mut text).await?;
+    let sub_agents = if is_part { Vec::new() } else { session.all_sub_agents() };
+    for sub_agent in sub_agents {
+        let mut nested = writer.nested();
+        let conversation = asked.annals().conversation(sub_agent.id, asked.moment.at(), TurnRange::all()).await?;
+        header(asked, sub_agent, &conversation, &nested, &mut text).await?;
+        turns(asked.annals(), &conversation, &mut nested, &mut text).await?;
     }
-    Ok(text)
+    Ok(annals_terminal::lines(&text).into_owned())
 }
 
-/// The conversation as one file: its style is in it, it has no script, and it leads nowhere.
-async fn html_file(asked: &Asked, session: &SessionEntry, conversation: &Conversation, clock: Clock) -> Result<String, Problem> {
+fn failed(_: std::fmt::Error) -> Problem {
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    Problem::new(status, "markdown", "the conversation cannot be written as Markdown")
+}
+
+async fn header(
+    asked: &Asked,
+    session: &SessionEntry,
+    conversation: &Conversation,
+    writer: &MarkdownWriter,
+    text: &mut String,
+) -> Result<(), Problem> {
+    let summary = asked.annals().conversations().summary(session.id, super::at(asked)).await?;
+    let first = conversation.prompts.first().map(|prompt| prompt.beginning.as_str());
+    let cost = session.micros.map(money);
+    writer.header(&summary, first, cost.as_deref(), text).map_err(failed)
+}
+
+async fn turns(
+    annals: &Annals,
+    conversation: &Conversation,
+    writer: &mut MarkdownWriter,
+    text: &mut String,
+) -> Result<(), Problem> {
+    for turn in &conversation.turns {
+        let mut texts = Diffs::new();
+        for digest in digests(std::slice::from_ref(turn)) {
+            if let Some(bytes) = annals.contents().get(digest).await? {
+                texts.insert(digest, String::from_utf8_lossy(&bytes).into_owned());
+            }
+        }
+        writer.turn(turn, &texts, text).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// A session's conversation for a file, with those of its sub-agents behind it.
+///
+/// # Errors
+/// [`Problem`], if a conversation cannot be read.
+pub(crate) async fn still(annals: &Annals, moment: Moment, session: &SessionEntry, clock: Clock) -> Result<Markup, Problem> {
+    let mut parts = vec![html! { (head::still(session, clock)) (conversation_of(annals, moment, session, clock).await?) }];
+    for sub_agent in session.all_sub_agents() {
+        let cards = conversation_of(annals, moment, sub_agent, clock).await?;
+        parts.push(html! {
+            section.box.group {
+                header { h2 { span.badge.agent { "sub-agent" } span { (foreign::text(&sub_agent.name())) } }
+                    @if let Some(micros) = sub_agent.micros { span.num { (money(micros)) } } }
+                (cards)
+            }
+        });
+    }
+    Ok(html! { @for part in &parts { (part) } })
+}
+
+/// The cards of one conversation.
+async fn conversation_of(annals: &Annals, moment: Moment, session: &SessionEntry, clock: Clock) -> Result<Markup, Problem> {
+    let conversation = annals.conversation(session.id, moment.at(), TurnRange::all()).await?;
     let mut drawing = Drawing {
         session,
         prompts: &conversation.prompts,
         clock,
-        moment: asked.moment,
-        layout: super::layout(asked),
-        diffs: diffs(asked, &conversation.turns).await?,
+        moment,
+        layout: Layout::Unified,
+        diffs: diffs(annals, &conversation.turns, FILE_DIFFS).await?,
         colours: Colours::unlimited(),
         is_whole: true,
         is_file: true,
     };
-    let cards = draw::draw(&conversation.turns, &mut drawing);
-    Ok(page(session, clock, &cards))
+    Ok(draw::draw(&conversation.turns, &mut drawing))
 }
 
-fn page(session: &SessionEntry, clock: Clock, cards: &Markup) -> String {
+/// The file: its style is in it, it has no script, and it leads nowhere.
+fn page(session: &SessionEntry, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -143,12 +199,7 @@ fn page(session: &SessionEntry, clock: Clock, cards: &Markup) -> String {
                 title { (session.name()) " · annals" }
                 style { (PreEscaped(CSS)) }
             }
-            body {
-                main.sessions {
-                    (head::still(session, clock))
-                    (cards)
-                }
-            }
+            body { main.sessions { (body) } }
         }
     };
     shown::html(page)

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use annals::event_log::Digest;
 
 use super::rail::short;
-use super::{diffs, find, head, layout, layouts};
+use super::{DIFFS, diffs, find, head, layout, layouts};
 use crate::answer::{Asked, Live, Page, Slider};
 use crate::code::Colours;
 use crate::diff_view::{self, DiffFile, file_of};
@@ -148,7 +148,7 @@ async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionFiles, Prob
         next: (next < total).then_some(next),
         all,
         prompts: conversation.prompts,
-        diffs: diffs(asked, &of_part).await?,
+        diffs: diffs(asked.annals(), &of_part, DIFFS).await?,
     })
 }
 
