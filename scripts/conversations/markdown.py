@@ -6,6 +6,8 @@ from .compare import named
 
 # What a renderer puts before a line: quotes and the indentation of a list.
 BEFORE_LINE = re.compile(r"^[\s>]*")
+# The session's title and facts, up to the first turn.
+HEADER = re.compile(r"\A# .*?^(?=##)", re.S | re.M)
 # A text as short as this can be part of another one by chance.
 SHORT = 30
 
@@ -33,7 +35,7 @@ def compare(items, shown, pairs, markdown, family=()):
 
     The Markdown of a session has those of its sub-agents in it, the texts in `family`.
     """
-    page, problems, at = flat(markdown), [], 0
+    page, problems, at = flat(HEADER.sub("", markdown, count=1)), [], 0
     wanted = texts_of(items, shown, pairs)
     whole = "\n".join(flat(text) for each in (*shown, *family) for text in each.texts)
     for item, texts in wanted:
