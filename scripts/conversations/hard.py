@@ -403,6 +403,7 @@ def queued(folder):
     told = Claude(session).story([prompt("Build all of it"), call("c1", "Bash", command="make all")])
 
     def queue(operation, text, **more):
+        told.number += 1
         told.lines.append({
             "type": "queue-operation", "operation": operation, "sessionId": session, "content": text,
             "timestamp": time_of(told.number), **more})
