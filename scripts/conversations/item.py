@@ -76,9 +76,6 @@ class Chain:
         self.items.append(Item(
             "result", joined, where, also=tuple(also), kinds=kinds, call=call, leaves=leaves, **more))
 
-    def has_result(self, id):
-        return any(item.kind == "result" and item.call is self.calls[id] for item in self.items)
-
 
 def texts_of(content):
     """The texts of a message or of a result, without images and the like."""

@@ -41,7 +41,9 @@ def compare(items, shown, pairs, markdown, family=()):
     for item, texts in wanted:
         is_free = item.kind in ("call", "result") or item.floats or not item.required
         for text in map(flat, texts):
-            found, end = find(page, text, 0 if is_free else at)
+            found, end = find(page, text, at)
+            if found < 0 and is_free:
+                found, end = find(page, text, 0)
             if found < 0:
                 where = " in this place" if text in page else ""
                 problems.append(f"Markdown lacks {named(item)} of {item.where}{where}")
