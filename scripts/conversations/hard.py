@@ -445,6 +445,19 @@ def codex_durations(folder):
         answer("Found both.")])
 
 
+def same_times(writer):
+    """Calls whose order no time tells: all lines have the same one."""
+    def write_it(folder):
+        path = writer(folder, STORIES["parallel"] + [
+            step if step[0] not in ("call", "result") else (step[0], f"later-{step[1]}", *step[2:])
+            for step in STORIES["between"]])
+        with open(path, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        return save(path, [{**line, "timestamp": time_of(0)} for line in lines])
+
+    return write_it
+
+
 def sub_agents(folder):
     """Two sub-agents with the same task at once, in files of their own, and one inside the other."""
     session = str(uuid.uuid5(uuid.NAMESPACE_URL, folder))
@@ -509,6 +522,7 @@ WRITERS = {
 }
 SPECIAL = {
     "claude-queued": queued, "claude-durations": durations, "codex-durations": codex_durations,
-    "claude-sub-agents": sub_agents, "claude-resumed": resumed,
+    "claude-same-times": same_times(claude), "codex-same-times": same_times(codex),
+    "copilot-same-times": same_times(copilot), "claude-sub-agents": sub_agents, "claude-resumed": resumed,
     "claude-resumed-before": resumed_before, "claude-blocks": blocks,
 }
