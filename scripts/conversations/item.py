@@ -44,10 +44,13 @@ class Item:
 
 @dataclass(eq=False)
 class Chain:
-    """The items of one session, or of one sub-agent's session."""
+    """The items of one session, or of one sub-agent's session. A session that `continues` another one is a session of its
+    own, or a part of the other one.
+    """
 
     name: str
     is_sub_agent: bool = False
+    continues: "Chain | None" = None
     items: list = field(default_factory=list)
     calls: dict = field(default_factory=dict)
 
