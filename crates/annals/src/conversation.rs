@@ -5,7 +5,7 @@ use std::sync::Arc;
 use annals_domain::{IntentId, Kind, PipelineId, RunId, StreamRef, TaskId};
 use annals_event_log::{Digest, Position, Query, Record, Store, Version};
 use annals_projections::{
-    Conversation, ConversationFold, IntentView, Labels, Merged, PromptTurn, Relation, RunView,
+    Conversation, ConversationFold, IntentView, Labels, Merged, PromptTurn, Relation,
     SubAgentStart, TaskView, Text, Turn,
 };
 use annals_wire::stream_name;

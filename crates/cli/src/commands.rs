@@ -56,7 +56,6 @@ mod retain;
 mod search;
 mod secrets;
 mod serve;
-mod session_json;
 mod sessions;
 mod settings;
 mod share;

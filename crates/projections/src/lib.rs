@@ -108,8 +108,8 @@ pub use run_report::{
 };
 pub use seal::{SealCheck, check_seal, seal_hash};
 pub use sessions::{
-    FileCounts, ModelUse, PastStep, ResumeCommand, SessionActivity, SessionCounts, SessionEnd, SessionFile,
-    SessionModel, SessionRow, SessionSummary, SessionWait,
+    FileCounts, ModelUse, PastStep, ResumeCommand, SessionActivity, SessionCounts, SessionEnd,
+    SessionFile, SessionModel, SessionRow, SessionSummary, SessionWait,
 };
 pub use text::{JsonText, Removable, Text};
 pub use time_name::{InvalidTimeName, TimeName};

@@ -171,9 +171,7 @@ impl Painter {
 /// The class of the innermost scope that has one.
 fn class(stack: &ScopeStack) -> Option<&'static str> {
     for scope in stack.as_slice().iter().rev() {
-        let found = CLASSES
-            .iter()
-            .find(|(known, _)| known.is_prefix_of(*scope));
+        let found = CLASSES.iter().find(|(known, _)| known.is_prefix_of(*scope));
         if let Some((_, class)) = found {
             return *class;
         }
@@ -241,7 +239,10 @@ mod tests {
             assert!(!shown.contains("<script"), "{language}: {shown}");
             let text: String = shown
                 .split('<')
-                .flat_map(|part| part.split_once('>').map_or(Some(part), |(_, text)| Some(text)))
+                .flat_map(|part| {
+                    part.split_once('>')
+                        .map_or(Some(part), |(_, text)| Some(text))
+                })
                 .collect();
             let text = text
                 .replace("&lt;", "<")

@@ -82,13 +82,26 @@ pub(crate) fn parse(diff: &str) -> Vec<DiffFile> {
 
 /// The file of a diff that a path names: by the whole path, else by its end, else the only one.
 pub(crate) fn file_of<'a>(files: &'a [DiffFile], path: &str) -> Option<&'a DiffFile> {
-    let names = |file: &&DiffFile| [&file.new, &file.old].into_iter().flatten().cloned().collect::<Vec<_>>();
-    let is_end = |long: &str, short: &str| {
-        long.strip_suffix(short).is_some_and(|rest| rest.ends_with(['/', '\\']))
+    let names = |file: &&DiffFile| {
+        [&file.new, &file.old]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect::<Vec<_>>()
     };
-    let whole = files.iter().find(|file| names(file).iter().any(|name| name == path));
+    let is_end = |long: &str, short: &str| {
+        long.strip_suffix(short)
+            .is_some_and(|rest| rest.ends_with(['/', '\\']))
+    };
+    let whole = files
+        .iter()
+        .find(|file| names(file).iter().any(|name| name == path));
     let by_end = || {
-        files.iter().find(|file| names(file).iter().any(|name| is_end(name, path) || is_end(path, name)))
+        files.iter().find(|file| {
+            names(file)
+                .iter()
+                .any(|name| is_end(name, path) || is_end(path, name))
+        })
     };
     whole.or_else(by_end).or(match files {
         [only] => Some(only),
@@ -124,9 +137,17 @@ impl Reader {
         } else if let Some(rest) = line.strip_prefix("diff --git ") {
             self.end();
             let (old, new) = git_names(rest);
-            self.file = Some(DiffFile { old, new, ..DiffFile::default() });
+            self.file = Some(DiffFile {
+                old,
+                new,
+                ..DiffFile::default()
+            });
         } else if let Some(name) = line.strip_prefix("--- ") {
-            if self.file.as_ref().is_some_and(|file| !file.hunks.is_empty() || file.is_binary) {
+            if self
+                .file
+                .as_ref()
+                .is_some_and(|file| !file.hunks.is_empty() || file.is_binary)
+            {
                 self.end();
             }
             self.current().old = file_name(name);
@@ -215,11 +236,18 @@ fn hunk(line: &str) -> Option<((u64, u64), (u64, u64))> {
 
 /// The name in a line such as `--- a/src/main.rs`, possibly followed by a tab and a time.
 fn file_name(name: &str) -> Option<String> {
-    let name = name.split('\t').next().unwrap_or(name).trim_end_matches('\r');
+    let name = name
+        .split('\t')
+        .next()
+        .unwrap_or(name)
+        .trim_end_matches('\r');
     if name == "/dev/null" {
         return None;
     }
-    let name = name.strip_prefix("a/").or(name.strip_prefix("b/")).unwrap_or(name);
+    let name = name
+        .strip_prefix("a/")
+        .or(name.strip_prefix("b/"))
+        .unwrap_or(name);
     Some(name.trim_matches('"').to_owned())
 }
 
@@ -229,7 +257,9 @@ fn git_names(rest: &str) -> (Option<String>, Option<String>) {
         let (old, new) = rest.split_at(*at);
         old.strip_prefix("a/") == new.strip_prefix(" b/")
     });
-    let at = middle.or_else(|| rest.match_indices(" b/").next()).map(|(at, _)| at);
+    let at = middle
+        .or_else(|| rest.match_indices(" b/").next())
+        .map(|(at, _)| at);
     match at {
         Some(at) => {
             let (old, new) = rest.split_at(at);
@@ -264,7 +294,11 @@ fn dress<'a>(hunk: &'a Hunk, language: Option<Language>, colours: &mut Colours) 
         };
         was = line.kind;
         let spans = painter.line(&line.text, colours);
-        drawn.push(Drawn { line, spans, words: Vec::new() });
+        drawn.push(Drawn {
+            line,
+            spans,
+            words: Vec::new(),
+        });
     }
     let mut from = 0;
     while from < drawn.len() {
@@ -405,7 +439,11 @@ pub(crate) fn draw(file: &DiffFile, layout: Layout, colours: &mut Colours) -> Ma
         return html! { p.diff-note { "Binary file, no lines" } };
     }
     if file.hunks.is_empty() {
-        let renamed = file.old.as_ref().zip(file.new.as_ref()).filter(|(old, new)| old != new);
+        let renamed = file
+            .old
+            .as_ref()
+            .zip(file.new.as_ref())
+            .filter(|(old, new)| old != new);
         return html! { p.diff-note { @match renamed {
             Some((old, new)) => { "Renamed from " code { (foreign::text(old)) } " to " code { (foreign::text(new)) } }
             None => { "No changed lines" }
@@ -422,7 +460,10 @@ pub(crate) fn draw(file: &DiffFile, layout: Layout, colours: &mut Colours) -> Ma
         let mut drawn = dress(hunk, language, colours);
         drawn.truncate(left);
         left -= drawn.len();
-        let first = drawn.iter().find_map(|it| it.line.new.or(it.line.old)).unwrap_or(end);
+        let first = drawn
+            .iter()
+            .find_map(|it| it.line.new.or(it.line.old))
+            .unwrap_or(end);
         let last = drawn.iter().rev().find_map(|it| it.line.new);
         hunks.push((first.saturating_sub(end), drawn));
         end = last.map_or(end, |last| last.saturating_add(1));
@@ -482,7 +523,9 @@ fn side(drawn: Option<&Drawn<'_>>, changed: &str, of: fn(&DiffLine) -> Option<u6
     let Some(drawn) = drawn else {
         return html! { td.ln.x {} td.x {} };
     };
-    let class = (drawn.line.kind != LineKind::Same).then_some(changed).unwrap_or_default();
+    let class = (drawn.line.kind != LineKind::Same)
+        .then_some(changed)
+        .unwrap_or_default();
     html! { td.ln.(class) data-n=[of(drawn.line)] {} td.(class) { (text(drawn)) } }
 }
 
@@ -498,13 +541,18 @@ fn pairs<'a, 'd>(lines: &'a [Drawn<'d>]) -> Vec<(Option<&'a Drawn<'d>>, Option<&
             }
             LineKind::Deleted => {
                 // A deletion behind an addition begins another pair.
-                if pairs.get(open..).is_some_and(|rest| rest.iter().any(|(_, new): &(_, Option<&Drawn<'_>>)| new.is_some())) {
+                if pairs.get(open..).is_some_and(|rest| {
+                    rest.iter()
+                        .any(|(_, new): &(_, Option<&Drawn<'_>>)| new.is_some())
+                }) {
                     open = pairs.len();
                 }
                 pairs.push((Some(line), None));
             }
             LineKind::Added => {
-                let free = pairs.get_mut(open..).and_then(|rest| rest.iter_mut().find(|(_, new)| new.is_none()));
+                let free = pairs
+                    .get_mut(open..)
+                    .and_then(|rest| rest.iter_mut().find(|(_, new)| new.is_none()));
                 match free {
                     Some((_, new)) => *new = Some(line),
                     None => pairs.push((None, Some(line))),
@@ -529,8 +577,11 @@ mod tests {
         assert_eq!(files.len(), 2);
         let first = files.first().unwrap();
         assert_eq!((first.path(), first.counts()), ("src/a.rs", (3, 2)));
-        let numbers: Vec<(Option<u64>, Option<u64>, &str)> =
-            first.hunks[0].lines.iter().map(|it| (it.old, it.new, it.text.as_str())).collect();
+        let numbers: Vec<(Option<u64>, Option<u64>, &str)> = first.hunks[0]
+            .lines
+            .iter()
+            .map(|it| (it.old, it.new, it.text.as_str()))
+            .collect();
         assert_eq!(numbers[0], (Some(3), Some(3), "fn x() {"));
         assert_eq!(numbers[1], (Some(4), None, "    let total = 1;"));
         assert_eq!(numbers[2], (None, Some(4), "    let gross = 1;"));
@@ -544,15 +595,30 @@ mod tests {
 
     #[test]
     fn other_forms_are_read() {
-        let binary = parse("diff --git a/x y.png b/x y.png\nBinary files a/x y.png and b/x y.png differ\n");
+        let binary =
+            parse("diff --git a/x y.png b/x y.png\nBinary files a/x y.png and b/x y.png differ\n");
         assert!(binary[0].is_binary);
         assert_eq!(binary[0].path(), "x y.png");
-        let renamed = parse("diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n");
-        assert_eq!((renamed[0].old.as_deref(), renamed[0].new.as_deref()), (Some("a"), Some("b")));
-        let plain = parse("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n");
-        assert_eq!(plain.iter().map(DiffFile::path).collect::<Vec<_>>(), ["f", "g"]);
+        let renamed =
+            parse("diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n");
+        assert_eq!(
+            (renamed[0].old.as_deref(), renamed[0].new.as_deref()),
+            (Some("a"), Some("b"))
+        );
+        let plain =
+            parse("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n");
+        assert_eq!(
+            plain.iter().map(DiffFile::path).collect::<Vec<_>>(),
+            ["f", "g"]
+        );
         let windows = parse("--- a/f\r\n+++ b/f\r\n@@ -1 +1 @@\r\n-a\r\n+b\r\n");
-        assert_eq!((windows[0].path(), windows[0].hunks[0].lines[1].text.as_str()), ("f", "b"));
+        assert_eq!(
+            (
+                windows[0].path(),
+                windows[0].hunks[0].lines[1].text.as_str()
+            ),
+            ("f", "b")
+        );
     }
 
     #[test]
@@ -596,7 +662,12 @@ mod tests {
         let lines = dress(&files[0].hunks[0], None, &mut Colours::new());
         let shape: Vec<(Option<&str>, Option<&str>)> = pairs(&lines)
             .into_iter()
-            .map(|(old, new)| (old.map(|it| it.line.text.as_str()), new.map(|it| it.line.text.as_str())))
+            .map(|(old, new)| {
+                (
+                    old.map(|it| it.line.text.as_str()),
+                    new.map(|it| it.line.text.as_str()),
+                )
+            })
             .collect();
         assert_eq!(
             shape,
@@ -615,16 +686,29 @@ mod tests {
     fn files_are_found_by_their_paths() {
         let files = parse(TWO);
         assert_eq!(file_of(&files, "src/a.rs").unwrap().path(), "src/a.rs");
-        assert_eq!(file_of(&files, "/home/me/app/b.txt").unwrap().path(), "b.txt");
+        assert_eq!(
+            file_of(&files, "/home/me/app/b.txt").unwrap().path(),
+            "b.txt"
+        );
         assert_eq!(file_of(&files, "a.rs").unwrap().path(), "src/a.rs");
         assert!(file_of(&files, "c.txt").is_none());
-        assert_eq!(file_of(&files[..1], "elsewhere").unwrap().path(), "src/a.rs");
+        assert_eq!(
+            file_of(&files[..1], "elsewhere").unwrap().path(),
+            "src/a.rs"
+        );
     }
 
     #[test]
     fn long_diffs_are_cut() {
-        let diff = format!("--- a/f\n+++ b/f\n@@ -0,0 +1,2000 @@\n{}", "+x\n".repeat(2_000));
+        let diff = format!(
+            "--- a/f\n+++ b/f\n@@ -0,0 +1,2000 @@\n{}",
+            "+x\n".repeat(2_000)
+        );
         let html = draw(&parse(&diff)[0], Layout::Unified, &mut Colours::new()).into_string();
-        assert!(html.contains("1,400 more lines"), "{}", &html[html.len() - 300..]);
+        assert!(
+            html.contains("1,400 more lines"),
+            "{}",
+            &html[html.len() - 300..]
+        );
     }
 }

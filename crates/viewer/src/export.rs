@@ -182,7 +182,11 @@ async fn export(annals: &Annals, name: &str, options: HtmlOptions) -> Result<Htm
 }
 
 /// The conversation of a session; `None` if the object is none.
-async fn conversation(annals: &Annals, found: &Found, moment: Moment) -> Result<Option<Markup>, Problem> {
+async fn conversation(
+    annals: &Annals,
+    found: &Found,
+    moment: Moment,
+) -> Result<Option<Markup>, Problem> {
     if !matches!(found.kind, Kind::Task | Kind::Session) {
         return Ok(None);
     }
@@ -193,7 +197,9 @@ async fn conversation(annals: &Annals, found: &Found, moment: Moment) -> Result<
     };
     let session = SessionEntry::of(&family.session);
     let clock = session::clock_at(annals, moment).await?;
-    Ok(Some(session::export::still(annals, moment, &session, clock).await?))
+    Ok(Some(
+        session::export::still(annals, moment, &session, clock).await?,
+    ))
 }
 
 fn failed(error: &impl ToString) -> Problem {

@@ -129,7 +129,10 @@ pub(crate) fn tokens(count: u128) -> String {
     let tenths = (count.saturating_mul(10).saturating_add(unit / 2)) / unit;
     match tenths {
         0..=99 if *unit > 1_000 => format!("{}.{} {name}", tenths / 10, tenths % 10),
-        _ => format!("{} {name}", grouped(u64::try_from((tenths + 5) / 10).unwrap_or(u64::MAX))),
+        _ => format!(
+            "{} {name}",
+            grouped(u64::try_from((tenths + 5) / 10).unwrap_or(u64::MAX))
+        ),
     }
 }
 
@@ -148,7 +151,11 @@ pub(crate) fn money(micros: u128) -> String {
 
 /// A count with its noun.
 pub(crate) fn counted(count: u64, one: &str, several: &str) -> String {
-    format!("{} {}", grouped(count), if count == 1 { one } else { several })
+    format!(
+        "{} {}",
+        grouped(count),
+        if count == 1 { one } else { several }
+    )
 }
 
 /// Lines added and deleted.
@@ -200,7 +207,14 @@ mod tests {
         ] {
             assert_eq!(span(ms), shown, "{ms}");
         }
-        for (ms, shown) in [(40, "40 ms"), (340, "0.3 s"), (1_000, "1 s"), (7_240, "7.2 s"), (9_960, "10 s"), (61_000, "1 min")] {
+        for (ms, shown) in [
+            (40, "40 ms"),
+            (340, "0.3 s"),
+            (1_000, "1 s"),
+            (7_240, "7.2 s"),
+            (9_960, "10 s"),
+            (61_000, "1 min"),
+        ] {
             assert_eq!(took(ms), shown, "{ms}");
         }
         span(u64::MAX);

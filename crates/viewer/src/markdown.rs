@@ -26,7 +26,8 @@ pub(crate) fn render(text: &str, colours: &mut Colours) -> Markup {
     if text.len() > LONGEST {
         return html! { pre.out { (foreign::text(text)) } };
     }
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut harmless = Harmless::new(colours);
     for event in Parser::new_ext(text, options) {
         harmless.take(event);
@@ -38,8 +39,30 @@ pub(crate) fn render(text: &str, colours: &mut Colours) -> Markup {
 
 static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let tags = [
-        "p", "br", "hr", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del",
-        "table", "thead", "tbody", "tr", "th", "td", "a", "span",
+        "p",
+        "br",
+        "hr",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "ul",
+        "ol",
+        "li",
+        "blockquote",
+        "pre",
+        "code",
+        "em",
+        "strong",
+        "del",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "a",
+        "span",
     ];
     let attributes = [
         ("a", HashSet::from(["href"])),
@@ -121,7 +144,8 @@ impl<'a, 'c> Harmless<'a, 'c> {
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.text(&text),
             Event::Code(text) => {
                 let code = html! { code { (foreign::text(&text)) } };
-                self.events.push(Event::InlineHtml(code.into_string().into()));
+                self.events
+                    .push(Event::InlineHtml(code.into_string().into()));
             }
             Event::TaskListMarker(done) => self.text(if done { "☑ " } else { "☐ " }),
             other @ (Event::SoftBreak | Event::HardBreak | Event::Rule) => self.events.push(other),
@@ -150,7 +174,9 @@ impl<'a, 'c> Harmless<'a, 'c> {
                 }));
             }
             Tag::BlockQuote(_) => self.nest(Tag::BlockQuote(None)),
-            Tag::List(_) | Tag::Item | Tag::Emphasis | Tag::Strong | Tag::Strikethrough => self.nest(tag),
+            Tag::List(_) | Tag::Item | Tag::Emphasis | Tag::Strong | Tag::Strikethrough => {
+                self.nest(tag)
+            }
             // An alignment would be an inline style.
             Tag::Table(columns) => {
                 let none = vec![pulldown_cmark::Alignment::None; columns.len()];
@@ -265,7 +291,8 @@ impl<'a, 'c> Harmless<'a, 'c> {
         }
         if let Some(behind) = opened.behind {
             let note = html! { " " span.host { "(" (foreign::text(&behind)) ")" } };
-            self.events.push(Event::InlineHtml(note.into_string().into()));
+            self.events
+                .push(Event::InlineHtml(note.into_string().into()));
         }
     }
 
@@ -338,7 +365,9 @@ mod tests {
             "```\"><script>\nx\n```",
         ] {
             let html = shown(raw);
-            for tag in ["<script", "<img", "<div", "<style", "<b>", "<iframe", "<svg", "<math", "<!--"] {
+            for tag in [
+                "<script", "<img", "<div", "<style", "<b>", "<iframe", "<svg", "<math", "<!--",
+            ] {
                 assert!(!html.contains(tag), "{raw}: {html}");
             }
             for attribute in ["onerror=a\"", " id=", " style=", "href=\"javascript"] {
@@ -378,14 +407,23 @@ mod tests {
     fn images_are_links() {
         let html = shown("![a cat](https://img.example/cat.png)");
         assert!(!html.contains("<img"), "{html}");
-        assert!(html.contains("image: a cat</a> <span class=\"host\">(img.example)</span>"), "{html}");
+        assert!(
+            html.contains("image: a cat</a> <span class=\"host\">(img.example)</span>"),
+            "{html}"
+        );
         let html = shown("[![badge](https://ci.example/b.svg)](https://ci.example)");
         assert_eq!(html.matches("<a ").count(), 1, "{html}");
     }
 
     #[test]
     fn hidden_characters_are_badges() {
-        for text in ["a\u{202e}b", "`a\u{202e}b`", "```\na\u{202e}b\n```", "# a\u{202e}b", "[a\u{202e}b](https://x.example)"] {
+        for text in [
+            "a\u{202e}b",
+            "`a\u{202e}b`",
+            "```\na\u{202e}b\n```",
+            "# a\u{202e}b",
+            "[a\u{202e}b](https://x.example)",
+        ] {
             let html = shown(text);
             assert!(html.contains("<span class=\"ctl\">U+202E</span>"), "{html}");
             assert!(!html.contains('\u{202e}'), "{html}");
@@ -396,14 +434,23 @@ mod tests {
     #[test]
     fn headings_follow_each_other() {
         let html = shown("### a\n\n# b\n\n#### c\n\n## d\n\n###### e\n");
-        let levels: Vec<char> = html.split("<h").skip(1).filter_map(|it| it.chars().next()).collect();
+        let levels: Vec<char> = html
+            .split("<h")
+            .skip(1)
+            .filter_map(|it| it.chars().next())
+            .collect();
         assert_eq!(levels, ['3', '3', '4', '4', '5'], "{html}");
     }
 
     #[test]
     fn code_is_coloured() {
         let html = shown("```rust\nfn main() {}\n```\n");
-        assert!(html.contains("<pre class=\"code\"><code class=\"language-rust\"><span class=\"k\">fn</span>"), "{html}");
+        assert!(
+            html.contains(
+                "<pre class=\"code\"><code class=\"language-rust\"><span class=\"k\">fn</span>"
+            ),
+            "{html}"
+        );
         assert!(shown("```a\"b onclick=x\nz\n```").contains("<pre class=\"code\"><code>z"));
     }
 

@@ -63,8 +63,16 @@ const PARAMETERS: [(&str, &str, &str); 38] = [
         "integer",
         "Where a part begins, from 0, of turns from 1: the `next` of the part before.",
     ),
-    ("limit", "integer", "How many entries, 1 to 200; of turns, 1 to 1000."),
-    ("order", "string", "`newest` or `oldest` first; of sessions, `asc` or `desc`."),
+    (
+        "limit",
+        "integer",
+        "How many entries, 1 to 200; of turns, 1 to 1000.",
+    ),
+    (
+        "order",
+        "string",
+        "`newest` or `oldest` first; of sessions, `asc` or `desc`.",
+    ),
     ("status", "string", "Only objects in this status now."),
     (
         "parent",
@@ -150,16 +158,44 @@ const PARAMETERS: [(&str, &str, &str); 38] = [
         "The object: its id, at least its last 8 digits, or an alias.",
     ),
     ("position", "integer", "The event's place in the log."),
-    ("session", "string", "The session: any unique beginning or end of its id or of the agent's session id, or @last."),
-    ("project", "string", "Only sessions of this project, by its path or its label."),
+    (
+        "session",
+        "string",
+        "The session: any unique beginning or end of its id or of the agent's session id, or @last.",
+    ),
+    (
+        "project",
+        "string",
+        "Only sessions of this project, by its path or its label.",
+    ),
     ("agent", "string", "Only sessions of this agent."),
     ("model", "string", "Only sessions that used this model."),
-    ("date", "string", "Only sessions with activity in the last N days, such as 7d."),
-    ("cost", "string", "Only sessions that cost at least this amount in USD."),
-    ("touched", "string", "Only sessions that changed a file that matches this pattern, such as *.ts."),
-    ("waiting", "string", "Any value: only sessions that wait for a person."),
+    (
+        "date",
+        "string",
+        "Only sessions with activity in the last N days, such as 7d.",
+    ),
+    (
+        "cost",
+        "string",
+        "Only sessions that cost at least this amount in USD.",
+    ),
+    (
+        "touched",
+        "string",
+        "Only sessions that changed a file that matches this pattern, such as *.ts.",
+    ),
+    (
+        "waiting",
+        "string",
+        "Any value: only sessions that wait for a person.",
+    ),
     ("failed", "string", "Any value: only what failed."),
-    ("sort", "string", "The column to sort by: activity, title, project, agent, active, prompts, files, tokens or cost."),
+    (
+        "sort",
+        "string",
+        "The column to sort by: activity, title, project, agent, active, prompts, files, tokens or cost.",
+    ),
     ("prompt", "integer", "Only changes of this prompt."),
 ];
 
@@ -189,8 +225,8 @@ const COSTS: &[&str] = &["by", "of", "since", "until", "zone", "from", "limit"];
 const SEARCH: &[&str] = &["q", "in", "kind", "actor", "newest", "at", "from", "limit"];
 const COMPARE: &[&str] = &["a", "b", "at", "from", "limit"];
 const SESSIONS: &[&str] = &[
-    "project", "agent", "model", "date", "since", "until", "cost", "touched", "q", "waiting", "failed", "sort",
-    "order", "at", "from", "limit",
+    "project", "agent", "model", "date", "since", "until", "cost", "touched", "q", "waiting",
+    "failed", "sort", "order", "at", "from", "limit",
 ];
 const TURNS: &[&str] = &["at", "from", "limit"];
 const TREE: &str = "An object with what belongs to it, and what belongs to that.";
@@ -199,12 +235,42 @@ const INBOX: &str = "What waits for a person now, and the commands that resolve 
 
 /// The addresses that are not lists of objects.
 const DESCRIBED: [Described; 20] = [
-    one("/sessions", "Sessions, newest activity first.", SESSIONS, of::<SessionList>),
-    one("/sessions/{session}", "A session with a part of its conversation.", TURNS, of::<SessionConversation>),
-    one("/sessions/{session}/conversation", "A session with a part of its conversation.", TURNS, of::<SessionConversation>),
-    one("/sessions/{session}/turns", "A session with a part of its conversation.", TURNS, of::<SessionConversation>),
-    one("/sessions/{session}/find", "Turns of a session that hold a text, or that failed.", &["q", "failed", "at"], of::<FoundTurns>),
-    one("/sessions/{session}/files", "The files that a session changed.", &["prompt", "at", "from"], of::<SessionFiles>),
+    one(
+        "/sessions",
+        "Sessions, newest activity first.",
+        SESSIONS,
+        of::<SessionList>,
+    ),
+    one(
+        "/sessions/{session}",
+        "A session with a part of its conversation.",
+        TURNS,
+        of::<SessionConversation>,
+    ),
+    one(
+        "/sessions/{session}/conversation",
+        "A session with a part of its conversation.",
+        TURNS,
+        of::<SessionConversation>,
+    ),
+    one(
+        "/sessions/{session}/turns",
+        "A session with a part of its conversation.",
+        TURNS,
+        of::<SessionConversation>,
+    ),
+    one(
+        "/sessions/{session}/find",
+        "Turns of a session that hold a text, or that failed.",
+        &["q", "failed", "at"],
+        of::<FoundTurns>,
+    ),
+    one(
+        "/sessions/{session}/files",
+        "The files that a session changed.",
+        &["prompt", "at", "from"],
+        of::<SessionFiles>,
+    ),
     one("/overview", OVERVIEW, &["at"], of::<Overview>),
     one("/inbox", INBOX, &["after", "limit"], of::<Inbox>),
     one(

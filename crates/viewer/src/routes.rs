@@ -14,8 +14,8 @@ use crate::answer::{API, Asked};
 use crate::guard::guard;
 use crate::pages::list::LISTS;
 use crate::pages::{
-    compare, costs, decisions, diff, event, history, home, inbox, list, log, object, overview, search,
-    session, timeline, tree, window,
+    compare, costs, decisions, diff, event, history, home, inbox, list, log, object, overview,
+    search, session, timeline, tree, window,
 };
 use crate::problem::Problem;
 use crate::state::Shared;

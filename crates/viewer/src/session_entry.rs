@@ -123,7 +123,9 @@ impl SessionTokens {
 
     /// The percentage of the prompt that came from a cache.
     pub(crate) fn cached(&self) -> Option<u128> {
-        let prompt = u128::from(self.uncached_input) + u128::from(self.cache_read) + u128::from(self.cache_write);
+        let prompt = u128::from(self.uncached_input)
+            + u128::from(self.cache_read)
+            + u128::from(self.cache_write);
         (self.cache_read > 0).then(|| u128::from(self.cache_read) * 100 / prompt.max(1))
     }
 }
@@ -157,7 +159,10 @@ impl SessionEntry {
     }
 
     fn of_summary(summary: &SessionSummary) -> SessionEntry {
-        let resume = summary.agent.as_deref().zip(summary.agent_session.as_deref());
+        let resume = summary
+            .agent
+            .as_deref()
+            .zip(summary.agent_session.as_deref());
         let resume = resume.filter(|_| summary.parent.is_none());
         let resume = resume.and_then(|(agent, session)| ResumeCommand::of(agent, session));
         let (counts, files) = (&summary.counts, &summary.files);
@@ -255,7 +260,10 @@ fn micros(cost: &SessionCost) -> Option<u128> {
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "an amount for people has fewer digits")]
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "an amount for people has fewer digits"
+)]
 fn dollars(micros: u128) -> f64 {
     micros as f64 / 1e6
 }
@@ -307,7 +315,11 @@ pub(crate) fn model_name(model: &str) -> &str {
     let name = model.rsplit('/').next().unwrap_or(model);
     let name = name.strip_prefix("claude-").unwrap_or(name);
     match name.rsplit_once('-') {
-        Some((short, date)) if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) => short,
+        Some((short, date))
+            if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            short
+        }
         _ => name,
     }
 }

@@ -50,7 +50,11 @@ pub(crate) fn page(
     let at = asked.moment.position.to_string();
     let at = if asked.moment.is_chosen { &at } else { "" };
     let address = asked.with(&[("at", at)]);
-    let layout = if page.section == SESSIONS { "sessions" } else { "classic" };
+    let layout = if page.section == SESSIONS {
+        "sessions"
+    } else {
+        "classic"
+    };
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -163,7 +167,7 @@ fn actions(asked: &Asked, page: &Page<Markup>) -> Markup {
         div.actions {
             @if let Some(lasting) = lasting { a.button.small href=(lasting) title="An address that always shows this page as it is now" { "Permanent link" } }
             a.button.small href=(json) { "JSON" }
-            (copy("Copy as Markdown", &page.markdown))
+            @if !page.markdown.is_empty() { (copy("Copy as Markdown", &page.markdown)) }
             button.button.small.copy type="button" data-copy-from=(json) hidden { "Copy as JSON" }
             (copy("Copy as command", &page.command))
             button.button.small type="button" data-keys hidden { "Keys" }

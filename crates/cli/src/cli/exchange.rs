@@ -73,17 +73,17 @@ pub(crate) struct ImportGit {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Export {
-    /// Write the log itself: one record a line, with all that verifying it needs
+    /// Write the log itself, one record a line
     Annals(ExportAnnals),
     /// Write git-internal's objects, one JSON object a line
     GitInternal(ExportGitInternal),
     /// Write a session as Contracts v1.1, one JSON object a line
     Contracts(ExportContracts),
-    /// Write a .forge folder: intents, tasks and reviews as YAML files
+    /// Write a .forge folder of YAML files
     Forge(ExportForge),
-    /// Write a run as a trajectory in ATIF, the Agent Trajectory Interchange Format
+    /// Write a run as a trajectory in ATIF
     Atif(ExportAtif),
-    /// Write a session as one HTML file, or an object with the proof of its events
+    /// Write a session or an object as one HTML file
     Html(ExportHtml),
     /// Write a session's conversation as Markdown
     Markdown(ExportMarkdown),

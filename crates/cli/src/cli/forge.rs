@@ -59,7 +59,7 @@ pub(crate) struct ExportForge {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Watch {
-    /// Take the drafts and intents of a .forge folder as people and agents write them
+    /// Import the drafts and intents of a .forge folder
     Forge(WatchForge),
     /// Import the transcripts of Claude Code as they grow
     Claude(WatchAgent),

@@ -132,7 +132,9 @@ mod tests {
             let after = command.get_after_help().map(ToString::to_string);
             let after = after.unwrap_or_default();
             let text = after.split("Examples:").next().unwrap_or_default();
-            let lines = text.lines().map(|line| line.chars().count().div_ceil(100).max(1));
+            let lines = text
+                .lines()
+                .map(|line| line.chars().count().div_ceil(100).max(1));
             let lines: usize = lines.sum();
             assert!(lines <= 16, "{}: {lines} lines", command.get_name());
             command.get_subcommands().for_each(check);

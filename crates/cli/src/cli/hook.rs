@@ -25,7 +25,7 @@ pub(crate) enum Hook {
     Install(InstallHooks),
     /// Take the hooks out of an agent's configuration
     Uninstall(UninstallHooks),
-    /// Show where hooks are installed, what came in lately, and what waits
+    /// Show installed hooks, newest events and the spool
     Status(HookStatus),
     /// Bring an event into the log: what a hook starts for that
     #[command(hide = true)]

@@ -52,7 +52,7 @@ pub(crate) struct Secrets {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SecretsAction {
-    /// Say what an import would take out of a file: kinds and places, never the secrets
+    /// List the secrets in a file by kind and place
     Scan(Scan),
 }
 

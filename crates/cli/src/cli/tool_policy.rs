@@ -20,7 +20,7 @@ pub(crate) enum ToolPolicy {
     Check(PolicyCheck),
     /// Run tests of policies: calls, and what is expected of them
     Test(PolicyTest),
-    /// Show how a call is read, and what policies say of each part of it
+    /// Explain how policies judge each part of a call
     Explain(PolicyExplain),
     /// Propose rules for what people always allowed
     Suggest(PolicySuggest),

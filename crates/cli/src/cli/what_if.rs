@@ -20,10 +20,7 @@ and counts the verdicts that flip, by rule. What cannot be judged is counted as 
 --tools judges recorded tool calls again under tool policies (docs/tool-policy.md). A call that ran counts as allowed, \
 unless it is recorded that a person was asked. Calls without a directory count as made in --workspace.
 
-A policy file is TOML or JSON; `annals policies` describes them. For example, lru.toml:
-
-  [least_recently_used]
-  max_frames = 50
+A policy file is TOML or JSON; `annals policies` describes them.
 
 Examples:
   annals replay 1a2b3c4d --policy lru.toml --policy tokens.json

@@ -200,7 +200,9 @@ fn there_is_a_manual_page_for_every_command() {
 fn old_spellings_are_hidden_and_name_the_new_ones() {
     let place = Place::empty();
     let top = place.run(&["--help"]).ok().stdout;
-    for shown in ["start", "ls", "show", "search", "cost", "import", "record", "proof", "intent", "object"] {
+    for shown in [
+        "start", "ls", "show", "search", "cost", "import", "record", "proof", "intent", "object",
+    ] {
         assert!(top.contains(&format!("\n  {shown} ")), "{shown}: {top}");
     }
     for hidden in ["init", "apply", "submit", "verify", "list", "hook"] {
@@ -212,9 +214,18 @@ fn old_spellings_are_hidden_and_name_the_new_ones() {
         (&["hook", "install"], "annals record on"),
     ] {
         let help = place.run(&[old, &["--help"]].concat()).ok().stdout;
-        assert!(help.starts_with(&format!("New spelling: {new}\n")), "{help}");
+        assert!(
+            help.starts_with(&format!("New spelling: {new}\n")),
+            "{help}"
+        );
         let wrong = place.run(&[old, &["--no-such-option"]].concat());
-        wrong.fails(2, &["unexpected argument", &format!("the new spelling is `{new}`")]);
+        wrong.fails(
+            2,
+            &[
+                "unexpected argument",
+                &format!("the new spelling is `{new}`"),
+            ],
+        );
     }
     let new = place.run(&["proof", "verify", "--no-such-option"]);
     assert!(!new.stderr.contains("new spelling"), "{new:?}");
@@ -223,7 +234,10 @@ fn old_spellings_are_hidden_and_name_the_new_ones() {
 #[test]
 fn both_spellings_do_the_same() {
     let place = Place::with_log();
-    let id = place.run(&["intent", "submit", "--risk", "high", "Fix it", "--json"]).ok().json();
+    let id = place
+        .run(&["intent", "submit", "--risk", "high", "Fix it", "--json"])
+        .ok()
+        .json();
     let id = id["id"].as_str().unwrap().to_owned();
     let both = [
         (&["list", "intents"][..], &["object", "list", "intents"][..]),
@@ -239,5 +253,7 @@ fn both_spellings_do_the_same() {
     }
     place.run(&["intent", "approve", &id]).ok();
     place.run(&["proof", "verify"]).ok();
-    place.run(&["log", "init"]).fails(1, &["holds a log already"]);
+    place
+        .run(&["log", "init"])
+        .fails(1, &["holds a log already"]);
 }

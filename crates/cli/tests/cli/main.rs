@@ -44,6 +44,7 @@ mod keeping;
 mod kept;
 mod lists;
 mod log;
+mod ls;
 mod observations;
 mod on_terminal;
 mod outputs;

@@ -89,12 +89,16 @@ pub(crate) async fn sessions(asked: Asked) -> Result<Response, Problem> {
         command: filter.command(),
         data: list,
     };
-    asked.answer(page, |list| draw(list, &filter, &asked, clock)).await
+    asked
+        .answer(page, |list| draw(list, &filter, &asked, clock))
+        .await
 }
 
 /// A query for the sessions of the shown position.
 fn query(asked: &Asked, clock: Clock) -> SessionQuery {
-    SessionQuery::default().with_at(at(asked)).with_now(clock.now())
+    SessionQuery::default()
+        .with_at(at(asked))
+        .with_now(clock.now())
 }
 
 async fn read(asked: &Asked, filter: &Filter, clock: Clock) -> Result<SessionList, Problem> {
@@ -104,9 +108,19 @@ async fn read(asked: &Asked, filter: &Filter, clock: Clock) -> Result<SessionLis
         None => PART,
     };
     let conversations = asked.annals().conversations();
-    let wanted = filter.apply(query(asked, clock)).with_offset(from).with_limit(limit);
-    let SessionPage { sessions, total, all, .. } = conversations.list(&wanted).await?;
-    let waiting = query(asked, clock).with_only_waiting(true).with_limit(WAITING);
+    let wanted = filter
+        .apply(query(asked, clock))
+        .with_offset(from)
+        .with_limit(limit);
+    let SessionPage {
+        sessions,
+        total,
+        all,
+        ..
+    } = conversations.list(&wanted).await?;
+    let waiting = query(asked, clock)
+        .with_only_waiting(true)
+        .with_limit(WAITING);
     let waiting = conversations.list(&waiting).await?;
     let failed = query(asked, clock).with_only_failed(true).with_limit(0);
     let failed = conversations.list(&failed).await?;
@@ -127,7 +141,12 @@ async fn read(asked: &Asked, filter: &Filter, clock: Clock) -> Result<SessionLis
     })
 }
 
-async fn cards(asked: &Asked, filter: &Filter, clock: Clock, waiting: &SessionPage) -> Result<Cards, Problem> {
+async fn cards(
+    asked: &Asked,
+    filter: &Filter,
+    clock: Clock,
+    waiting: &SessionPage,
+) -> Result<Cards, Problem> {
     let newest = query(asked, clock).with_limit(CHOICES);
     let newest = asked.annals().conversations().list(&newest).await?;
     let newest: Vec<SessionEntry> = newest.sessions.iter().map(SessionEntry::of).collect();
@@ -160,15 +179,25 @@ fn sums(newest: &[SessionEntry], report: &CostReport, clock: Clock, from: i64, t
         let day = row.by.first().and_then(|key| key.value.as_deref());
         day.and_then(|day| day.parse().ok()).is_some_and(is_in)
     });
-    let micros = of_days.map(|row| row.sums.computed_micros).fold(0, u128::saturating_add);
+    let micros = of_days
+        .map(|row| row.sums.computed_micros)
+        .fold(0, u128::saturating_add);
     let active = newest.iter().filter(|entry| {
-        entry.last_activity.is_some_and(|at| is_in(crate::figures::local(at).date_naive()))
+        entry
+            .last_activity
+            .is_some_and(|at| is_in(crate::figures::local(at).date_naive()))
     });
-    active.fold(Sums { micros, ..Sums::default() }, |sums, entry| Sums {
-        sessions: sums.sessions + 1,
-        files: sums.files.saturating_add(entry.files),
-        ..sums
-    })
+    active.fold(
+        Sums {
+            micros,
+            ..Sums::default()
+        },
+        |sums, entry| Sums {
+            sessions: sums.sessions + 1,
+            files: sums.files.saturating_add(entry.files),
+            ..sums
+        },
+    )
 }
 
 fn draw(list: &SessionList, filter: &Filter, asked: &Asked, clock: Clock) -> Markup {
@@ -255,7 +284,19 @@ fn pager(list: &SessionList, asked: &Asked) -> Markup {
         true => asked.moment.position.to_string(),
         false => String::new(),
     };
-    let link = |from: usize| asked.with(&[("from", &if from == 0 { String::new() } else { from.to_string() }), ("at", &at)]);
+    let link = |from: usize| {
+        asked.with(&[
+            (
+                "from",
+                &if from == 0 {
+                    String::new()
+                } else {
+                    from.to_string()
+                },
+            ),
+            ("at", &at),
+        ])
+    };
     let last = list.from + list.sessions.len();
     html! {
         nav.pager aria-label="Pages" {
@@ -273,7 +314,9 @@ fn markdown(list: &SessionList) -> String {
             plain(&session.name()),
             plain(session.project_name.as_deref().unwrap_or("no project")),
             session.status,
-            session.micros.map_or_else(|| "cost unknown".to_owned(), money),
+            session
+                .micros
+                .map_or_else(|| "cost unknown".to_owned(), money),
         )
     };
     let lines: String = list.sessions.iter().map(line).collect();

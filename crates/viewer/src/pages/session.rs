@@ -15,10 +15,10 @@ mod tests;
 
 use std::collections::HashMap;
 
-use annals::{Annals, At, TurnRange};
 use annals::domain::{RunId, TaskId};
 use annals::event_log::Digest;
 use annals::projections::{Conversation, ModelUse, PriceTable, Turn, TurnBody};
+use annals::{Annals, At, TurnRange};
 use axum::extract::Path;
 use axum::response::Response;
 use chrono::{NaiveDate, TimeDelta};
@@ -72,7 +72,10 @@ pub(crate) struct SessionConversation {
 }
 
 /// The conversation page.
-pub(crate) async fn session(mut asked: Asked, Path(name): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn session(
+    mut asked: Asked,
+    Path(name): Path<String>,
+) -> Result<Response, Problem> {
     let (session, clock) = find(&mut asked, &name).await?;
     let read = read(&asked, session).await?;
     let page = page(&asked, read, clock, "");
@@ -85,15 +88,22 @@ pub(crate) async fn turns(mut asked: Asked, Path(name): Path<String>) -> Result<
     let (session, clock) = find(&mut asked, &name).await?;
     let read = read(&asked, session).await?;
     let page = page(&asked, read, clock, ": turns");
-    let draw = |read: &SessionConversation| html! {
-        (head::crumb(&read.session, asked.moment, true))
-        h1 { (crate::foreign::text(&read.session.name())) }
-        (part(read, &asked, clock))
+    let draw = |read: &SessionConversation| {
+        html! {
+            (head::crumb(&read.session, asked.moment, true))
+            h1 { (crate::foreign::text(&read.session.name())) }
+            (part(read, &asked, clock))
+        }
     };
     asked.answer(page, draw).await
 }
 
-fn page(asked: &Asked, read: SessionConversation, _: Clock, title: &str) -> Page<SessionConversation> {
+fn page(
+    asked: &Asked,
+    read: SessionConversation,
+    _: Clock,
+    title: &str,
+) -> Page<SessionConversation> {
     Page {
         title: format!("{}{title}", read.session.name()),
         section: SESSIONS,
@@ -101,7 +111,10 @@ fn page(asked: &Asked, read: SessionConversation, _: Clock, title: &str) -> Page
         slider: Slider::Positions,
         subject: Some(read.session.id.to_string()),
         markdown: String::new(),
-        command: format!("annals show {} --at {}", read.session.id, asked.moment.position),
+        command: format!(
+            "annals show {} --at {}",
+            read.session.id, asked.moment.position
+        ),
         data: read,
     }
 }
@@ -116,12 +129,17 @@ fn streams(session: &SessionEntry) -> Vec<String> {
 /// Finds the session that an address names, as of the shown position.
 pub(crate) async fn find(asked: &mut Asked, name: &str) -> Result<(SessionEntry, Clock), Problem> {
     if name.chars().count() > NAME {
-        return Err(Problem::invalid(format!("the session's name is too long: expected at most {NAME} characters")));
+        return Err(Problem::invalid(format!(
+            "the session's name is too long: expected at most {NAME} characters"
+        )));
     }
     let conversations = asked.annals().conversations();
     let found = conversations.find(name).await?;
     let family = conversations.family(found.id, at(asked)).await?;
-    let rest = asked.path.strip_prefix("/sessions/").and_then(|rest| rest.split_once('/'));
+    let rest = asked
+        .path
+        .strip_prefix("/sessions/")
+        .and_then(|rest| rest.split_once('/'));
     let rest = rest.map_or_else(String::new, |(_, rest)| format!("/{rest}"));
     // The address that always shows this page has the whole id.
     asked.path = format!("/sessions/{}{rest}", found.id);
@@ -149,7 +167,9 @@ pub(crate) async fn clock_at(annals: &Annals, moment: Moment) -> Result<Clock, P
         return Ok(Clock::new(now.into()));
     }
     let record = annals.contents().record(moment.position).await?;
-    Ok(Clock::new(record.map_or(now, |record| record.recorded_at()).into()))
+    Ok(Clock::new(
+        record.map_or(now, |record| record.recorded_at()).into(),
+    ))
 }
 
 /// Reads the part that an address asks for.
@@ -159,7 +179,11 @@ async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionConversatio
     let limit = match params.number("limit")? {
         None => PART,
         Some(limit @ 1..=1_000) => usize::try_from(limit).unwrap_or(PART),
-        Some(limit) => return Err(Problem::invalid(format!("invalid limit {limit}: expected 1 to 1000"))),
+        Some(limit) => {
+            return Err(Problem::invalid(format!(
+                "invalid limit {limit}: expected 1 to 1000"
+            )));
+        }
     };
     let counted = session.prompts + session.answers + session.tool_calls;
     let is_short = counted.saturating_mul(2) <= WHOLE && !asked.is_api;
@@ -167,7 +191,15 @@ async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionConversatio
         true => TurnRange::all(),
         false => TurnRange::new(from, limit.saturating_add(1)),
     };
-    let Conversation { turns, total, prompts, .. } = asked.annals().conversation(session.id, asked.moment.at(), range).await?;
+    let Conversation {
+        turns,
+        total,
+        prompts,
+        ..
+    } = asked
+        .annals()
+        .conversation(session.id, asked.moment.at(), range)
+        .await?;
     let last = from.saturating_add(limit as u64);
     let next = turns.iter().any(|turn| turn.number >= last).then_some(last);
     let is_in = |turn: &&Turn| (from..last).contains(&turn.number);
@@ -232,8 +264,13 @@ pub(crate) fn price(models: &[ModelUse]) -> Option<u128> {
     let table = PriceTable::standard();
     let mut sum = None;
     for one in models {
-        let day = epoch.checked_add_signed(TimeDelta::days(one.day.into())).unwrap_or(epoch);
-        let price = one.model.as_deref().and_then(|model| table.price(model, day));
+        let day = epoch
+            .checked_add_signed(TimeDelta::days(one.day.into()))
+            .unwrap_or(epoch);
+        let price = one
+            .model
+            .as_deref()
+            .and_then(|model| table.price(model, day));
         if let Some(price) = price {
             let (micros, _) = price.cost(&one.used.tokens);
             sum = Some(micros.saturating_add(sum.unwrap_or(0)));
@@ -263,7 +300,10 @@ fn conversation(read: &SessionConversation, asked: &Asked, clock: Clock) -> Mark
 /// The row of controls above the turns.
 fn bar(read: &SessionConversation, asked: &Asked) -> Markup {
     let address = read.session.address();
-    let at = asked.moment.is_chosen.then(|| asked.moment.position.to_string());
+    let at = asked
+        .moment
+        .is_chosen
+        .then(|| asked.moment.position.to_string());
     html! {
         div.bar {
             form.find role="search" method="get" action={ (address) "/find" } aria-label="Find in this session" {
@@ -329,7 +369,9 @@ fn part(read: &SessionConversation, asked: &Asked, clock: Clock) -> Markup {
         format!("{address}{join}from={from}")
     };
     let before = read.from.saturating_sub(PART as u64).max(1);
-    let find = asked.moment.link(&format!("/api/v1{}/find", session.address()));
+    let find = asked
+        .moment
+        .link(&format!("/api/v1{}/find", session.address()));
     html! {
         @if read.from > 1 { p.next { a.button rel="prev" href=(from("", before)) { "Previous turns" } } }
         div #turns data-page=(base("")) data-turns=(base("/turns")) data-find=(find) data-export=(asked.moment.link(&format!("{}/export", session.address()))) {

@@ -293,7 +293,10 @@ async fn a_conversation_goes_by_keyboard(browser: &Browser, viewing: &Viewing) {
         .await;
     // The search box is everywhere, and time travel is shown on request.
     let chain = browser.driver.action_chain();
-    let chain = chain.key_down(Key::Control).send_keys("k").key_up(Key::Control);
+    let chain = chain
+        .key_down(Key::Control)
+        .send_keys("k")
+        .key_up(Key::Control);
     chain.perform().await.unwrap();
     browser
         .until("return document.activeElement.id === 'find-all'")

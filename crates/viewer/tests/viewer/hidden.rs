@@ -141,7 +141,11 @@ fn nothing_hidden_is_sent() {
     assert!(overview.body.contains(SHOWN));
     // Session pages show badges.
     let badges = "safe<span class=\"ctl\">U+202E</span><span class=\"ctl\">ESC</span>[2J";
-    for page in ["/".to_owned(), format!("/sessions/{}", uuid(TASK)), format!("/sessions/{}/find?q=safe", uuid(TASK))] {
+    for page in [
+        "/".to_owned(),
+        format!("/sessions/{}", uuid(TASK)),
+        format!("/sessions/{}/find?q=safe", uuid(TASK)),
+    ] {
         let page_of = viewing.get(&page);
         is_clean(&page, &page_of.body);
         assert!(page_of.body.contains(badges), "{page}: {}", page_of.body);
@@ -151,7 +155,12 @@ fn nothing_hidden_is_sent() {
         let answer = viewing.get(&page);
         assert_eq!(answer.status, 200, "{page}");
         is_clean(&page, &answer.body);
-        assert!(answer.header("content-disposition").starts_with("attachment; filename="), "{page}");
+        assert!(
+            answer
+                .header("content-disposition")
+                .starts_with("attachment; filename="),
+            "{page}"
+        );
     }
     let inbox = viewing.get("/inbox").body;
     assert!(

@@ -8,7 +8,7 @@ use annals_testkit::process::{WIDE, assert_within, own_allocated};
 use annals_viewer::ViewerOptions;
 
 use crate::pages::addresses;
-use crate::support::{INTENT, PIPELINE, Place, RUN, Viewing, fingerprint, story, uuid};
+use crate::support::{INTENT, PIPELINE, Place, RUN, TASK, Viewing, fingerprint, story, uuid};
 
 #[test]
 fn nothing_but_reading_is_answered() {
@@ -187,11 +187,28 @@ fn what_is_not_there_is_named_with_its_status() {
     status(&format!("{session}?from=x"), 400, "invalid_request");
     status(&format!("{session}?limit=0"), 400, "invalid_request");
     status(&format!("{session}?limit=1001"), 400, "invalid_request");
-    status(&format!("{session}/files?prompt=-1"), 400, "invalid_request");
-    status(&format!("{session}/files?from={beyond}"), 400, "invalid_request");
+    status(
+        &format!("{session}/files?prompt=-1"),
+        400,
+        "invalid_request",
+    );
+    status(
+        &format!("{session}/files?from={beyond}"),
+        400,
+        "invalid_request",
+    );
     status(&format!("{session}/find?q={long}"), 400, "invalid_request");
     status(&format!("{session}/nothing"), 404, "not_found");
-    for filter in ["sort=%3Cb%3E", "order=up", "date=soon", "cost=free", "cost=-1", "until=x", "from=-1", "limit=201"] {
+    for filter in [
+        "sort=%3Cb%3E",
+        "order=up",
+        "date=soon",
+        "cost=free",
+        "cost=-1",
+        "until=x",
+        "from=-1",
+        "limit=201",
+    ] {
         status(&format!("/sessions?{filter}"), 400, "invalid_request");
     }
     let exported = viewing.get(&format!("{session}/export?format=exe"));

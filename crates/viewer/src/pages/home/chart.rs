@@ -39,7 +39,9 @@ impl StackedDays {
             let (day, other) = (row.by.first()?, row.by.get(1)?);
             let day: NaiveDate = day.value.as_deref()?.parse().ok()?;
             let name = other.title.clone().or_else(|| other.value.clone());
-            let name = name.filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned());
+            let name = name
+                .filter(|name| !name.is_empty())
+                .unwrap_or_else(|| "unknown".to_owned());
             Some((day, name, row.sums.computed_micros))
         };
         let rows: Vec<(NaiveDate, String, u128)> = report.rows.iter().filter_map(row).collect();
@@ -49,16 +51,24 @@ impl StackedDays {
 
     fn new(rows: &[(NaiveDate, String, u128)], today: NaiveDate, is_by_model: bool) -> StackedDays {
         let first = today.checked_sub_days(Days::new(DAYS - 1)).unwrap_or(today);
-        let shown: Vec<_> = rows.iter().filter(|(day, ..)| (first..=today).contains(day)).collect();
+        let shown: Vec<_> = rows
+            .iter()
+            .filter(|(day, ..)| (first..=today).contains(day))
+            .collect();
         let mut sums: BTreeMap<&str, u128> = BTreeMap::new();
         for (_, name, micros) in &shown {
             let sum = sums.entry(name).or_default();
             *sum = sum.saturating_add(*micros);
         }
-        let mut names: Vec<(&str, u128)> = sums.into_iter().filter(|(_, micros)| *micros > 0).collect();
+        let mut names: Vec<(&str, u128)> =
+            sums.into_iter().filter(|(_, micros)| *micros > 0).collect();
         names.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         let has_others = names.len() > SERIES;
-        let mut series: Vec<String> = names.iter().take(SERIES).map(|(name, _)| (*name).to_owned()).collect();
+        let mut series: Vec<String> = names
+            .iter()
+            .take(SERIES)
+            .map(|(name, _)| (*name).to_owned())
+            .collect();
         if has_others {
             series.push("others".to_owned());
         }
@@ -66,7 +76,11 @@ impl StackedDays {
         let days = days.map(|day| {
             let mut stack = vec![0_u128; series.len()];
             for (_, name, micros) in shown.iter().filter(|(of, ..)| *of == day) {
-                let index = series.iter().take(SERIES).position(|known| known == name).unwrap_or(SERIES);
+                let index = series
+                    .iter()
+                    .take(SERIES)
+                    .position(|known| known == name)
+                    .unwrap_or(SERIES);
                 if let Some(sum) = stack.get_mut(index) {
                     *sum = sum.saturating_add(*micros);
                 }
@@ -81,12 +95,18 @@ impl StackedDays {
     }
 
     fn most(&self) -> u128 {
-        self.days.iter().map(|(_, stack)| sum(stack)).max().unwrap_or(0)
+        self.days
+            .iter()
+            .map(|(_, stack)| sum(stack))
+            .max()
+            .unwrap_or(0)
     }
 }
 
 fn sum(stack: &[u128]) -> u128 {
-    stack.iter().fold(0, |sum, micros| sum.saturating_add(*micros))
+    stack
+        .iter()
+        .fold(0, |sum, micros| sum.saturating_add(*micros))
 }
 
 /// The distance of the lines: 1, 2 or 5 times a power of ten, at most four of them.
@@ -140,17 +160,29 @@ fn picture(days: &StackedDays, asked: &Asked, shown: u64) -> Markup {
         DAYS => WIDTH,
         _ => 290,
     };
-    let skipped = days.days.len().saturating_sub(usize::try_from(shown).unwrap_or(0));
+    let skipped = days
+        .days
+        .len()
+        .saturating_sub(usize::try_from(shown).unwrap_or(0));
     let drawn = days.days.get(skipped..).unwrap_or_default();
-    let most = drawn.iter().map(|(_, stack)| sum(stack)).max().unwrap_or(0).max(1);
+    let most = drawn
+        .iter()
+        .map(|(_, stack)| sum(stack))
+        .max()
+        .unwrap_or(0)
+        .max(1);
     let step = step(most);
     let top = most.div_ceil(step).saturating_mul(step);
-    let height = |micros: u128| u64::try_from(micros.saturating_mul(HEIGHT.into()) / top).unwrap_or(0);
+    let height =
+        |micros: u128| u64::try_from(micros.saturating_mul(HEIGHT.into()) / top).unwrap_or(0);
     let bottom = TOP + HEIGHT;
     let slot = width / shown;
     let bar = BAR.min(slot.saturating_sub(8));
     let id = format!("cost-{shown}");
-    let lines: Vec<u128> = (0..=4).map(|index| step.saturating_mul(index)).take_while(|micros| *micros <= top).collect();
+    let lines: Vec<u128> = (0..=4)
+        .map(|index| step.saturating_mul(index))
+        .take_while(|micros| *micros <= top)
+        .collect();
     html! {
         svg viewBox={ "0 0 " (LEFT + width) " " (bottom + 22) } role="img" aria-labelledby=(id) {
             title id=(id) { "Cost of the last " (shown) " days, at most " (money(most)) " a day. The costs page has the numbers." }
@@ -207,7 +239,13 @@ mod tests {
 
     #[test]
     fn lines_have_round_distances() {
-        for (most, distance) in [(1, 10_000), (40_000, 10_000), (40_001, 20_000), (16_340_000, 5_000_000), (u128::MAX / 8, step(u128::MAX / 8))] {
+        for (most, distance) in [
+            (1, 10_000),
+            (40_000, 10_000),
+            (40_001, 20_000),
+            (16_340_000, 5_000_000),
+            (u128::MAX / 8, step(u128::MAX / 8)),
+        ] {
             assert_eq!(step(most), distance, "{most}");
         }
     }
@@ -215,7 +253,8 @@ mod tests {
     #[test]
     fn days_are_stacked_by_the_largest_series() {
         let today: NaiveDate = "2026-11-28".parse().unwrap();
-        let row = |day: &str, name: &str, micros: u128| (day.parse().unwrap(), name.to_owned(), micros);
+        let row =
+            |day: &str, name: &str, micros: u128| (day.parse().unwrap(), name.to_owned(), micros);
         let rows = [
             row("2026-11-28", "a", 5),
             row("2026-11-28", "b", 50),

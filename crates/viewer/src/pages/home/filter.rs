@@ -18,7 +18,8 @@ use crate::session_entry::{SessionEntry, agent_name, model_name};
 
 /// The names of the filters' parameters.
 const NAMES: [&str; 11] = [
-    "project", "agent", "model", "date", "since", "until", "cost", "touched", "q", "waiting", "failed",
+    "project", "agent", "model", "date", "since", "until", "cost", "touched", "q", "waiting",
+    "failed",
 ];
 /// Values of a filter that can be chosen.
 const LISTED: usize = 100;
@@ -128,11 +129,17 @@ impl Filter {
         let begins = time("date")?.or(time("since")?);
         let sort = match params.get("sort") {
             None => Sort::default(),
-            Some(word) => Sort::ALL.into_iter().find(|sort| sort.word() == word).ok_or_else(|| {
-                let shown: String = word.chars().take(64).collect();
-                let known: Vec<&str> = Sort::ALL.into_iter().map(Sort::word).collect();
-                Problem::invalid(format!("invalid sort {shown:?}: expected one of {}", known.join(", ")))
-            })?,
+            Some(word) => Sort::ALL
+                .into_iter()
+                .find(|sort| sort.word() == word)
+                .ok_or_else(|| {
+                    let shown: String = word.chars().take(64).collect();
+                    let known: Vec<&str> = Sort::ALL.into_iter().map(Sort::word).collect();
+                    Problem::invalid(format!(
+                        "invalid sort {shown:?}: expected one of {}",
+                        known.join(", ")
+                    ))
+                })?,
         };
         Ok(Filter {
             since: begins.and_then(|time| time.begins(CostZone::Local, now)),
@@ -187,10 +194,19 @@ impl Filter {
 /// An amount in USD, in millionths.
 fn amount(text: &str) -> Result<u128, Problem> {
     let shown: String = text.chars().take(64).collect();
-    let invalid = || Problem::invalid(format!("invalid cost {shown:?}: expected an amount in USD such as 0.50"));
+    let invalid = || {
+        Problem::invalid(format!(
+            "invalid cost {shown:?}: expected an amount in USD such as 0.50"
+        ))
+    };
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || whole.len() > 9 || rest.len() > 6 || !is_digits(whole) || !is_digits(rest) {
+    if whole.is_empty()
+        || whole.len() > 9
+        || rest.len() > 6
+        || !is_digits(whole)
+        || !is_digits(rest)
+    {
         return Err(invalid());
     }
     format!("{whole}{rest:0<6}").parse().map_err(|_| invalid())
@@ -212,10 +228,14 @@ impl Choices {
                 choices.projects.insert(path.clone(), name.clone());
             }
             if let Some(agent) = &session.agent {
-                choices.agents.insert(agent.clone(), agent_name(agent).to_owned());
+                choices
+                    .agents
+                    .insert(agent.clone(), agent_name(agent).to_owned());
             }
             for model in &session.models {
-                choices.models.insert(model.clone(), model_name(model).to_owned());
+                choices
+                    .models
+                    .insert(model.clone(), model_name(model).to_owned());
             }
         }
         // A chosen value stays choosable.
@@ -225,7 +245,8 @@ impl Choices {
             ("model", &mut choices.models),
         ] {
             if let Some(value) = filter.get(name) {
-                map.entry(value.to_owned()).or_insert_with(|| value.to_owned());
+                map.entry(value.to_owned())
+                    .or_insert_with(|| value.to_owned());
             }
         }
         choices
@@ -239,7 +260,12 @@ impl Choices {
 }
 
 /// Draws the filter bar.
-pub(super) fn draw(filter: &Filter, choices: &Choices, list: &SessionList, asked: &Asked) -> Markup {
+pub(super) fn draw(
+    filter: &Filter,
+    choices: &Choices,
+    list: &SessionList,
+    asked: &Asked,
+) -> Markup {
     let select = |name: &str, label: &str, all: &str, values: &[(String, String)]| {
         let chosen = filter.get(name).unwrap_or("");
         html! {
@@ -251,13 +277,33 @@ pub(super) fn draw(filter: &Filter, choices: &Choices, list: &SessionList, asked
         }
     };
     let pairs = |map: &BTreeMap<String, String>| map.clone().into_iter().collect::<Vec<_>>();
-    let own = |pairs: &[(&str, &str)]| pairs.iter().map(|(value, word)| ((*value).to_owned(), (*word).to_owned())).collect::<Vec<_>>();
-    let dates = own(&[("1d", "Today"), ("2d", "Since yesterday"), ("7d", "Last 7 days"), ("30d", "Last 30 days"), ("90d", "Last 90 days")]);
-    let costs = own(&[("0.10", "Over $0.10"), ("1", "Over $1"), ("5", "Over $5"), ("20", "Over $20")]);
-    let check = |name: &str, word: &str, count: usize| html! {
-        label.button.toggle { input type="checkbox" name=(name) value="1" checked[filter.get(name).is_some()]; (word) span.count { (grouped(count as u64)) } }
+    let own = |pairs: &[(&str, &str)]| {
+        pairs
+            .iter()
+            .map(|(value, word)| ((*value).to_owned(), (*word).to_owned()))
+            .collect::<Vec<_>>()
     };
-    let hidden = ["since", "until", "q"].into_iter().filter_map(|name| Some((name, filter.get(name)?)));
+    let dates = own(&[
+        ("1d", "Today"),
+        ("2d", "Since yesterday"),
+        ("7d", "Last 7 days"),
+        ("30d", "Last 30 days"),
+        ("90d", "Last 90 days"),
+    ]);
+    let costs = own(&[
+        ("0.10", "Over $0.10"),
+        ("1", "Over $1"),
+        ("5", "Over $5"),
+        ("20", "Over $20"),
+    ]);
+    let check = |name: &str, word: &str, count: usize| {
+        html! {
+            label.button.toggle { input type="checkbox" name=(name) value="1" checked[filter.get(name).is_some()]; (word) span.count { (grouped(count as u64)) } }
+        }
+    };
+    let hidden = ["since", "until", "q"]
+        .into_iter()
+        .filter_map(|name| Some((name, filter.get(name)?)));
     html! {
         form.filters method="get" action="/" aria-label="Filters" {
             @if asked.moment.is_chosen { input type="hidden" name="at" value=(asked.moment.position); }
@@ -281,7 +327,10 @@ pub(super) fn draw(filter: &Filter, choices: &Choices, list: &SessionList, asked
 
 /// The active filters that the bar does not show, each removable.
 fn active(filter: &Filter, moment: Moment) -> Markup {
-    let shown: Vec<&str> = ["since", "until", "q"].into_iter().filter(|name| filter.get(name).is_some()).collect();
+    let shown: Vec<&str> = ["since", "until", "q"]
+        .into_iter()
+        .filter(|name| filter.get(name).is_some())
+        .collect();
     html! { @if !shown.is_empty() { p.row { @for name in shown {
         a.button.small href=(without(filter, name, moment)) { "Remove “" (name) " " (foreign::text(filter.get(name).unwrap_or_default())) "”" }
     } } } }
@@ -290,7 +339,9 @@ fn active(filter: &Filter, moment: Moment) -> Markup {
 /// The address with one filter less.
 fn without(filter: &Filter, removed: &str, moment: Moment) -> String {
     let kept = filter.values.iter().filter(|(name, _)| **name != removed);
-    let kept: Vec<String> = kept.map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+    let kept: Vec<String> = kept
+        .map(|(name, value)| format!("{name}={}", escaped(value)))
+        .collect();
     match kept.is_empty() {
         true => moment.link("/"),
         false => moment.link(&format!("/?{}", kept.join("&"))),
@@ -327,14 +378,28 @@ mod tests {
         assert_eq!(amount("1").unwrap(), 1_000_000);
         assert_eq!(amount("0.10").unwrap(), 100_000);
         assert_eq!(amount("12.345678").unwrap(), 12_345_678);
-        for bad in ["", ".5", "-1", "1.2.3", "1e9", "9999999999", "0.1234567", "１"] {
+        for bad in [
+            "",
+            ".5",
+            "-1",
+            "1.2.3",
+            "1e9",
+            "9999999999",
+            "0.1234567",
+            "１",
+        ] {
             assert!(amount(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn the_address_holds_the_filter() {
-        let params = Params::of(&[("project", "/work/a b"), ("failed", "1"), ("sort", "cost"), ("date", "7d")]);
+        let params = Params::of(&[
+            ("project", "/work/a b"),
+            ("failed", "1"),
+            ("sort", "cost"),
+            ("date", "7d"),
+        ]);
         let filter = Filter::read(&params, Timestamp::EPOCH).unwrap();
         assert_eq!(filter.get("project"), Some("/work/a b"));
         assert_eq!((filter.sort, filter.ascending), (Sort::Cost, false));
@@ -344,11 +409,27 @@ mod tests {
             end: annals::event_log::Position(9),
             is_chosen: true,
         };
-        assert_eq!(without(&filter, "failed", moment), "/?date=7d&project=%2Fwork%2Fa%20b&at=7");
+        assert_eq!(
+            without(&filter, "failed", moment),
+            "/?date=7d&project=%2Fwork%2Fa%20b&at=7"
+        );
         assert_eq!(filter.command(), "annals ls --project '/work/a b'");
-        for (name, value) in [("sort", "x"), ("order", "up"), ("date", "soon"), ("cost", "free"), ("until", "x")] {
+        for (name, value) in [
+            ("sort", "x"),
+            ("order", "up"),
+            ("date", "soon"),
+            ("cost", "free"),
+            ("until", "x"),
+        ] {
             let params = Params::of(&[(name, value)]);
-            assert_eq!(Filter::read(&params, Timestamp::EPOCH).unwrap_err().status.as_u16(), 400, "{name}");
+            assert_eq!(
+                Filter::read(&params, Timestamp::EPOCH)
+                    .unwrap_err()
+                    .status
+                    .as_u16(),
+                400,
+                "{name}"
+            );
         }
     }
 }

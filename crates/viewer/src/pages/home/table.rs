@@ -30,14 +30,27 @@ pub(super) fn draw(list: &SessionList, filter: &Filter, asked: &Asked, clock: Cl
 /// A column's heading: a link that sorts by it.
 fn heading(sort: Sort, filter: &Filter, asked: &Asked) -> Markup {
     let is_current = filter.sort == sort;
-    let ascending = if is_current { !filter.ascending } else { sort.is_ascending() };
+    let ascending = if is_current {
+        !filter.ascending
+    } else {
+        sort.is_ascending()
+    };
     let order = if ascending { "asc" } else { "desc" };
     let at = match asked.moment.is_chosen {
         true => asked.moment.position.to_string(),
         false => String::new(),
     };
-    let address = asked.with(&[("sort", sort.word()), ("order", order), ("from", ""), ("at", &at)]);
-    let state = is_current.then_some(if filter.ascending { "ascending" } else { "descending" });
+    let address = asked.with(&[
+        ("sort", sort.word()),
+        ("order", order),
+        ("from", ""),
+        ("at", &at),
+    ]);
+    let state = is_current.then_some(if filter.ascending {
+        "ascending"
+    } else {
+        "descending"
+    });
     html! {
         th.(class(sort)) aria-sort=[state] {
             a href=(address) { (sort.heading()) @match (is_current, filter.ascending) { (true, true) => " ↑", (true, false) => " ↓", _ => "" } }

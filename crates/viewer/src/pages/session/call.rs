@@ -81,7 +81,9 @@ fn body(turn: &Turn, call: &ToolCallTurn, drawing: &mut Drawing<'_>) -> Markup {
     let args = match &call.args {
         Some(args) => match args.json() {
             Some(json) => serde_json::from_str::<Value>(json.text()).ok(),
-            None => return html! { (redacted("The arguments were removed.")) (result(turn, call, drawing)) },
+            None => {
+                return html! { (redacted("The arguments were removed.")) (result(turn, call, drawing)) };
+            }
         },
         None => None,
     };
@@ -110,15 +112,28 @@ fn arguments(args: &Value, call: &ToolCallTurn) -> Markup {
     let in_diff = |name: &str| {
         let is_content = matches!(
             name,
-            "old_string" | "new_string" | "content" | "edits" | "patch" | "input" | "changes" | "diff" | "old_str" | "new_str" | "file_text"
+            "old_string"
+                | "new_string"
+                | "content"
+                | "edits"
+                | "patch"
+                | "input"
+                | "changes"
+                | "diff"
+                | "old_str"
+                | "new_str"
+                | "file_text"
         );
         is_content && call.edits.iter().any(|edit| edit.diff.is_some())
     };
     let in_line = |value: &Value| value.as_str().is_some_and(|text| text == call.line.what());
-    let is_path = |name: &str| matches!(name, "file_path" | "path" | "filePath") && !call.edits.is_empty();
+    let is_path =
+        |name: &str| matches!(name, "file_path" | "path" | "filePath") && !call.edits.is_empty();
     let shown: Vec<(&String, &Value)> = fields
         .iter()
-        .filter(|(name, value)| !in_diff(name) && !in_line(value) && !is_path(name) && !value.is_null())
+        .filter(|(name, value)| {
+            !in_diff(name) && !in_line(value) && !is_path(name) && !value.is_null()
+        })
         .collect();
     html! { @if !shown.is_empty() { dl.args { @for (name, value) in shown {
         dt { (foreign::text(&foreign::cut(name, 60))) } dd dir="auto" { (argument(value)) }
@@ -148,7 +163,14 @@ fn plan(args: &Value) -> Option<Markup> {
     };
     let read: Option<Vec<(String, &str)>> = steps
         .iter()
-        .map(|step| Some((text(step)?, step.get("status").and_then(Value::as_str).unwrap_or("pending"))))
+        .map(|step| {
+            Some((
+                text(step)?,
+                step.get("status")
+                    .and_then(Value::as_str)
+                    .unwrap_or("pending"),
+            ))
+        })
         .collect();
     let explanation = args.get("explanation").and_then(Value::as_str);
     Some(html! {
@@ -169,10 +191,16 @@ fn question(args: &Value) -> Option<Markup> {
         _ => vec![args],
     };
     let asked = |question: &'_ Value| -> Option<Markup> {
-        let words = question.get("question").or(question.get("prompt"))?.as_str()?;
+        let words = question
+            .get("question")
+            .or(question.get("prompt"))?
+            .as_str()?;
         let options = question.get("options").and_then(Value::as_array);
         let option = |option: &Value| -> Markup {
-            let label = option.as_str().or_else(|| option.get("label")?.as_str()).unwrap_or_default();
+            let label = option
+                .as_str()
+                .or_else(|| option.get("label")?.as_str())
+                .unwrap_or_default();
             let more = option.get("description").and_then(Value::as_str);
             html! { li { (foreign::text(label)) @if let Some(more) = more { span.dim { " · " (foreign::text(more)) } } } }
         };
@@ -295,7 +323,9 @@ fn extra(result: &CallResult) -> Option<Markup> {
         return Some(redacted("Structured content was removed."));
     };
     let shown = foreign::cut(json.text(), ARGUMENT);
-    Some(html! { details.think { summary { "Structured content, " (grouped(json.text().len() as u64)) " bytes" } pre.out tabindex="0" { (foreign::text(&shown)) } } })
+    Some(
+        html! { details.think { summary { "Structured content, " (grouped(json.text().len() as u64)) " bytes" } pre.out tabindex="0" { (foreign::text(&shown)) } } },
+    )
 }
 
 /// Content that was removed for good.

@@ -113,7 +113,10 @@ mod tests {
             .iter()
             .map(|card| (card.prompt, card.said.is_some(), card.steps.len()))
             .collect();
-        assert_eq!(shape, [(0, false, 1), (1, true, 1), (2, true, 0), (2, true, 0)]);
+        assert_eq!(
+            shape,
+            [(0, false, 1), (1, true, 1), (2, true, 0), (2, true, 0)]
+        );
     }
 
     #[test]
@@ -139,8 +142,17 @@ mod tests {
             })
             .collect();
         assert_eq!(shape, [2, 1, 1, 1, 3]);
-        assert_eq!(cards.iter().map(|card| card.turns().count()).sum::<usize>(), 8);
+        assert_eq!(
+            cards.iter().map(|card| card.turns().count()).sum::<usize>(),
+            8
+        );
         assert_eq!(cards.iter().map(|card| card.calls(None)).sum::<u64>(), 7);
-        assert_eq!(cards.iter().map(|card| card.calls(Some(CallOutcome::Failed))).sum::<u64>(), 1);
+        assert_eq!(
+            cards
+                .iter()
+                .map(|card| card.calls(Some(CallOutcome::Failed)))
+                .sum::<u64>(),
+            1
+        );
     }
 }

@@ -42,7 +42,9 @@ impl Drawing<'_> {
     /// The file of a diff that a path names, or why there is none.
     pub(super) fn diff(&self, digest: Digest, path: &str) -> Result<DiffFile, &'static str> {
         match self.diffs.get(&digest) {
-            Some(Some(files)) => file_of(files, path).cloned().ok_or("The diff has no such file."),
+            Some(Some(files)) => file_of(files, path)
+                .cloned()
+                .ok_or("The diff has no such file."),
             Some(None) => Err("The diff was removed, or is too long for this page."),
             None => Err("The diff is not loaded here."),
         }
@@ -53,13 +55,18 @@ impl Drawing<'_> {
         let words = format!("event {}", grouped(position.0));
         match self.is_file {
             true => html! { span.num.dim { (words) } },
-            false => html! { a.num href=(self.moment.link(&format!("/events/{position}"))) { (words) } },
+            false => {
+                html! { a.num href=(self.moment.link(&format!("/events/{position}"))) { (words) } }
+            }
         }
     }
 
     /// The address of a turn in full.
     pub(super) fn whole(&self, number: u64) -> String {
-        self.moment.link(&format!("{}/turns?from={number}&limit=1&whole=1", self.session.address()))
+        self.moment.link(&format!(
+            "{}/turns?from={number}&limit=1&whole=1",
+            self.session.address()
+        ))
     }
 
     fn sub(&self, id: Uuid) -> Option<&SessionEntry> {
@@ -101,14 +108,21 @@ pub(crate) fn draw(turns: &[Turn], drawing: &mut Drawing<'_>) -> Markup {
 
 fn card(card: &Card<'_>, drawing: &mut Drawing<'_>) -> Markup {
     let first = card.turns().next().map_or(0, |turn| turn.number);
-    let summary = drawing.prompts.iter().find(|summary| summary.number == card.prompt);
+    let summary = drawing
+        .prompts
+        .iter()
+        .find(|summary| summary.number == card.prompt);
     let all = drawing.prompts.len();
     let id = match card.said {
         Some(_) => format!("p{}", card.prompt),
         None => format!("p{}-{first}", card.prompt),
     };
     let heading = format!("h-{id}");
-    let nested: Vec<Markup> = card.steps.iter().map(|step| self::step(step, drawing)).collect();
+    let nested: Vec<Markup> = card
+        .steps
+        .iter()
+        .map(|step| self::step(step, drawing))
+        .collect();
     html! {
         article.box.turn id=(id) aria-labelledby=(heading) aria-posinset=[(card.prompt > 0).then_some(card.prompt)] aria-setsize=[(card.prompt > 0 && all > 0).then_some(all)] {
             header {
@@ -129,13 +143,23 @@ fn card(card: &Card<'_>, drawing: &mut Drawing<'_>) -> Markup {
 fn figures(card: &Card<'_>, summary: Option<&PromptSummary>, drawing: &Drawing<'_>) -> Markup {
     let times: Vec<_> = card.turns().filter_map(|turn| turn.at).collect();
     let first = times.first().copied();
-    let length = first.zip(times.last()).map(|(first, last)| (last.to_utc() - first.to_utc()).num_milliseconds());
-    let length = length.and_then(|ms| u64::try_from(ms).ok()).filter(|ms| *ms >= 1_000);
+    let length = first
+        .zip(times.last())
+        .map(|(first, last)| (last.to_utc() - first.to_utc()).num_milliseconds());
+    let length = length
+        .and_then(|ms| u64::try_from(ms).ok())
+        .filter(|ms| *ms >= 1_000);
     let (calls, failed, denied) = match summary.filter(|_| card.said.is_some()) {
         Some(summary) => (summary.tool_calls, summary.failed, summary.denied),
-        None => (card.calls(None), card.calls(Some(CallOutcome::Failed)), card.calls(Some(CallOutcome::Denied))),
+        None => (
+            card.calls(None),
+            card.calls(Some(CallOutcome::Failed)),
+            card.calls(Some(CallOutcome::Denied)),
+        ),
     };
-    let cost = summary.filter(|_| card.said.is_some()).and_then(|summary| price(&summary.models));
+    let cost = summary
+        .filter(|_| card.said.is_some())
+        .and_then(|summary| price(&summary.models));
     html! {
         @match first { Some(at) => { (drawing.clock.day_and_time(at)) } None => { span { "time unknown" } } }
         @if let Some(length) = length { span.num.phonehide { (span(length)) } }
@@ -160,7 +184,10 @@ fn said(turn: &Turn, drawing: &Drawing<'_>) -> Markup {
 fn words(turn: &Turn, prompt: &PromptTurn, drawing: &Drawing<'_>) -> Markup {
     or_redacted(&prompt.text, "The prompt was removed.", |text| {
         let text = foreign::output(text.trim_end());
-        let rest = text.char_indices().nth(LONG_PROMPT).filter(|_| !drawing.is_whole);
+        let rest = text
+            .char_indices()
+            .nth(LONG_PROMPT)
+            .filter(|_| !drawing.is_whole);
         match rest {
             None => foreign::text(&text),
             Some((end, _)) => {
@@ -182,11 +209,17 @@ fn step(step: &Step<'_>, drawing: &mut Drawing<'_>) -> Markup {
 fn body(turn: &Turn, drawing: &mut Drawing<'_>) -> Markup {
     let time = |drawing: &Drawing<'_>| html! { @if let Some(at) = turn.at { " " span.dim { (drawing.clock.clock(at)) } } };
     match &turn.body {
-        TurnBody::Prompt(prompt) => html! { div.said dir="auto" { (words(turn, prompt, drawing)) } },
+        TurnBody::Prompt(prompt) => {
+            html! { div.said dir="auto" { (words(turn, prompt, drawing)) } }
+        }
         TurnBody::Thinking { text } => thinking(turn, text.as_str(), drawing),
         TurnBody::Answer { text, .. } => {
             let colours = &mut drawing.colours;
-            or_redacted(text, "The answer was removed.", |text| html! { div.md dir="auto" { (markdown::render(text, colours)) } })
+            or_redacted(
+                text,
+                "The answer was removed.",
+                |text| html! { div.md dir="auto" { (markdown::render(text, colours)) } },
+            )
         }
         TurnBody::ToolCall(call) => call::draw(turn, call, drawing),
         TurnBody::Compaction { text, dropped } => html! {
@@ -205,7 +238,11 @@ fn body(turn: &Turn, drawing: &mut Drawing<'_>) -> Markup {
         TurnBody::Interruption { text } => note("", "Interrupted", text, &time(drawing)),
         TurnBody::Error { text } => note("error", "Error", text, &time(drawing)),
         TurnBody::Note { name, text } => {
-            let text = or_redacted(text, "The text was removed.", |text| html! { (foreign::text(&foreign::cut(&foreign::output(text), 2_000))) });
+            let text = or_redacted(
+                text,
+                "The text was removed.",
+                |text| html! { (foreign::text(&foreign::cut(&foreign::output(text), 2_000))) },
+            );
             html! { details.think { summary { (foreign::text(&foreign::cut(&name.replace('_', " "), 80))) (time(drawing)) } div.note-text dir="auto" { (text) } } }
         }
         _ => html! { p.notice { "A turn of another kind: " (drawing.event(turn.position)) } },
@@ -249,10 +286,18 @@ fn reads(reads: &[&Turn], drawing: &mut Drawing<'_>) -> Markup {
         let what = what.split(" in ").next().unwrap_or(what);
         foreign::cut(what.rsplit('/').next().unwrap_or(what), 40)
     };
-    let names: Vec<String> = calls().map(|(_, call)| short(call.line.what())).filter(|name| !name.is_empty()).take(6).collect();
+    let names: Vec<String> = calls()
+        .map(|(_, call)| short(call.line.what()))
+        .filter(|name| !name.is_empty())
+        .take(6)
+        .collect();
     let more = reads.len() > names.len();
-    let ms: u64 = calls().filter_map(|(_, call)| call.duration_ms).fold(0, u64::saturating_add);
-    let drawn: Vec<(u64, Markup)> = calls().map(|(turn, call)| (turn.number, call::draw(turn, call, drawing))).collect();
+    let ms: u64 = calls()
+        .filter_map(|(_, call)| call.duration_ms)
+        .fold(0, u64::saturating_add);
+    let drawn: Vec<(u64, Markup)> = calls()
+        .map(|(turn, call)| (turn.number, call::draw(turn, call, drawing)))
+        .collect();
     html! {
         details.call id={ "reads-" (first) } open[drawing.is_whole && !drawing.is_file] {
             summary {

@@ -1,7 +1,7 @@
 //! Downloads of a conversation: Markdown, JSON, or one HTML file that needs nothing else.
 
-use annals::{Annals, TurnRange};
 use annals::projections::{Conversation, Diffs, MarkdownWriter};
+use annals::{Annals, TurnRange};
 use axum::extract::Path;
 use axum::http::{HeaderValue, StatusCode, header as headers};
 use axum::response::{IntoResponse, Response};
@@ -36,7 +36,10 @@ struct JsonExport<'a> {
 }
 
 /// Answers a download: `format` is markdown, html or json; `from` and `limit` choose turns.
-pub(crate) async fn export(mut asked: Asked, Path(name): Path<String>) -> Result<Response, Problem> {
+pub(crate) async fn export(
+    mut asked: Asked,
+    Path(name): Path<String>,
+) -> Result<Response, Problem> {
     let format = asked.params.get("format").unwrap_or("markdown").to_owned();
     let (kind, ending) = match format.as_str() {
         "markdown" => ("text/markdown; charset=utf-8", "md"),
@@ -44,21 +47,31 @@ pub(crate) async fn export(mut asked: Asked, Path(name): Path<String>) -> Result
         "json" => ("application/json", "json"),
         other => {
             let shown: String = other.chars().take(64).collect();
-            return Err(Problem::invalid(format!("invalid format {shown:?}: expected markdown, html or json")));
+            return Err(Problem::invalid(format!(
+                "invalid format {shown:?}: expected markdown, html or json"
+            )));
         }
     };
     let range = match (asked.params.number("from")?, asked.params.number("limit")?) {
         (None, None) => TurnRange::all(),
         (from, limit) => {
-            let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+            let limit = limit.map_or(usize::MAX, |limit| {
+                usize::try_from(limit).unwrap_or(usize::MAX)
+            });
             TurnRange::new(from.unwrap_or(1), limit)
         }
     };
     let is_part = range != TurnRange::all();
     let (session, clock) = find(&mut asked, &name).await?;
-    let conversation = asked.annals().conversation(session.id, asked.moment.at(), range).await?;
+    let conversation = asked
+        .annals()
+        .conversation(session.id, asked.moment.at(), range)
+        .await?;
     let body = match format.as_str() {
-        "html" => page(&session, &still(asked.annals(), asked.moment, &session, clock).await?),
+        "html" => page(
+            &session,
+            &still(asked.annals(), asked.moment, &session, clock).await?,
+        ),
         "json" => {
             let export = JsonExport {
                 session: &session,
@@ -72,11 +85,17 @@ pub(crate) async fn export(mut asked: Asked, Path(name): Path<String>) -> Result
 }
 
 /// The answer as a file with a name.
-fn named(mut response: Response, kind: &'static str, session: &SessionEntry, ending: &str) -> Result<Response, Problem> {
+fn named(
+    mut response: Response,
+    kind: &'static str,
+    session: &SessionEntry,
+    ending: &str,
+) -> Result<Response, Problem> {
     let name = format!("attachment; filename=\"{}.{ending}\"", file_name(session));
     let all = response.headers_mut();
     all.insert(headers::CONTENT_TYPE, HeaderValue::from_static(kind));
-    let name = HeaderValue::from_str(&name).map_err(|_| Problem::invalid("the file has no name"))?;
+    let name =
+        HeaderValue::from_str(&name).map_err(|_| Problem::invalid("the file has no name"))?;
     all.insert(headers::CONTENT_DISPOSITION, name);
     Ok(response)
 }
@@ -93,21 +112,35 @@ fn file_name(session: &SessionEntry) -> String {
     }
     let id = session.id.simple().to_string();
     let short = id.get(24..).unwrap_or_default();
-    format!("{}-{short}", name.trim_end_matches('-')).trim_start_matches('-').to_owned()
+    format!("{}-{short}", name.trim_end_matches('-'))
+        .trim_start_matches('-')
+        .to_owned()
 }
 
 /// The conversation in Markdown, with those of its sub-agents behind it, and with what is hidden as visible escapes.
-async fn markdown(asked: &Asked, session: &SessionEntry, conversation: &Conversation, is_part: bool) -> Result<String, Problem> {
+async fn markdown(
+    asked: &Asked,
+    session: &SessionEntry,
+    conversation: &Conversation,
+    is_part: bool,
+) -> Result<String, Problem> {
     let mut text = String::new();
     let mut writer = MarkdownWriter::new();
     if !is_part {
         header(asked, session, conversation, &writer, &mut text).await?;
     }
     turns(asked.annals(), conversation, &mut writer, &mut text).await?;
-    let sub_agents = if is_part { Vec::new() } else { session.all_sub_agents() };
+    let sub_agents = if is_part {
+        Vec::new()
+    } else {
+        session.all_sub_agents()
+    };
     for sub_agent in sub_agents {
         let mut nested = writer.nested();
-        let conversation = asked.annals().conversation(sub_agent.id, asked.moment.at(), TurnRange::all()).await?;
+        let conversation = asked
+            .annals()
+            .conversation(sub_agent.id, asked.moment.at(), TurnRange::all())
+            .await?;
         header(asked, sub_agent, &conversation, &nested, &mut text).await?;
         turns(asked.annals(), &conversation, &mut nested, &mut text).await?;
     }
@@ -116,7 +149,11 @@ async fn markdown(asked: &Asked, session: &SessionEntry, conversation: &Conversa
 
 fn failed(_: std::fmt::Error) -> Problem {
     let status = StatusCode::INTERNAL_SERVER_ERROR;
-    Problem::new(status, "markdown", "the conversation cannot be written as Markdown")
+    Problem::new(
+        status,
+        "markdown",
+        "the conversation cannot be written as Markdown",
+    )
 }
 
 async fn header(
@@ -126,10 +163,19 @@ async fn header(
     writer: &MarkdownWriter,
     text: &mut String,
 ) -> Result<(), Problem> {
-    let summary = asked.annals().conversations().summary(session.id, super::at(asked)).await?;
-    let first = conversation.prompts.first().map(|prompt| prompt.beginning.as_str());
+    let summary = asked
+        .annals()
+        .conversations()
+        .summary(session.id, super::at(asked))
+        .await?;
+    let first = conversation
+        .prompts
+        .first()
+        .map(|prompt| prompt.beginning.as_str());
     let cost = session.micros.map(money);
-    writer.header(&summary, first, cost.as_deref(), text).map_err(failed)
+    writer
+        .header(&summary, first, cost.as_deref(), text)
+        .map_err(failed)
 }
 
 async fn turns(
@@ -154,8 +200,15 @@ async fn turns(
 ///
 /// # Errors
 /// [`Problem`], if a conversation cannot be read.
-pub(crate) async fn still(annals: &Annals, moment: Moment, session: &SessionEntry, clock: Clock) -> Result<Markup, Problem> {
-    let mut parts = vec![html! { (head::still(session, clock)) (conversation_of(annals, moment, session, clock).await?) }];
+pub(crate) async fn still(
+    annals: &Annals,
+    moment: Moment,
+    session: &SessionEntry,
+    clock: Clock,
+) -> Result<Markup, Problem> {
+    let mut parts = vec![
+        html! { (head::still(session, clock)) (conversation_of(annals, moment, session, clock).await?) },
+    ];
     for sub_agent in session.all_sub_agents() {
         let cards = conversation_of(annals, moment, sub_agent, clock).await?;
         parts.push(html! {
@@ -170,8 +223,15 @@ pub(crate) async fn still(annals: &Annals, moment: Moment, session: &SessionEntr
 }
 
 /// The cards of one conversation.
-async fn conversation_of(annals: &Annals, moment: Moment, session: &SessionEntry, clock: Clock) -> Result<Markup, Problem> {
-    let conversation = annals.conversation(session.id, moment.at(), TurnRange::all()).await?;
+async fn conversation_of(
+    annals: &Annals,
+    moment: Moment,
+    session: &SessionEntry,
+    clock: Clock,
+) -> Result<Markup, Problem> {
+    let conversation = annals
+        .conversation(session.id, moment.at(), TurnRange::all())
+        .await?;
     let mut drawing = Drawing {
         session,
         prompts: &conversation.prompts,

@@ -97,7 +97,10 @@ pub(crate) async fn files(mut asked: Asked, Path(name): Path<String>) -> Result<
         slider: Slider::Positions,
         subject: Some(read.session.id.to_string()),
         markdown: String::new(),
-        command: format!("annals show {} --files --at {}", read.session.id, asked.moment.position),
+        command: format!(
+            "annals show {} --files --at {}",
+            read.session.id, asked.moment.position
+        ),
         data: read,
     };
     asked.answer(page, |read| draw(read, &asked, clock)).await
@@ -106,7 +109,10 @@ pub(crate) async fn files(mut asked: Asked, Path(name): Path<String>) -> Result<
 async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionFiles, Problem> {
     let prompt = asked.params.number("prompt")?;
     let from = usize::try_from(asked.params.number("from")?.unwrap_or(0)).unwrap_or(usize::MAX);
-    let conversation = asked.annals().conversation(session.id, asked.moment.at(), TurnRange::all()).await?;
+    let conversation = asked
+        .annals()
+        .conversation(session.id, asked.moment.at(), TurnRange::all())
+        .await?;
     let is_wanted = |turn: &&Turn| prompt.is_none_or(|prompt| turn.prompt == prompt);
     let mut by_path: BTreeMap<String, Vec<FileChange>> = BTreeMap::new();
     let mut of_part = Vec::new();
@@ -121,7 +127,13 @@ async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionFiles, Prob
     }
     let all: Vec<(String, u64, u64)> = by_path
         .iter()
-        .map(|(path, changes)| (path.clone(), sum(changes, |it| it.added), sum(changes, |it| it.deleted)))
+        .map(|(path, changes)| {
+            (
+                path.clone(),
+                sum(changes, |it| it.added),
+                sum(changes, |it| it.deleted),
+            )
+        })
         .collect();
     let total = by_path.len();
     let files: Vec<SessionFileChanges> = by_path
@@ -135,9 +147,17 @@ async fn read(asked: &Asked, session: SessionEntry) -> Result<SessionFiles, Prob
             changes,
         })
         .collect();
-    let shown: Vec<u64> = files.iter().flat_map(|file| file.changes.iter().map(|it| it.turn)).collect();
+    let shown: Vec<u64> = files
+        .iter()
+        .flat_map(|file| file.changes.iter().map(|it| it.turn))
+        .collect();
     if !asked.is_api {
-        of_part.extend(conversation.turns.into_iter().filter(|turn| shown.contains(&turn.number)));
+        of_part.extend(
+            conversation
+                .turns
+                .into_iter()
+                .filter(|turn| shown.contains(&turn.number)),
+        );
     }
     let next = from.saturating_add(PART);
     Ok(SessionFiles {
@@ -176,9 +196,12 @@ impl FileChange {
 
 fn draw(read: &SessionFiles, asked: &Asked, clock: Clock) -> Markup {
     let mut colours = Colours::new();
-    let (added, deleted) = read.all.iter().fold((0_u64, 0_u64), |(added, deleted), (_, more, less)| {
-        (added.saturating_add(*more), deleted.saturating_add(*less))
-    });
+    let (added, deleted) =
+        read.all
+            .iter()
+            .fold((0_u64, 0_u64), |(added, deleted), (_, more, less)| {
+                (added.saturating_add(*more), deleted.saturating_add(*less))
+            });
     let boxes: Vec<Markup> = read
         .files
         .iter()
@@ -218,7 +241,10 @@ fn list(read: &SessionFiles, asked: &Asked) -> Markup {
         let from = index / PART * PART;
         match from == read.from {
             true => format!("#f{index}"),
-            false => format!("{}#f{index}", asked.with(&[("from", &from.to_string()), ("at", &at(asked))])),
+            false => format!(
+                "{}#f{index}",
+                asked.with(&[("from", &from.to_string()), ("at", &at(asked))])
+            ),
         }
     };
     html! { nav aria-label="Changed files" {
@@ -247,19 +273,45 @@ fn prompts(read: &SessionFiles, asked: &Asked) -> Markup {
 }
 
 /// A file with its diffs, each under its prompt.
-fn filebox(read: &SessionFiles, index: usize, file: &SessionFileChanges, asked: &Asked, clock: Clock, colours: &mut Colours) -> Markup {
-    let is_new = file.changes.first().is_some_and(|change| change.change == "add");
-    let is_gone = file.changes.last().is_some_and(|change| change.change == "delete");
-    let said = |number: u64| read.prompts.iter().find(|prompt| prompt.number == number).map(|prompt| foreign::one_line(&prompt.beginning, 160));
+fn filebox(
+    read: &SessionFiles,
+    index: usize,
+    file: &SessionFileChanges,
+    asked: &Asked,
+    clock: Clock,
+    colours: &mut Colours,
+) -> Markup {
+    let is_new = file
+        .changes
+        .first()
+        .is_some_and(|change| change.change == "add");
+    let is_gone = file
+        .changes
+        .last()
+        .is_some_and(|change| change.change == "delete");
+    let said = |number: u64| {
+        read.prompts
+            .iter()
+            .find(|prompt| prompt.number == number)
+            .map(|prompt| foreign::one_line(&prompt.beginning, 160))
+    };
     let link = |change: &FileChange| {
         let from = change.turn.saturating_sub(20).max(1);
-        format!("{}#turn-{}", asked.moment.link(&format!("{}?from={from}", read.session.address())), change.turn)
+        format!(
+            "{}#turn-{}",
+            asked
+                .moment
+                .link(&format!("{}?from={from}", read.session.address())),
+            change.turn
+        )
     };
     let mut diff = |change: &FileChange| {
         let files = change.diff.and_then(|digest| read.diffs.get(&digest));
         match files {
             None => html! { p.diff-note { "The recording has no diff of this change." } },
-            Some(None) => html! { p.diff-note { "The diff was removed, or is too long for this page." } },
+            Some(None) => {
+                html! { p.diff-note { "The diff was removed, or is too long for this page." } }
+            }
             Some(Some(files)) => match file_of(files, &file.path) {
                 Some(found) => diff_view::draw(found, layout(asked), colours),
                 None => html! { p.diff-note { "The diff has no such file." } },

@@ -53,15 +53,27 @@ pub(crate) async fn find(mut asked: Asked, Path(name): Path<String>) -> Result<R
     let (session, _) = find_session(&mut asked, &name).await?;
     let query = asked.params.get("q").unwrap_or_default().to_owned();
     if query.chars().count() > LONGEST {
-        return Err(Problem::invalid(format!("the text to find is too long: expected at most {LONGEST} characters")));
+        return Err(Problem::invalid(format!(
+            "the text to find is too long: expected at most {LONGEST} characters"
+        )));
     }
     let failed = asked.params.get("failed").is_some();
     let mut turns = Vec::new();
     let mut more = false;
     if failed || !query.is_empty() {
-        let read = asked.annals().conversation(session.id, asked.moment.at(), TurnRange::all()).await?;
+        let read = asked
+            .annals()
+            .conversation(session.id, asked.moment.at(), TurnRange::all())
+            .await?;
         let mut found = read.turns.iter().filter_map(|turn| match failed {
-            true => is_failure(turn).then(|| FoundTurn::of(turn, texts(turn).first().map_or(String::new(), |text| foreign::one_line(text, 120)))),
+            true => is_failure(turn).then(|| {
+                FoundTurn::of(
+                    turn,
+                    texts(turn)
+                        .first()
+                        .map_or(String::new(), |text| foreign::one_line(text, 120)),
+                )
+            }),
             false => Some(FoundTurn::of(turn, excerpt(turn, &query)?)),
         });
         turns.extend(found.by_ref().take(MOST));
@@ -112,7 +124,9 @@ fn kind(body: &TurnBody) -> &'static str {
 
 fn is_failure(turn: &Turn) -> bool {
     match &turn.body {
-        TurnBody::ToolCall(call) => matches!(call.outcome, CallOutcome::Failed | CallOutcome::Denied),
+        TurnBody::ToolCall(call) => {
+            matches!(call.outcome, CallOutcome::Failed | CallOutcome::Denied)
+        }
         TurnBody::Error { .. } => true,
         _ => false,
     }
@@ -130,9 +144,16 @@ fn texts(turn: &Turn) -> Vec<&str> {
         | TurnBody::Note { text, .. }
         | TurnBody::SubAgent { title: text, .. } => text,
         TurnBody::ToolCall(call) => {
-            let args = call.args.as_ref().and_then(|args| args.json()).map(|json| json.text());
+            let args = call
+                .args
+                .as_ref()
+                .and_then(|args| args.json())
+                .map(|json| json.text());
             let result = call.result.as_ref().and_then(|result| result.text.as_str());
-            return [Some(call.line.what()), args, result].into_iter().flatten().collect();
+            return [Some(call.line.what()), args, result]
+                .into_iter()
+                .flatten()
+                .collect();
         }
         _ => return Vec::new(),
     };
@@ -148,7 +169,11 @@ fn excerpt(turn: &Turn, query: &str) -> Option<String> {
         let at = lower.find(&query)?;
         let before = lower.get(..at).map_or(0, |before| before.chars().count());
         let from = before.saturating_sub(AROUND);
-        let around: String = text.chars().skip(from).take(2 * AROUND + query.chars().count()).collect();
+        let around: String = text
+            .chars()
+            .skip(from)
+            .take(2 * AROUND + query.chars().count())
+            .collect();
         let dots = if from > 0 { "…" } else { "" };
         Some(format!("{dots}{}", foreign::one_line(&around, 3 * AROUND)))
     })
@@ -160,7 +185,9 @@ fn draw(found: &FoundTurns, asked: &Asked) -> Markup {
     };
     let address = |number: u64| {
         let from = number.saturating_sub(20).max(1);
-        let mut address = asked.moment.link(&format!("{}?from={from}", session.address()));
+        let mut address = asked
+            .moment
+            .link(&format!("{}?from={from}", session.address()));
         if !found.query.is_empty() {
             address.push_str(&format!("&find={}", escaped(&found.query)));
         }
@@ -187,12 +214,26 @@ mod tests {
 
     #[test]
     fn texts_are_found_regardless_of_case() {
-        let turn = answer(1, 1, &format!("{} The VAT is İstanbul {}", "a ".repeat(100), "b ".repeat(100)));
+        let turn = answer(
+            1,
+            1,
+            &format!(
+                "{} The VAT is İstanbul {}",
+                "a ".repeat(100),
+                "b ".repeat(100)
+            ),
+        );
         let found = excerpt(&turn, "vat").unwrap_or_default();
-        assert!(found.starts_with("…a a") && found.contains("The VAT is"), "{found}");
+        assert!(
+            found.starts_with("…a a") && found.contains("The VAT is"),
+            "{found}"
+        );
         assert!(found.chars().count() < 200, "{found}");
         assert_eq!(excerpt(&turn, "gst"), None);
-        assert_eq!(excerpt(&prompt(1, 1, "İİİİ x"), "x").as_deref(), Some("İİİİ x"));
+        assert_eq!(
+            excerpt(&prompt(1, 1, "İİİİ x"), "x").as_deref(),
+            Some("İİİİ x")
+        );
         let read = call(2, 1, "Read", CallRole::Read, CallOutcome::Failed);
         assert!(excerpt(&read, "SRC/A.rs").is_some());
         assert!(is_failure(&read));

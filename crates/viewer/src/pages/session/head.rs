@@ -57,7 +57,10 @@ pub(crate) fn crumb(session: &SessionEntry, moment: Moment, with_session: bool) 
 }
 
 fn ids(session: &SessionEntry, moment: Moment) -> Markup {
-    let short = session.agent_session.as_deref().map(|id| id.chars().take(6).collect::<String>());
+    let short = session
+        .agent_session
+        .as_deref()
+        .map(|id| id.chars().take(6).collect::<String>());
     html! {
         div.ids {
             (badge(session.status))
@@ -77,7 +80,11 @@ fn ids(session: &SessionEntry, moment: Moment) -> Markup {
 }
 
 fn actions(session: &SessionEntry, asked: &Asked) -> Markup {
-    let export = |format: &str| asked.moment.link(&format!("{}/export?format={format}", session.address()));
+    let export = |format: &str| {
+        asked
+            .moment
+            .link(&format!("{}/export?format={format}", session.address()))
+    };
     let lasting = asked.lasting().unwrap_or_else(|| session.address());
     html! {
         div.actions {
@@ -101,11 +108,14 @@ fn actions(session: &SessionEntry, asked: &Asked) -> Markup {
 
 /// The session in figures.
 fn facts(session: &SessionEntry, clock: Clock) -> Markup {
-    let calls: Vec<String> = [(session.failed_calls, "failed"), (session.denied_calls, "denied")]
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{} {word}", grouped(count)))
-        .collect();
+    let calls: Vec<String> = [
+        (session.failed_calls, "failed"),
+        (session.denied_calls, "denied"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, word)| format!("{} {word}", grouped(count)))
+    .collect();
     html! {
         dl.facts {
             div { dt { "Started" } dd { (or_unknown(session.started, |at| clock.day_and_time(at))) } }
@@ -139,8 +149,16 @@ fn tabs(session: &SessionEntry, moment: Moment, current: &str) -> Markup {
         ("Conversation", Some(moment.link(&address)), None),
         ("Timeline", of_run("timeline"), None),
         ("Context", of_run("window"), None),
-        ("Files", Some(moment.link(&format!("{address}/files"))), Some(session.files)),
-        ("History", Some(moment.link(&format!("/objects/{}/history", session.id))), None),
+        (
+            "Files",
+            Some(moment.link(&format!("{address}/files"))),
+            Some(session.files),
+        ),
+        (
+            "History",
+            Some(moment.link(&format!("/objects/{}/history", session.id))),
+            None,
+        ),
         ("Proof", Some("#proof".to_owned()), None),
     ];
     html! {

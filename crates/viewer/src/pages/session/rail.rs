@@ -65,10 +65,17 @@ pub(super) fn lists(read: &SessionConversation, asked: &Asked, clock: Clock) -> 
         true => format!("#turn-{turn}"),
         false => {
             let from = (turn - 1) / 200 * 200 + 1;
-            format!("{}#turn-{turn}", asked.moment.link(&format!("{}?from={from}", session.address())))
+            format!(
+                "{}#turn-{turn}",
+                asked
+                    .moment
+                    .link(&format!("{}?from={from}", session.address()))
+            )
         }
     };
-    let more = session.prompts.saturating_sub(read.prompts.len().min(LISTED) as u64);
+    let more = session
+        .prompts
+        .saturating_sub(read.prompts.len().min(LISTED) as u64);
     let of_files = asked.moment.link(&format!("{}/files", session.address()));
     html! {
         nav aria-label="Prompts" {
@@ -118,7 +125,10 @@ struct Lane {
 /// Turns by time, one bucket a pixel.
 fn timeline(turns: &[Turn], clock: Clock) -> Markup {
     let times = || turns.iter().filter_map(|turn| Some((turn, turn.at?)));
-    let (Some(first), Some(last)) = (times().map(|(_, at)| at).min(), times().map(|(_, at)| at).max()) else {
+    let (Some(first), Some(last)) = (
+        times().map(|(_, at)| at).min(),
+        times().map(|(_, at)| at).max(),
+    ) else {
         return html! {};
     };
     let whole = (last.to_utc() - first.to_utc()).num_milliseconds();
@@ -133,13 +143,21 @@ fn timeline(turns: &[Turn], clock: Clock) -> Markup {
         let passed = i128::from((at.to_utc() - first.to_utc()).num_milliseconds());
         let x = u32::try_from(passed * i128::from(WIDTH - 4) / i128::from(whole)).unwrap_or(0);
         // A failure covers what else happened in its pixel.
-        let mark = marks.entry((lane.y, x / 2 * 2)).or_insert((lane.class, lane.height));
+        let mark = marks
+            .entry((lane.y, x / 2 * 2))
+            .or_insert((lane.class, lane.height));
         if matches!(lane.class, "lf" | "lw") {
             *mark = (lane.class, lane.height);
         }
     }
-    let calls = turns.iter().filter(|turn| matches!(turn.body, TurnBody::ToolCall(_))).count() as u64;
-    let prompts = turns.iter().filter(|turn| matches!(turn.body, TurnBody::Prompt(_))).count() as u64;
+    let calls = turns
+        .iter()
+        .filter(|turn| matches!(turn.body, TurnBody::ToolCall(_)))
+        .count() as u64;
+    let prompts = turns
+        .iter()
+        .filter(|turn| matches!(turn.body, TurnBody::Prompt(_)))
+        .count() as u64;
     let is_bottom = |y: u32| y == 58;
     html! {
         section aria-label="Mini timeline" {

@@ -8,7 +8,8 @@ use annals::projections::{CallOutcome, CallRole, PromptTurn, Text, ToolCallTurn,
 use uuid::Uuid;
 
 /// What no page may take for anything but text.
-pub(super) const HOSTILE: &str = "<script>alert(1)</script><img src=x onerror=alert(1)>\u{202e}\u{1b}[31m\"'";
+pub(super) const HOSTILE: &str =
+    "<script>alert(1)</script><img src=x onerror=alert(1)>\u{202e}\u{1b}[31m\"'";
 
 pub(super) fn turn(number: u64, prompt: u64, body: TurnBody) -> Turn {
     let mut turn = Turn::new(number, prompt, Position(number + 100), body);
@@ -41,7 +42,13 @@ pub(super) fn tool(tool: &str, args: &str, role: CallRole, outcome: CallOutcome)
     call
 }
 
-pub(super) fn call(number: u64, prompt: u64, name: &str, role: CallRole, outcome: CallOutcome) -> Turn {
+pub(super) fn call(
+    number: u64,
+    prompt: u64,
+    name: &str,
+    role: CallRole,
+    outcome: CallOutcome,
+) -> Turn {
     let call = tool(name, r#"{"file_path":"src/a.rs"}"#, role, outcome);
     turn(number, prompt, TurnBody::ToolCall(Box::new(call)))
 }

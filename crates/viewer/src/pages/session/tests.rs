@@ -83,24 +83,41 @@ fn an_edit_shows_its_diff_and_not_its_arguments() {
     let mut call = tool("Edit", args, CallRole::Edit, CallOutcome::Ok);
     call.edits = vec![edit(1, 1)];
     let html = of_call(call.clone());
-    assert!(html.contains("<del>total</del>") && html.contains("<ins>gross</ins>"), "{html}");
+    assert!(
+        html.contains("<del>total</del>") && html.contains("<ins>gross</ins>"),
+        "{html}"
+    );
     assert!(html.contains("replace_all"), "{html}");
     assert!(!html.contains("OLDTEXT"), "{html}");
     // Without a diff the arguments say what changed.
     call.edits[0].diff = None;
     let html = of_call(call);
-    assert!(html.contains("OLDTEXT") && html.contains("no diff of this change"), "{html}");
+    assert!(
+        html.contains("OLDTEXT") && html.contains("no diff of this change"),
+        "{html}"
+    );
 }
 
 #[test]
 fn a_denial_shows_who_decided_and_the_words() {
-    let mut call = tool("Bash", r#"{"command":"git push --force"}"#, CallRole::Command, CallOutcome::Denied);
-    let mut decision = CallDecisionTurn::new(ToolVerdict::Deny, ToolDecider::Person, Position(35_512));
+    let mut call = tool(
+        "Bash",
+        r#"{"command":"git push --force"}"#,
+        CallRole::Command,
+        CallOutcome::Denied,
+    );
+    let mut decision =
+        CallDecisionTurn::new(ToolVerdict::Deny, ToolDecider::Person, Position(35_512));
     decision.name = Some("Ada".to_owned());
     decision.reason = Some(Text::from("No force push <b>"));
     call.decisions = vec![decision];
     let html = of_call(call);
-    for part in ["Denied by Ada", "“No force push &lt;b&gt;”", "href=\"/events/35512\"", "event 35,512"] {
+    for part in [
+        "Denied by Ada",
+        "“No force push &lt;b&gt;”",
+        "href=\"/events/35512\"",
+        "event 35,512",
+    ] {
         assert!(html.contains(part), "{part}: {html}");
     }
     // The line holds the command in full, so the arguments do not repeat it.
@@ -110,10 +127,21 @@ fn a_denial_shows_who_decided_and_the_words() {
 #[test]
 fn a_long_result_shows_its_ends() {
     let text: Vec<String> = (1..=1_204).map(|line| format!("line {line}.")).collect();
-    let mut call = tool("Bash", r#"{"command":"make"}"#, CallRole::Command, CallOutcome::Ok);
+    let mut call = tool(
+        "Bash",
+        r#"{"command":"make"}"#,
+        CallRole::Command,
+        CallOutcome::Ok,
+    );
     call.result = Some(CallResult::new(text.join("\n")));
     let html = of_call(call.clone());
-    for part in ["line 40.", "line 1195.", "line 1204.", "Show 1,204 lines", "/turns?from=1&amp;limit=1&amp;whole=1"] {
+    for part in [
+        "line 40.",
+        "line 1195.",
+        "line 1204.",
+        "Show 1,204 lines",
+        "/turns?from=1&amp;limit=1&amp;whole=1",
+    ] {
         assert!(html.contains(part), "{part}");
     }
     for part in ["line 41.", "line 1194."] {
@@ -135,21 +163,53 @@ fn plans_and_questions_are_lists() {
         assert!(html.contains(part), "{part}: {html}");
     }
     let asked = r#"{"questions":[{"question":"Which index?","options":[{"label":"customer","description":"fast"},{"label":"status"}]}]}"#;
-    let html = of_call(tool("AskUserQuestion", asked, CallRole::Question, CallOutcome::Ok));
-    assert!(html.contains("Which index?") && html.contains("<li>customer") && html.contains(" open"), "{html}");
+    let html = of_call(tool(
+        "AskUserQuestion",
+        asked,
+        CallRole::Question,
+        CallOutcome::Ok,
+    ));
+    assert!(
+        html.contains("Which index?") && html.contains("<li>customer") && html.contains(" open"),
+        "{html}"
+    );
     // Arguments of another shape are shown as they are.
-    let html = of_call(tool("TodoWrite", r#"{"todos":[1,{"x":2}]}"#, CallRole::Plan, CallOutcome::Ok));
+    let html = of_call(tool(
+        "TodoWrite",
+        r#"{"todos":[1,{"x":2}]}"#,
+        CallRole::Plan,
+        CallOutcome::Ok,
+    ));
     assert!(html.contains("<dt>todos</dt>"), "{html}");
 }
 
 #[test]
 fn removed_content_is_marked() {
-    let mut call = tool("Bash", r#"{"command":"x"}"#, CallRole::Command, CallOutcome::Ok);
+    let mut call = tool(
+        "Bash",
+        r#"{"command":"x"}"#,
+        CallRole::Command,
+        CallOutcome::Ok,
+    );
     call.args = Some(JsonText::Removed);
     call.result = Some(CallResult::new(Text::Removed));
-    let answer_removed = turn(2, 1, TurnBody::Answer { text: Text::Removed, model: None });
-    let html = drawn(&[turn(1, 1, TurnBody::ToolCall(Box::new(call))), answer_removed]);
-    for part in ["The arguments were removed.", "The result was removed.", "The answer was removed."] {
+    let answer_removed = turn(
+        2,
+        1,
+        TurnBody::Answer {
+            text: Text::Removed,
+            model: None,
+        },
+    );
+    let html = drawn(&[
+        turn(1, 1, TurnBody::ToolCall(Box::new(call))),
+        answer_removed,
+    ]);
+    for part in [
+        "The arguments were removed.",
+        "The result was removed.",
+        "The answer was removed.",
+    ] {
         assert!(html.contains(part), "{part}: {html}");
     }
 }
@@ -158,8 +218,18 @@ fn removed_content_is_marked() {
 fn hostile_text_stays_text() {
     let text = || Text::from(HOSTILE);
     let args = serde_json::json!({ HOSTILE: HOSTILE, "todos": [{ "content": HOSTILE, "status": HOSTILE }], "question": HOSTILE, "options": [HOSTILE] }).to_string();
-    let mut turns = vec![prompt(1, 1, HOSTILE), answer(2, 1, HOSTILE), answer(3, 1, &format!("```{HOSTILE}\n{HOSTILE}\n```"))];
-    for (number, role) in [(4, CallRole::Plan), (5, CallRole::Question), (6, CallRole::Other), (7, CallRole::Read), (8, CallRole::Read)] {
+    let mut turns = vec![
+        prompt(1, 1, HOSTILE),
+        answer(2, 1, HOSTILE),
+        answer(3, 1, &format!("```{HOSTILE}\n{HOSTILE}\n```")),
+    ];
+    for (number, role) in [
+        (4, CallRole::Plan),
+        (5, CallRole::Question),
+        (6, CallRole::Other),
+        (7, CallRole::Read),
+        (8, CallRole::Read),
+    ] {
         let mut call = tool(HOSTILE, &args, role, CallOutcome::Ok);
         call.result = Some(CallResult::new(HOSTILE));
         call.edits = vec![FileEdit::new(HOSTILE, HOSTILE, Uuid::nil())];
@@ -172,18 +242,47 @@ fn hostile_text_stays_text() {
     }
     turns.extend([
         turn(9, 1, TurnBody::Thinking { text: text() }),
-        turn(10, 1, TurnBody::Compaction { text: text(), dropped: Some(3) }),
-        turn(11, 1, TurnBody::SubAgent { session: Uuid::nil(), title: text(), call: None }),
+        turn(
+            10,
+            1,
+            TurnBody::Compaction {
+                text: text(),
+                dropped: Some(3),
+            },
+        ),
+        turn(
+            11,
+            1,
+            TurnBody::SubAgent {
+                session: Uuid::nil(),
+                title: text(),
+                call: None,
+            },
+        ),
         turn(12, 1, TurnBody::Interruption { text: text() }),
         turn(13, 1, TurnBody::Error { text: text() }),
-        turn(14, 1, TurnBody::Note { name: HOSTILE.to_owned(), text: text() }),
+        turn(
+            14,
+            1,
+            TurnBody::Note {
+                name: HOSTILE.to_owned(),
+                text: text(),
+            },
+        ),
     ]);
     for is_file in [false, true] {
         let session = sample();
         let mut drawing = drawing(&session);
         drawing.is_file = is_file;
         let html = draw::draw(&turns, &mut drawing).into_string();
-        for part in ["<script", "<img", "\u{202e}", "\u{1b}", " style=", "javascript:"] {
+        for part in [
+            "<script",
+            "<img",
+            "\u{202e}",
+            "\u{1b}",
+            " style=",
+            "javascript:",
+        ] {
             assert!(!html.contains(part), "{part}: {html}");
         }
         assert!(html.matches("&lt;script&gt;").count() > 20, "{html}");
@@ -198,5 +297,8 @@ fn reads_are_one_line_with_their_names() {
     ];
     let html = drawn(&turns);
     assert!(html.contains("2 reads and searches: a.rs, a.rs"), "{html}");
-    assert!(html.contains("id=\"turn-1\"") && html.contains("id=\"turn-2\""), "{html}");
+    assert!(
+        html.contains("id=\"turn-1\"") && html.contains("id=\"turn-2\""),
+        "{html}"
+    );
 }
