@@ -267,6 +267,7 @@ mod pipelines;
 mod postgres_url;
 mod prepared;
 pub mod proof;
+mod projects;
 mod proofs;
 mod read;
 mod ready;

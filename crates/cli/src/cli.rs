@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod advised;
+mod budget;
 mod contracts;
 mod copying;
 mod cost;
@@ -37,6 +38,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use uuid::Uuid;
 
+pub(crate) use budget::{Budget, BudgetAction, RemoveBudget, Statusline};
 pub(crate) use contracts::{ExportContracts, ImportContracts};
 pub(crate) use copying::CopyLog;
 pub(crate) use cost::Cost;
@@ -45,7 +47,7 @@ pub(crate) use exchange::{
 };
 pub(crate) use forge::{ExportForge, ImportForge, Watch, WatchAgent, WatchForge};
 pub(crate) use hook::{
-    Hook, HookAgent, HookScope, HookStatus, HowToChange, InstallHooks, RunHook, UninstallHooks,
+    Gate, Hook, HookAgent, HookScope, HookStatus, HowToChange, InstallHooks, RunHook, UninstallHooks,
 };
 pub(crate) use intake::{
     Analyze, Answer, Approve, Classify, Inbox, Instruct, Judge, Ready, Refinements, Reject, Rerun,
@@ -198,6 +200,10 @@ pub(crate) enum Command {
     Tree(Tree),
     /// Show what agents' work cost: tokens and money by day, model, run and more
     Cost(Cost),
+    /// Show, set or remove budgets of agents' work
+    Budget(Budget),
+    /// Print a line for the status line of Claude Code
+    Statusline(Statusline),
     /// Show what was decided on tool calls, and by what
     Decisions(Decisions),
     /// Show why a tool call was allowed or denied, or which events made a field what it is

@@ -15,6 +15,7 @@ mod gate;
 mod grants;
 pub mod hook;
 mod input;
+pub mod ledger;
 pub mod install;
 pub mod otlp;
 mod run;

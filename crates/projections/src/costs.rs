@@ -26,7 +26,7 @@ pub use model::{CostModel, CostRange};
 pub use prices::{Price, PriceError, PriceTable};
 pub use report::{
     CostAxis, CostGroups, CostKey, CostReport, CostRow, CostSums, Family, RunPlace, UnknownAxis,
-    UnpricedModel,
+    UnpricedModel, project_label,
 };
 pub use time::{CostTime, InvalidCostTime};
 pub use zone::{CostZone, InvalidZone};

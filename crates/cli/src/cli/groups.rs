@@ -32,6 +32,8 @@ pub(crate) const GROUPS: [Group; 7] = [
             "tree",
             "refs",
             "cost",
+            "budget",
+            "statusline",
             "decisions",
             "why",
             "refinements",

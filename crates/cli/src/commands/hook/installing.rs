@@ -23,7 +23,7 @@ pub(super) fn install(args: &InstallHooks, context: &mut Context) -> Result<(), 
         }
     };
     let mut command = command(agent, &program, &context.log)?;
-    for option in gate::options(&args.gate.gate, args.gate.fail_closed)? {
+    for option in gate::options(&args.gate)? {
         command.push(' ');
         command.push_str(&quoted(&option));
     }
