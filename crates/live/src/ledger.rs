@@ -27,7 +27,7 @@ use uuid::Uuid;
 pub use self::file::{LedgerFile, LedgerState};
 pub use self::transcript::TranscriptUse;
 pub use self::verdict::{
-    BudgetVerdict, SessionCost, Spending, age_in_words, over_budget, project_of,
+    BudgetVerdict, Spending, SpendingSession, age_in_words, over_budget, project_of,
 };
 use crate::spool::SpoolError;
 
@@ -212,7 +212,10 @@ impl Ledger {
 
     /// How long ago it was written; `None` if that is in the future.
     pub fn age(&self, now: Timestamp) -> Option<TimeDelta> {
-        let age = now.to_utc().timestamp_millis().checked_sub(self.written_ms)?;
+        let age = now
+            .to_utc()
+            .timestamp_millis()
+            .checked_sub(self.written_ms)?;
         TimeDelta::try_milliseconds(age).filter(|age| *age >= TimeDelta::zero())
     }
 
@@ -227,7 +230,10 @@ impl Ledger {
                 }
         };
         let mut used = LedgerCost::default();
-        self.days.iter().filter(counts).for_each(|it| used.add(it.cost));
+        self.days
+            .iter()
+            .filter(counts)
+            .for_each(|it| used.add(it.cost));
         used
     }
 
@@ -271,7 +277,9 @@ pub fn first_day(period: BudgetPeriod, day: NaiveDate) -> NaiveDate {
 fn by_day(report: &CostReport, today: NaiveDate) -> (Vec<DayCost>, Vec<SessionDayCost>) {
     let mut days: BTreeMap<(NaiveDate, Option<String>), LedgerCost> = BTreeMap::new();
     let mut sessions = Vec::new();
-    let recent = today.checked_sub_days(Days::new(SESSION_DAYS)).unwrap_or(today);
+    let recent = today
+        .checked_sub_days(Days::new(SESSION_DAYS))
+        .unwrap_or(today);
     for row in &report.rows {
         let [day, agent, session, project] = row.by.as_slice() else {
             continue;
@@ -297,7 +305,9 @@ fn by_day(report: &CostReport, today: NaiveDate) -> (Vec<DayCost>, Vec<SessionDa
     }
     sessions.sort_by_key(|it: &SessionDayCost| std::cmp::Reverse(it.cost.micros));
     sessions.truncate(SESSIONS);
-    let days = days.into_iter().map(|((day, project), cost)| DayCost { day, project, cost });
+    let days = days
+        .into_iter()
+        .map(|((day, project), cost)| DayCost { day, project, cost });
     (days.collect(), sessions)
 }
 

@@ -100,8 +100,8 @@ fn limit(text: &str) -> Result<BudgetLimit, String> {
     if micros == 0 {
         return Err("expected an amount of more than 0".to_owned());
     }
-    let period = period.trim().parse();
-    let period = period.map_err(|_| "expected the period day, week or month")?;
+    let period: Option<BudgetPeriod> = period.trim().parse().ok();
+    let period = period.ok_or("expected the period day, week or month")?;
     Ok(BudgetLimit { micros, period })
 }
 
@@ -128,8 +128,20 @@ mod tests {
         assert_eq!(read("$2.5/week"), Some((2_500_000, BudgetPeriod::Week)));
         assert_eq!(read("0.000001/month"), Some((1, BudgetPeriod::Month)));
         for text in [
-            "", "20", "/day", "20/", "20/year", "0/day", "-1/day", "1e3/day", "1.0000001/day", ".5/day", "1./day",
-            "99999999999999999999/day", "20 EUR/day", "NaN/day",
+            "",
+            "20",
+            "/day",
+            "20/",
+            "20/year",
+            "0/day",
+            "-1/day",
+            "1e3/day",
+            "1.0000001/day",
+            ".5/day",
+            "1./day",
+            "99999999999999999999/day",
+            "20 EUR/day",
+            "NaN/day",
         ] {
             assert_eq!(read(text), None, "{text}");
         }

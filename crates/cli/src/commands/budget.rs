@@ -73,7 +73,11 @@ fn only_period(budgets: &[Budget], project: Option<&str>) -> Result<BudgetPeriod
     match periods.as_slice() {
         [only] => Ok(*only),
         [] => {
-            let error = CliError::new(ErrorClass::NotFound, "not_found", format!("{whose}: no such budget"));
+            let error = CliError::new(
+                ErrorClass::NotFound,
+                "not_found",
+                format!("{whose}: no such budget"),
+            );
             Err(error.hint("`annals budget` lists the budgets"))
         }
         _ => {
@@ -119,7 +123,8 @@ fn project(named: &str) -> Result<String, CliError> {
     if !is_path {
         return Ok(named.to_owned());
     }
-    let path = std::path::absolute(named).map_err(|error| CliError::input(Path::new(named), error))?;
+    let path =
+        std::path::absolute(named).map_err(|error| CliError::input(Path::new(named), error))?;
     Ok(project_of(&path))
 }
 
@@ -156,7 +161,11 @@ fn show(ledger: &Ledger, output: &mut Output) -> Result<(), CliError> {
             format!("{}{plus}", money(used.micros)),
             money(budget.limit_micros.saturating_sub(used.micros)),
             budget.then.to_string(),
-            format!("{} {}", bar(used.micros, budget.limit_micros), percent(used.micros, budget.limit_micros)),
+            format!(
+                "{} {}",
+                bar(used.micros, budget.limit_micros),
+                percent(used.micros, budget.limit_micros)
+            ),
         ]
     });
     let columns = [
@@ -180,12 +189,15 @@ pub(super) fn bar_of(used: u64, limit: u64, width: u64) -> String {
         0 => 0,
         used if used >= limit => width,
         used => (u128::from(used) * u128::from(width) / u128::from(limit.max(1)))
-            .clamp(1, u128::from(width.saturating_sub(1)))
             .try_into()
-            .unwrap_or(width),
+            .unwrap_or(width)
+            .min(width.saturating_sub(1))
+            .max(1),
     };
     let full = usize::try_from(full).unwrap_or_default();
-    let rest = usize::try_from(width).unwrap_or_default().saturating_sub(full);
+    let rest = usize::try_from(width)
+        .unwrap_or_default()
+        .saturating_sub(full);
     format!("{}{}", "█".repeat(full), "░".repeat(rest))
 }
 

@@ -8,7 +8,9 @@ use annals::domain::Timestamp;
 use annals::projections::CostZone;
 use annals_live::Input;
 use annals_live::hook::HookAgent;
-use annals_live::ledger::{Ledger, LedgerFile, LedgerState, SessionCost, Spending, age_in_words};
+use annals_live::ledger::{
+    Ledger, LedgerFile, LedgerState, Spending, SpendingSession, age_in_words,
+};
 use chrono::TimeDelta;
 use serde::Deserialize;
 
@@ -25,7 +27,7 @@ const OLD: TimeDelta = TimeDelta::minutes(10);
 /// Bytes at the end of the transcript that are read: time is short.
 const TRANSCRIPT: u64 = 1024 * 1024;
 
-/// The fields that are used of Claude Code's JSON; a field of another form counts as missing.
+/// The fields that are used of Claude Code's JSON.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Status {
@@ -83,7 +85,10 @@ fn line(status: &Status, log: &str) -> String {
 
 /// The line where no ledger is known.
 fn short(status: &Status, why: &str) -> String {
-    let mut parts: Vec<String> = said(status).map(|cost| format!("session {cost}")).into_iter().collect();
+    let mut parts: Vec<String> = said(status)
+        .map(|cost| format!("session {cost}"))
+        .into_iter()
+        .collect();
     parts.push(why.to_owned());
     parts.join(" · ")
 }
@@ -97,7 +102,7 @@ fn said(status: &Status) -> Option<String> {
 fn of_ledger(status: &Status, ledger: &Ledger, now: Timestamp) -> String {
     let today = CostZone::Local.day_at(now);
     let spending = spending(status);
-    let call = SessionCost::of(Some(ledger), &spending, today, TRANSCRIPT);
+    let call = SpendingSession::of(Some(ledger), &spending, today, TRANSCRIPT);
     let mut parts = Vec::new();
     let session = said(status).or_else(|| Some(money(call.today().micros)));
     parts.extend(session.map(|cost| format!("session {cost}")));
@@ -139,7 +144,9 @@ fn money(micros: u64) -> String {
 fn spending(status: &Status) -> Spending {
     let workspace = status.workspace.as_ref();
     let folders = [
-        workspace.and_then(|it| it.current_dir.clone()).or_else(|| status.cwd.clone()),
+        workspace
+            .and_then(|it| it.current_dir.clone())
+            .or_else(|| status.cwd.clone()),
         workspace.and_then(|it| it.project_dir.clone()),
     ];
     Spending::new(HookAgent::Claude)

@@ -150,14 +150,14 @@ fn a_project_has_one_budget_in_each_period() {
 fn only_a_person_sets_or_removes_a_budget() {
     let mut given = Given::new();
     given.execute(twenty(None));
-    for actor in [
-        ActorRef::agent("coder"),
-        ActorRef::system("importer"),
-    ] {
+    for actor in [ActorRef::agent("coder"), ActorRef::system("importer")] {
         let given = given.clone().by(actor);
         let remove = given.decide(RemoveBudget::new(BudgetPeriod::Day));
         for refused in [given.decide(twenty(Some("shop"))), remove] {
-            assert!(matches!(refused, Err(Refusal::NotPermitted { .. })), "{refused:?}");
+            assert!(
+                matches!(refused, Err(Refusal::NotPermitted { .. })),
+                "{refused:?}"
+            );
         }
     }
 }
@@ -167,11 +167,34 @@ fn an_amount_or_a_project_that_holds_for_nothing_is_refused() {
     let given = Given::new();
     for limit in [0, 1_000_000_000_000_001, u64::MAX] {
         let refused = given.decide(SetBudget::new(limit, BudgetPeriod::Day));
-        assert!(matches!(refused, Err(Refusal::Invalid { field: "limit_micros", .. })));
+        assert!(matches!(
+            refused,
+            Err(Refusal::Invalid {
+                field: "limit_micros",
+                ..
+            })
+        ));
     }
-    for project in ["", " ", " shop", ".", "..", "a/shop", "./shop", "/a/../b", "sh\u{200b}op", "a\nb"] {
+    for project in [
+        "",
+        " ",
+        " shop",
+        ".",
+        "..",
+        "a/shop",
+        "./shop",
+        "/a/../b",
+        "sh\u{200b}op",
+        "a\nb",
+    ] {
         let refused = given.decide(twenty(Some(project)));
-        let is_refused = matches!(refused, Err(Refusal::Invalid { field: "project", .. }));
+        let is_refused = matches!(
+            refused,
+            Err(Refusal::Invalid {
+                field: "project",
+                ..
+            })
+        );
         assert!(is_refused, "{project:?}: {refused:?}");
     }
     for project in ["shop", "/work/shop", "C:\\work\\shop", "käse laden"] {

@@ -92,7 +92,10 @@ impl Spending {
         let fields = fields.and_then(|text| JsonFields::read(text).ok());
         let dialect = agent.dialect();
         let of = |names: &[&str]| fields.as_ref().and_then(|fields| first(fields, names));
-        let workspace = around.workspace.clone().or_else(|| of(&["workspace_roots"]));
+        let workspace = around
+            .workspace
+            .clone()
+            .or_else(|| of(&["workspace_roots"]));
         let folders = [of(dialect.cwd), workspace];
         Spending::new(agent)
             .with_session(of(dialect.session))

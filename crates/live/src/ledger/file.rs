@@ -85,7 +85,9 @@ impl LedgerFile {
         let budgets: Result<Option<Vec<Budget>>, _> = read(&self.folder.join(BUDGETS));
         match (ledger, budgets) {
             (Ok(None), Ok(None)) => LedgerState::Absent,
-            (Ok(Some(ledger)), Ok(budgets)) if ledger.budgets == budgets.clone().unwrap_or_default() => {
+            (Ok(Some(ledger)), Ok(budgets))
+                if ledger.budgets == budgets.clone().unwrap_or_default() =>
+            {
                 LedgerState::Known(Box::new(ledger))
             }
             (Ok(Some(ledger)), Ok(budgets)) => LedgerState::Unknown {
@@ -170,7 +172,9 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("cannot be read: {error}")),
     };
-    let found = file.metadata().map_err(|error| format!("cannot be read: {error}"))?;
+    let found = file
+        .metadata()
+        .map_err(|error| format!("cannot be read: {error}"))?;
     if found.mode() & OTHERS_WRITE != 0 {
         return Err("can be written by other users".to_owned());
     }

@@ -98,7 +98,10 @@ fn a_call_is_stopped_once_the_budget_is_used_up() {
     assert_eq!(judged(all(11)).unwrap().0, Verdict::Deny);
     assert_eq!(judged(all(12)), None);
     // Another project's budget says nothing of this one.
-    assert_eq!(judged(budget(Some("web"), BudgetPeriod::Day, 1, OverBudget::Deny)), None);
+    assert_eq!(
+        judged(budget(Some("web"), BudgetPeriod::Day, 1, OverBudget::Deny)),
+        None
+    );
 }
 
 #[test]
@@ -107,7 +110,10 @@ fn of_several_budgets_the_strongest_verdict_counts() {
     let deny = budget(None, BudgetPeriod::Day, 1, OverBudget::Deny);
     for budgets in [[ask.clone(), deny.clone()], [deny, ask]] {
         let found = over_budget(&known(ledger(&budgets)), &spending(), now()).unwrap();
-        assert_eq!((found.verdict, found.name.as_str()), (Verdict::Deny, "budget 1/day"));
+        assert_eq!(
+            (found.verdict, found.name.as_str()),
+            (Verdict::Deny, "budget 1/day")
+        );
     }
 }
 
@@ -122,7 +128,9 @@ fn a_call_whose_cost_is_not_known_is_asked_about() {
     assert_eq!(verdict, Verdict::Ask);
     assert!(reason.contains("new-model has no price"), "{reason}");
     // A call to another project costs what it costs.
-    let elsewhere = unpriced.with_session(None).with_folders(vec!["/work/web".to_owned()]);
+    let elsewhere = unpriced
+        .with_session(None)
+        .with_folders(vec!["/work/web".to_owned()]);
     assert_eq!(judge(&state, &elsewhere), None);
     let mut with_unpriced = ledger(&[budget(None, BudgetPeriod::Day, 100, OverBudget::Deny)]);
     with_unpriced.days[1].cost.unpriced_tokens = 5;
@@ -144,6 +152,11 @@ fn an_old_ledger_is_asked_about_and_a_reason_states_its_age() {
     let (verdict, reason) = aged(180, 10).unwrap();
     assert_eq!(verdict, Verdict::Ask);
     assert!(reason.contains("it was counted 3 h ago"), "{reason}");
+    let (_, reason) = aged(180, 9).unwrap();
+    assert!(
+        reason.contains("used up") && reason.contains("3 h ago"),
+        "{reason}"
+    );
     let (verdict, reason) = aged(-5, 10).unwrap();
     assert_eq!(verdict, Verdict::Ask);
     assert!(reason.contains("in the future"), "{reason}");
@@ -154,15 +167,28 @@ fn costs_of_other_days_count_in_their_period() {
     let mut ledger = ledger(&[]);
     let yesterday = today().pred_opt().unwrap();
     ledger.days[0].day = yesterday;
-    let used = |period| ledger.used(&budget(Some("shop"), period, 1, OverBudget::Ask), today()).micros;
+    let used = |period| {
+        ledger
+            .used(&budget(Some("shop"), period, 1, OverBudget::Ask), today())
+            .micros
+    };
     assert_eq!(used(BudgetPeriod::Day), 0);
     let is_in = |period| first_day(period, today()) <= yesterday;
     assert_eq!(used(BudgetPeriod::Week) > 0, is_in(BudgetPeriod::Week));
     assert_eq!(used(BudgetPeriod::Month) > 0, is_in(BudgetPeriod::Month));
     let day = |text: &str| text.parse::<NaiveDate>().unwrap();
-    assert_eq!(first_day(BudgetPeriod::Week, day("2026-11-29")), day("2026-11-23"));
-    assert_eq!(first_day(BudgetPeriod::Week, day("2026-11-23")), day("2026-11-23"));
-    assert_eq!(first_day(BudgetPeriod::Month, day("2026-11-29")), day("2026-11-01"));
+    assert_eq!(
+        first_day(BudgetPeriod::Week, day("2026-11-29")),
+        day("2026-11-23")
+    );
+    assert_eq!(
+        first_day(BudgetPeriod::Week, day("2026-11-23")),
+        day("2026-11-23")
+    );
+    assert_eq!(
+        first_day(BudgetPeriod::Month, day("2026-11-29")),
+        day("2026-11-01")
+    );
 }
 
 /// The transcript has 30 USD, of which the ledger has 5: the rest is not in the log yet.
@@ -175,7 +201,9 @@ fn the_use_of_the_session_itself_counts_before_it_is_imported() {
         "usage": { "input_tokens": 1_000_000, "output_tokens": 1_000_000 } } });
     fs::write(&transcript, format!("{line}\n")).unwrap();
     let state = known(ledger(&[daily(34)]));
-    let with = spending().with_model(None).with_transcript(Some(transcript));
+    let with = spending()
+        .with_model(None)
+        .with_transcript(Some(transcript));
     let (_, reason) = judge(&state, &with).unwrap();
     assert!(reason.contains("$34.0000 of $34.0000"), "{reason}");
     // The model is that of the transcript.
@@ -229,7 +257,10 @@ fn a_ledger_is_read_as_it_was_written_by_its_user_alone() {
         assert_eq!(found.permissions().mode() & 0o137, 0, "{name}");
     }
     // Without budgets the second file goes.
-    let without = Ledger { budgets: Vec::new(), ..ledger };
+    let without = Ledger {
+        budgets: Vec::new(),
+        ..ledger
+    };
     file.write(&without).unwrap();
     assert_eq!(file.read(), known(without));
     assert!(!place.path().join("log/BUDGETS").exists());
@@ -242,7 +273,9 @@ fn a_missing_or_changed_file_is_asked_about() {
     let changes: [(&str, &dyn Fn(&std::path::Path)); 6] = [
         ("missing", &|path| fs::remove_file(path).unwrap()),
         ("empty", &|path| fs::write(path, "").unwrap()),
-        ("malformed", &|path| fs::write(path, "{\"version\":1").unwrap()),
+        ("malformed", &|path| {
+            fs::write(path, "{\"version\":1").unwrap()
+        }),
         ("for others to write", &|path| {
             fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap();
         }),
@@ -280,7 +313,10 @@ fn a_ledger_without_the_budgets_that_are_known_otherwise_is_asked_about() {
         assert_eq!(verdict, Verdict::Ask);
         assert!(reason.contains("different budgets"), "{reason}");
     }
-    let other = Ledger { version: 99, ..ledger(&[daily(100)]) };
+    let other = Ledger {
+        version: 99,
+        ..ledger(&[daily(100)])
+    };
     fs::write(&path, serde_json::to_vec(&other).unwrap()).unwrap();
     let (_, reason) = judge(&file.read(), &spending()).unwrap();
     assert!(reason.contains("another version"), "{reason}");

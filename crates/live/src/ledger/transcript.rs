@@ -120,7 +120,9 @@ impl TranscriptUse {
                 if zone.day_at(at) == day {
                     let cost = cost(&model, &usage.tokens(), at);
                     // One without a name counts by itself.
-                    let name = message.id.unwrap_or_else(|| format!("line {}", costs.len()));
+                    let name = message
+                        .id
+                        .unwrap_or_else(|| format!("line {}", costs.len()));
                     costs.insert(name, cost);
                 }
             }
@@ -177,7 +179,13 @@ mod tests {
             line("m3", SYNTHETIC, "2026-11-28T00:00:03Z", 1_000_000),
         ];
         let used = read(&text.concat(), 1 << 20);
-        assert_eq!(used.cost, LedgerCost { micros: 30_000_000, unpriced_tokens: 0 });
+        assert_eq!(
+            used.cost,
+            LedgerCost {
+                micros: 30_000_000,
+                unpriced_tokens: 0
+            }
+        );
         assert_eq!(used.model.as_deref(), Some(MODEL));
     }
 
@@ -185,13 +193,21 @@ mod tests {
     fn a_model_without_a_price_is_named_and_its_tokens_are_counted_as_such() {
         let text = line("m1", "new-model", "2026-11-28T10:00:00Z", 5);
         let used = read(&text, 1 << 20);
-        assert_eq!(used.cost, LedgerCost { micros: 0, unpriced_tokens: 1_000_005 });
+        assert_eq!(
+            used.cost,
+            LedgerCost {
+                micros: 0,
+                unpriced_tokens: 1_000_005
+            }
+        );
         assert_eq!(used.model.as_deref(), Some("new-model"));
     }
 
     #[test]
     fn of_a_long_transcript_the_end_is_read() {
-        let long: String = (0..100).map(|n| line(&format!("m{n}"), MODEL, "2026-11-28T10:00:00Z", 0)).collect();
+        let long: String = (0..100)
+            .map(|n| line(&format!("m{n}"), MODEL, "2026-11-28T10:00:00Z", 0))
+            .collect();
         let all = read(&long, 1 << 20).cost.micros;
         assert_eq!(all, 100 * 5_000_000);
         let end = read(&long, 2_000).cost.micros;
@@ -206,6 +222,9 @@ mod tests {
             assert_eq!(TranscriptUse::read(&path, day, CostZone::Utc, 1), None);
         }
         assert_eq!(read("", 100), TranscriptUse::default());
-        assert_eq!(read("\u{0}\n[]\n{\"usage\":1}", 100), TranscriptUse::default());
+        assert_eq!(
+            read("\u{0}\n[]\n{\"usage\":1}", 100),
+            TranscriptUse::default()
+        );
     }
 }

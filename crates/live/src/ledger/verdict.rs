@@ -92,13 +92,19 @@ impl BudgetVerdict {
         BudgetVerdict {
             verdict: Verdict::Ask,
             name: "budgets".to_owned(),
-            reason: format!("the budgets are not known: {reason}; `annals budget` writes the files again"),
+            reason: format!(
+                "the budgets are not known: {reason}; `annals budget` writes the files again"
+            ),
         }
     }
 }
 
 /// The verdict of the budgets that a call falls under: of several, the strongest. `None` if none of them stops it.
-pub fn over_budget(state: &LedgerState, spending: &Spending, now: Timestamp) -> Option<BudgetVerdict> {
+pub fn over_budget(
+    state: &LedgerState,
+    spending: &Spending,
+    now: Timestamp,
+) -> Option<BudgetVerdict> {
     let (ledger, budgets, unknown) = match state {
         LedgerState::Absent => return None,
         LedgerState::Known(ledger) => {
@@ -109,7 +115,10 @@ pub fn over_budget(state: &LedgerState, spending: &Spending, now: Timestamp) -> 
             reason,
             budgets: Some(budgets),
         } => (None, budgets.as_slice(), Some(reason.clone())),
-        LedgerState::Unknown { reason, budgets: None } => {
+        LedgerState::Unknown {
+            reason,
+            budgets: None,
+        } => {
             return Some(BudgetVerdict::unknown(reason));
         }
     };
@@ -117,17 +126,19 @@ pub fn over_budget(state: &LedgerState, spending: &Spending, now: Timestamp) -> 
         return None;
     }
     let today = CostZone::Local.day_at(now);
-    let call = SessionCost::of(ledger, spending, today, TRANSCRIPT);
+    let call = SpendingSession::of(ledger, spending, today, TRANSCRIPT);
     let mut strongest: Option<BudgetVerdict> = None;
     for budget in budgets.iter().filter(|budget| call.falls_under(budget)) {
-        let found = match (&unknown, ledger) {
-            (None, Some(ledger)) => call.judge(budget, ledger, now),
+        // An old ledger counts too little: a budget that is used up by it is used up.
+        let used_up = ledger.and_then(|ledger| call.used_up(budget, ledger, now));
+        let found = used_up.or_else(|| match (&unknown, ledger) {
+            (None, Some(ledger)) => call.unknown_cost(budget, ledger, now),
             (unknown, _) => {
                 let why = unknown.as_deref().unwrap_or("there is no ledger");
                 let why = format!("its use is not known: {why}; `annals budget` counts again");
                 Some(asked(budget, &why))
             }
-        };
+        });
         let is_stronger = match (&strongest, &found) {
             (_, None) => false,
             (None, Some(_)) => true,
@@ -153,7 +164,7 @@ fn stale(ledger: &Ledger, now: Timestamp) -> Option<String> {
 
 /// The session that spends: its projects, its model, and what it used today.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionCost {
+pub struct SpendingSession {
     projects: BTreeSet<String>,
     model: Option<String>,
     counted: LedgerCost,
@@ -161,14 +172,14 @@ pub struct SessionCost {
     today: NaiveDate,
 }
 
-impl SessionCost {
+impl SpendingSession {
     /// Looks up a session in the ledger, and in the last `most` bytes of its transcript.
     pub fn of(
         ledger: Option<&Ledger>,
         spending: &Spending,
         today: NaiveDate,
         most: u64,
-    ) -> SessionCost {
+    ) -> SpendingSession {
         let agent = spending.agent.key();
         let session = spending.session.as_deref().unwrap_or_default();
         let known = ledger.map(|ledger| ledger.of_session(agent, session, today));
@@ -184,9 +195,12 @@ impl SessionCost {
         let used = used.unwrap_or_default();
         let more = LedgerCost {
             micros: used.cost.micros.saturating_sub(counted.micros),
-            unpriced_tokens: used.cost.unpriced_tokens.saturating_sub(counted.unpriced_tokens),
+            unpriced_tokens: used
+                .cost
+                .unpriced_tokens
+                .saturating_sub(counted.unpriced_tokens),
         };
-        SessionCost {
+        SpendingSession {
             projects,
             model: spending.model.clone().or(used.model),
             counted,
@@ -219,27 +233,38 @@ impl SessionCost {
         self.projects.is_empty() || self.projects.iter().any(|project| budget.has(project))
     }
 
-    fn judge(&self, budget: &Budget, ledger: &Ledger, now: Timestamp) -> Option<BudgetVerdict> {
+    /// The verdict of a budget whose amount is used.
+    fn used_up(&self, budget: &Budget, ledger: &Ledger, now: Timestamp) -> Option<BudgetVerdict> {
         let used = self.used(budget, ledger);
-        let money = |micros: u64| amount_of_money(micros.into(), "USD");
-        if used.micros >= budget.limit_micros {
-            let age = ledger.age(now).unwrap_or_default();
-            let counted = match age >= STATED {
-                true => format!(", counted {} ago", age_in_words(age)),
-                false => String::new(),
-            };
-            let why = format!(
-                "it is used up: {} of {} this {}{counted}",
-                money(used.micros),
-                money(budget.limit_micros),
-                budget.period,
-            );
-            let verdict = match budget.then {
-                OverBudget::Ask => Verdict::Ask,
-                OverBudget::Deny => Verdict::Deny,
-            };
-            return Some(verdict_of(budget, verdict, &why));
+        if used.micros < budget.limit_micros {
+            return None;
         }
+        let age = ledger.age(now).unwrap_or_default();
+        let counted = match age >= STATED {
+            true => format!(", counted {} ago", age_in_words(age)),
+            false => String::new(),
+        };
+        let why = format!(
+            "it is used up: {} of {} this {}{counted}",
+            money(used.micros),
+            money(budget.limit_micros),
+            budget.period,
+        );
+        let verdict = match budget.then {
+            OverBudget::Ask => Verdict::Ask,
+            OverBudget::Deny => Verdict::Deny,
+        };
+        Some(verdict_of(budget, verdict, &why))
+    }
+
+    /// The verdict if it is not known whether the amount is used, or what the call costs.
+    fn unknown_cost(
+        &self,
+        budget: &Budget,
+        ledger: &Ledger,
+        now: Timestamp,
+    ) -> Option<BudgetVerdict> {
+        let used = self.used(budget, ledger);
         if used.unpriced_tokens > 0 {
             let why = format!(
                 "its use is not known: {} and {} tokens that have no price",
@@ -250,7 +275,10 @@ impl SessionCost {
         }
         let day = CostZone::Utc.day_at(now);
         match &self.model {
-            None => Some(asked(budget, "the cost of this call is not known: its model is not known")),
+            None => Some(asked(
+                budget,
+                "the cost of this call is not known: its model is not known",
+            )),
             Some(model) if PriceTable::standard().price(model, day).is_none() => {
                 let why = format!("the cost of this call is not known: {model} has no price");
                 Some(asked(budget, &why))
@@ -258,6 +286,10 @@ impl SessionCost {
             Some(_) => None,
         }
     }
+}
+
+fn money(micros: u64) -> String {
+    amount_of_money(micros.into(), "USD")
 }
 
 fn asked(budget: &Budget, why: &str) -> BudgetVerdict {

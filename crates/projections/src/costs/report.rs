@@ -44,15 +44,15 @@ impl CostAxis {
     /// All of them.
     pub const ALL: [CostAxis; 10] = [
         CostAxis::Day,
+        CostAxis::Project,
         CostAxis::Model,
+        CostAxis::Agent,
+        CostAxis::Session,
+        CostAxis::SubAgent,
         CostAxis::Actor,
         CostAxis::Run,
         CostAxis::Task,
         CostAxis::Intent,
-        CostAxis::Project,
-        CostAxis::Agent,
-        CostAxis::Session,
-        CostAxis::SubAgent,
     ];
 
     /// Its name.
@@ -113,9 +113,7 @@ impl Serialize for CostAxis {
 
 /// A text that names no axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected day, model, actor, run, task, intent, project, agent, session or sub-agent"
-)]
+#[error("expected day, model, actor, run, task, intent, project, agent, session or sub-agent")]
 pub struct UnknownAxis;
 
 impl FromStr for CostAxis {
@@ -294,7 +292,10 @@ pub struct RunPlace {
 /// assert_eq!(project_label("/"), "/");
 /// ```
 pub fn project_label(path: &str) -> &str {
-    let last = path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
+    let last = path
+        .trim_end_matches(['/', '\\'])
+        .rsplit(['/', '\\'])
+        .next();
     last.filter(|name| !name.is_empty()).unwrap_or(path)
 }
 

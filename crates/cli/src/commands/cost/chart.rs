@@ -108,16 +108,22 @@ impl Chart {
                 micros => amount_of_money(micros, &self.currency),
             };
             let weekday = day.format("%a");
-            format!("{day} {weekday}  {bar:width$}  {amount}").trim_end().to_owned()
+            format!("{day} {weekday}  {bar:width$}  {amount}")
+                .trim_end()
+                .to_owned()
         })
         .collect()
     }
 
     /// The bar of a day. Each part ends where the sum of those up to it ends, so that the length of a bar follows from its total alone.
     fn bar(&self, parts: &Parts, most: u128, width: usize) -> String {
-        let named = self.names.iter().map(|name| parts.get(name).copied().unwrap_or(0));
+        let named = self
+            .names
+            .iter()
+            .map(|name| parts.get(name).copied().unwrap_or(0));
         let named: Vec<u128> = named.collect();
-        let others = total(parts).saturating_sub(named.iter().copied().fold(0, u128::saturating_add));
+        let others =
+            total(parts).saturating_sub(named.iter().copied().fold(0, u128::saturating_add));
         let marks = PARTS.into_iter().zip(named).chain([(OTHERS, others)]);
         let (mut bar, mut sum, mut drawn) = (String::new(), 0_u128, 0_usize);
         for (mark, micros) in marks {
@@ -134,7 +140,9 @@ impl Chart {
             return None;
         }
         let named = PARTS.into_iter().zip(&self.names);
-        let mut all: Vec<String> = named.map(|(mark, name)| format!("{mark} {}", cut(name))).collect();
+        let mut all: Vec<String> = named
+            .map(|(mark, name)| format!("{mark} {}", cut(name)))
+            .collect();
         if self.has_others {
             all.push(format!("{OTHERS} others"));
         }
@@ -175,7 +183,9 @@ mod tests {
             currency: "USD".to_owned(),
         };
         for (day, parts) in days {
-            let parts = parts.iter().map(|(name, micros)| ((*name).to_owned(), *micros));
+            let parts = parts
+                .iter()
+                .map(|(name, micros)| ((*name).to_owned(), *micros));
             let day = day.parse().unwrap_or_default();
             chart.days.insert(day, parts.collect());
         }
@@ -185,7 +195,10 @@ mod tests {
     #[test]
     fn each_day_has_a_bar_with_its_parts_and_days_without_use_a_line() {
         let chart = chart(&[
-            ("2026-11-26", &[("shop", 6_000_000), ("web", 3_000_000), ("x", 1_000_000)]),
+            (
+                "2026-11-26",
+                &[("shop", 6_000_000), ("web", 3_000_000), ("x", 1_000_000)],
+            ),
             ("2026-11-28", &[("web", 5_000_000)]),
         ]);
         let expected = [
