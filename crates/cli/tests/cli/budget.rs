@@ -138,8 +138,23 @@ fn a_call_over_budget_is_asked_about_or_denied_and_recorded_as_such() {
     let (verdict, reason) = answer(&place, &["--gate", "deny.cedar"], &event("c4")).unwrap();
     assert!(verdict == "deny" && reason.contains("none"), "{reason}");
     // A policy that cannot be read lifts none either.
-    let (verdict, _) = answer(&place, &["--gate", "gone.cedar"], &event("c5")).unwrap();
-    assert_eq!(verdict, "ask");
+    let gone = [
+        "hook",
+        "claude",
+        "--deadline",
+        "60000",
+        "--gate",
+        "gone.cedar",
+    ];
+    let ran = place.run_with(&gone, event("c5").to_string());
+    assert_eq!(
+        ran.json()["hookSpecificOutput"]["permissionDecision"],
+        "ask"
+    );
+    assert!(
+        ran.stderr.contains("by no policy: cannot read gone.cedar"),
+        "{ran:?}"
+    );
     let deny = [
         "budget",
         "set",
@@ -210,18 +225,20 @@ fn a_call_whose_cost_is_not_known_is_asked_about() {
     unpriced["model"] = json!("new-model");
     let (verdict, reason) = answer(&place, budgets, &unpriced).unwrap();
     assert!(verdict == "ask" && reason.contains("new-model"), "{reason}");
+}
+
+/// The next process that writes to the log makes both files again: also the one that delivers a hook.
+#[test]
+fn a_damaged_ledger_is_asked_about_and_made_again() {
     for (name, text) in [("LEDGER", "{"), ("BUDGETS", "[]")] {
-        let path = place.log_dir().join(name);
-        let before = fs::read(&path).unwrap();
-        fs::write(&path, text).unwrap();
-        let (verdict, reason) = answer(&place, budgets, &event("c3")).unwrap();
+        let place = place();
+        place.run(&["budget", "set", "100/day"]).ok();
+        fs::write(place.log_dir().join(name), text).unwrap();
+        let (verdict, reason) = answer(&place, &["--budgets"], &event("c1")).unwrap();
         assert!(verdict == "ask" && reason.contains(name), "{reason}");
-        fs::write(&path, before).unwrap();
+        place.run(&["cost"]).ok();
+        assert_eq!(answer(&place, &["--budgets"], &event("c2")), None);
     }
-    // Whoever writes to the log next makes them again.
-    fs::remove_file(place.log_dir().join("LEDGER")).unwrap();
-    place.run(&["cost"]).ok();
-    assert_eq!(answer(&place, budgets, &event("c4")), None);
 }
 
 /// The transcript has more than the log: 10 USD are imported, and 15 more are not.

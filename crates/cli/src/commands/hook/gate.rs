@@ -69,13 +69,12 @@ pub(super) fn ruling(
         let (paths, secrets) = (args.gate.gate.clone(), secrets.clone());
         Judging::start("annals-gate", move || judge(&paths, &call, &secrets))
     });
+    let mut unjudged = None;
     let policy = match policy.map(|judging| judging.wait(until).and_then(|judged| judged)) {
         Some(Ok(ruling)) => Some(ruling),
         Some(Err(reason)) if is_closed => Some(Ruling::failure(&reason.to_string(), secrets)),
         Some(Err(reason)) => {
-            context.output.warn(&format!(
-                "the call is not judged, and the agent's own settings decide: {reason}"
-            ));
+            unjudged = Some(reason);
             None
         }
         None => None,
@@ -87,6 +86,13 @@ pub(super) fn ruling(
     // A budget that cannot be looked at is asked about.
     let budget = budget.wait(until);
     let budget = budget.unwrap_or_else(|reason| Some(BudgetVerdict::unknown(&reason.to_string())));
+    if let Some(reason) = unjudged {
+        let what = match budget {
+            Some(_) => "the call is judged by budgets, and by no policy",
+            None => "the call is not judged, and the agent's own settings decide",
+        };
+        context.output.warn(&format!("{what}: {reason}"));
+    }
     Ok(match budget {
         Some(budget) => Some(Ruling::with_budget(policy, budget, agent, secrets)),
         None => policy,
