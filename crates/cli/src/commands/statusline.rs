@@ -25,7 +25,7 @@ const BAR: u64 = 8;
 /// The age of the ledger from which on the line states it.
 const OLD: TimeDelta = TimeDelta::minutes(10);
 /// Bytes at the end of the transcript that are read: time is short.
-const TRANSCRIPT: u64 = 1024 * 1024;
+const TRANSCRIPT: u64 = 256 * 1024;
 
 /// The fields that are used of Claude Code's JSON.
 #[derive(Debug, Default, Deserialize)]

@@ -54,6 +54,8 @@ impl Chart {
             let sum = days.entry(day).or_default().entry(part).or_default();
             *sum = sum.saturating_add(row.sums.computed_micros);
         }
+        // Days without a price are drawn between others only.
+        days.retain(|_, parts| total(parts) > 0);
         let newest = days.keys().next_back().copied()?;
         days.retain(|day, _| (newest - *day).num_days() < DAYS);
         let most = days.values().map(total).max().unwrap_or(0);
