@@ -295,7 +295,10 @@ impl Conversations<'_> {
         if rows.iter().all(|row| row.files.is_some()) {
             let of = |row: &SessionRow| {
                 let files = row.files.iter().flatten();
-                (row.summary.id, files.map(|file| file.path.clone()).collect())
+                (
+                    row.summary.id,
+                    files.map(|file| file.path.clone()).collect(),
+                )
             };
             return Ok(rows.iter().map(of).collect());
         }

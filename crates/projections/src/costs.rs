@@ -21,10 +21,10 @@ mod zone;
 mod tests;
 
 pub use amount::amount_of_money;
+pub(crate) use cell::model_name;
 pub use cell::{CostCell, Quarter, TokenSums, Used};
 pub use model::{CostModel, CostRange};
 pub use prices::{Price, PriceError, PriceTable};
-pub(crate) use cell::model_name;
 pub(crate) use report::priced;
 pub use report::{
     CostAxis, CostGroups, CostKey, CostReport, CostRow, CostSums, Family, RunPlace, UnknownAxis,

@@ -90,7 +90,11 @@ impl<'a> PathGlob<'a> {
         };
         let mode = gix_glob::wildmatch::Mode::NO_MATCH_SLASH_LITERAL;
         let matches = |subject: &str| {
-            gix_glob::wildmatch(self.pattern.as_bytes().into(), subject.as_bytes().into(), mode)
+            gix_glob::wildmatch(
+                self.pattern.as_bytes().into(),
+                subject.as_bytes().into(),
+                mode,
+            )
         };
         subject == self.pattern || matches(subject)
     }
@@ -192,7 +196,10 @@ impl<'a> Filter<'a> {
     fn key(&self, rows: &[SessionRow], own: Uuid) -> Option<SortKey> {
         let row = rows.iter().find(|row| row.summary.id == own)?;
         let summary = &row.summary;
-        let last = rows.iter().filter_map(|row| row.summary.last_activity).max();
+        let last = rows
+            .iter()
+            .filter_map(|row| row.summary.last_activity)
+            .max();
         let is_match = self.is_of_place(summary)
             && self.is_of_time(summary, last)
             && self.has_model(rows)
@@ -203,12 +210,12 @@ impl<'a> Filter<'a> {
             return None;
         }
         let query = self.query;
-        let needs_cost = query.sort == SessionSort::Cost
-            || query.min_cost.is_some()
-            || query.max_cost.is_some();
+        let needs_cost =
+            query.sort == SessionSort::Cost || query.min_cost.is_some() || query.max_cost.is_some();
         let cost = needs_cost.then(|| {
             let mut sums = CostSums::default();
-            rows.iter().for_each(|row| sums.add(&row.cost(query.prices())));
+            rows.iter()
+                .for_each(|row| sums.add(&row.cost(query.prices())));
             sums.computed_micros
         });
         let is_beyond = |cost: u128| {
@@ -241,11 +248,7 @@ impl<'a> Filter<'a> {
         match self.query.sort {
             SessionSort::LastActivity => {
                 let position = rows.iter().map(|row| row.summary.last_position).max();
-                SortKey::Number(
-                    millis(last),
-                    position.unwrap_or_default().into(),
-                    last,
-                )
+                SortKey::Number(millis(last), position.unwrap_or_default().into(), last)
             }
             SessionSort::Title => text(own.title.as_deref()),
             SessionSort::Project => text(own.project_name()),
@@ -290,8 +293,7 @@ impl<'a> Filter<'a> {
 
     fn is_of_time(&self, summary: &SessionSummary, last: Option<Timestamp>) -> bool {
         let is_since = |since: Timestamp| last.is_some_and(|last| last >= since);
-        let is_until =
-            |until: Timestamp| summary.started.is_some_and(|started| started < until);
+        let is_until = |until: Timestamp| summary.started.is_some_and(|started| started < until);
         self.query.since.is_none_or(is_since) && self.query.until.is_none_or(is_until)
     }
 

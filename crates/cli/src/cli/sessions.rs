@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use annals::{AtName, SessionSort};
 use annals::projections::{CostTime, CostZone};
+use annals::{AtName, SessionSort};
 use clap::Args;
-use clap::builder::{PossibleValue, TypedValueParser, PossibleValuesParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::reading::Floor;
 
@@ -66,7 +66,12 @@ pub(crate) struct Ls {
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
     /// The time zone of days: utc, local, or an offset such as +02:00
-    #[arg(long, value_name = "ZONE", default_value = "local", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "ZONE",
+        default_value = "local",
+        allow_hyphen_values = true
+    )]
     pub(crate) time_zone: CostZone,
     #[command(flatten)]
     pub(crate) floor: Floor,

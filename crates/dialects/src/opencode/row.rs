@@ -14,7 +14,8 @@ use crate::import::database::Row;
 use crate::import::fields::{NOTHING, Table};
 use crate::import::format::at_millis;
 use crate::transcript::item::{
-    COUNTS, Course, Details, Entry, Evidence, Item, Read, Said, Setting, Source, Speaker, Usage, What,
+    COUNTS, Course, Details, Entry, Evidence, Item, Read, Said, Setting, Source, Speaker, Usage,
+    What,
 };
 use crate::transcript::texts;
 

@@ -117,7 +117,10 @@ fn check_session(annals: &Annals, session: &SessionListed) {
     assert_eq!(&past, summary);
     let before = At::Position(annals_event_log::Position(summary.first_position - 1));
     let before = block_on(annals.conversations().summary(summary.id, before));
-    assert!(matches!(before, Err(SessionError::NotYet { .. })), "{before:?}");
+    assert!(
+        matches!(before, Err(SessionError::NotYet { .. })),
+        "{before:?}"
+    );
     session
         .sub_agents
         .iter()
@@ -186,7 +189,10 @@ fn sessions_are_found_by_parts_of_their_names() {
     let find = |name: &str| block_on(log.annals.conversations().find(name));
     let one = find("1111aa").unwrap();
     assert_eq!(one.agent_session.as_deref(), Some("1111aaaa-one"));
-    assert_eq!(find("-two").unwrap().agent_session.as_deref(), Some("1111bbbb-two"));
+    assert_eq!(
+        find("-two").unwrap().agent_session.as_deref(),
+        Some("1111bbbb-two")
+    );
     let digits = one.id.simple().to_string();
     assert_eq!(find(&digits[..8]).unwrap().id, one.id);
     assert_eq!(find(&digits[24..]).unwrap().id, one.id);
@@ -230,9 +236,15 @@ fn filters_choose_sessions_and_pages_hold_them_in_order() {
     );
     assert_eq!(titles(by_title()), ["Task c", "Task b", "Task a"]);
     assert_eq!(titles(by_title().with_offset(1)), ["Task b", "Task a"]);
-    assert_eq!(titles(SessionQuery::default().with_text("task B")), ["Task b"]);
+    assert_eq!(
+        titles(SessionQuery::default().with_text("task B")),
+        ["Task b"]
+    );
     assert!(titles(SessionQuery::default().with_agent("codex")).is_empty());
-    assert_eq!(titles(SessionQuery::default().with_agent("claude")).len(), 3);
+    assert_eq!(
+        titles(SessionQuery::default().with_agent("claude")).len(),
+        3
+    );
     assert!(titles(SessionQuery::default().with_only_waiting(true)).is_empty());
     assert!(titles(SessionQuery::default().with_touched("*.rs")).is_empty());
     let query = SessionQuery::default().with_touched(" ");
@@ -253,7 +265,10 @@ fn the_newest_of_many_sessions_are_listed() {
     let annals = block_on(Annals::open("memory:")).unwrap();
     let begun = DateTime::parse_from_rfc3339("2026-03-01T00:00:00Z").unwrap();
     for number in 0..SESSIONS {
-        let (task, run) = (TaskId(Uuid::from_u128(number)), RunId(Uuid::from_u128(number << 64)));
+        let (task, run) = (
+            TaskId(Uuid::from_u128(number)),
+            RunId(Uuid::from_u128(number << 64)),
+        );
         let at = begun.to_utc() + TimeDelta::hours(i64::try_from(number).unwrap());
         let used = RecordUsage::new(run, 1_000, 10).with_model("claude-opus-4-5".to_owned());
         let by = |command: annals_domain::Command| {
@@ -272,7 +287,10 @@ fn the_newest_of_many_sessions_are_listed() {
     assert_eq!((page.sessions.len(), page.all), (10, 300));
     let newest = page.sessions.iter().map(|it| it.summary.last_activity);
     assert!(newest.collect::<Vec<_>>().is_sorted_by(|a, b| a >= b));
-    assert_eq!(page.sessions[0].summary.title.as_deref(), Some("Session 299"));
+    assert_eq!(
+        page.sessions[0].summary.title.as_deref(),
+        Some("Session 299")
+    );
     let since = begun.to_utc() + TimeDelta::hours(290);
     let query = SessionQuery::default().with_since(since.into());
     assert_eq!(all_of(&annals, query).total, 10);
@@ -339,6 +357,9 @@ fn a_project_is_the_repository_of_the_working_directory() {
     assert_eq!(own.project.as_deref(), top.to_str());
     assert_eq!(own.directory.as_deref(), below.to_str());
     assert_eq!(project("t").project.as_deref(), Some("/no/such/place"));
-    let page = all_of(&log.annals, SessionQuery::default().with_project(top.to_str().unwrap()));
+    let page = all_of(
+        &log.annals,
+        SessionQuery::default().with_project(top.to_str().unwrap()),
+    );
     assert_eq!(page.total, 1);
 }

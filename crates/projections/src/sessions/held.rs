@@ -147,10 +147,7 @@ impl<'a, 'log> Rows<'a, 'log> {
     }
 
     /// The session with an id, empty if it is new. The id must be that of no merged one.
-    pub(super) async fn session(
-        &mut self,
-        id: Uuid,
-    ) -> Result<&mut HeldSession, ProjectionError> {
+    pub(super) async fn session(&mut self, id: Uuid) -> Result<&mut HeldSession, ProjectionError> {
         if !self.held.sessions.contains_key(&id) {
             let session = self.load(id).await?;
             self.held.sessions.insert(id, session);
@@ -168,8 +165,7 @@ impl<'a, 'log> Rows<'a, 'log> {
             None => row::key(HIDDEN, id),
         };
         let row: Option<SessionRow> = row::get(self.table, &key).await?;
-        let facts: Option<SessionFacts> =
-            row::get(self.table, &row::key(FACTS, id)).await?;
+        let facts: Option<SessionFacts> = row::get(self.table, &row::key(FACTS, id)).await?;
         Ok(match row {
             Some(row) => HeldSession {
                 row,
@@ -412,10 +408,7 @@ impl<'a, 'log> Rows<'a, 'log> {
     }
 
     /// A tool call's row.
-    pub(super) async fn call(
-        &mut self,
-        id: Uuid,
-    ) -> Result<Option<row::CallRow>, ProjectionError> {
+    pub(super) async fn call(&mut self, id: Uuid) -> Result<Option<row::CallRow>, ProjectionError> {
         row::get(self.table, &row::key(CALL, id)).await
     }
 }

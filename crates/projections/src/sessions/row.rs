@@ -28,9 +28,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::clusters::Clusters;
-use super::summary::{
-    FileCounts, ModelUse, SessionCounts, SessionSummary, SessionWait,
-};
+use super::summary::{FileCounts, ModelUse, SessionCounts, SessionSummary, SessionWait};
 use crate::costs::{CostSums, PriceTable, Quarter, Used, priced};
 use crate::projection::{ProjectionError, Table};
 
@@ -319,7 +317,9 @@ pub(super) fn by_mark(kind: u8, mark: &[u8; MARK]) -> Vec<u8> {
 pub(super) fn mark(parts: &[&str]) -> [u8; MARK] {
     let Digest(digest) = Digest::of(parts.join("\0").as_bytes());
     let mut mark = [0; MARK];
-    mark.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+    mark.iter_mut()
+        .zip(digest)
+        .for_each(|(to, from)| *to = from);
     mark
 }
 

@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 
 use annals_domain::metadata::MetadataSet;
 use annals_domain::pipeline::{self, FrameKind, FramePushed};
-use annals_domain::run::{
-    self, ChangeType, DiffFormat, GrantScope, PatchSetProposed, PatchSetRejected, StoredTouchedFile,
-    ToolDecided, ToolDecider, ToolEnded, ToolInvoked, ToolRequested, ToolStatus, ToolVerdict,
-    UsageRecorded,
-};
 use annals_domain::redaction::{Redacted, RemovedPieces};
+use annals_domain::run::{
+    self, ChangeType, DiffFormat, GrantScope, PatchSetProposed, PatchSetRejected,
+    StoredTouchedFile, ToolDecided, ToolDecider, ToolEnded, ToolInvoked, ToolRequested, ToolStatus,
+    ToolVerdict, UsageRecorded,
+};
 use annals_domain::{
     ActorRef, AnyEvent, Emitted, EvidenceId, FrameId, Kind, PatchSetId, Pieces, PipelineId, PlanId,
     StoredEnvironment, StreamKind, TaskId, ToolInvocationId, intent, plan, task,
@@ -156,7 +156,10 @@ impl Told {
                 extra: extra
                     .iter()
                     .map(|(name, text)| {
-                        (pieces.text(*name), pieces.text(format!("{text:?}").as_str()))
+                        (
+                            pieces.text(*name),
+                            pieces.text(format!("{text:?}").as_str()),
+                        )
                     })
                     .collect(),
             }),
@@ -166,9 +169,7 @@ impl Told {
 
     /// What an importer writes of the beginning of a chain.
     fn begin(&mut self, chain: Chain, title: &str, parent: Option<Chain>, names: &[(&str, &str)]) {
-        self.of_pipeline(chain.pipeline(), |_| {
-            pipeline::Created { max_frames: 0 }
-        });
+        self.of_pipeline(chain.pipeline(), |_| pipeline::Created { max_frames: 0 });
         self.of_plan(chain.plan(), |_| plan::Drafted {
             previous: None,
             intent: None,
@@ -331,7 +332,11 @@ fn shown(row: &SessionRow) -> String {
         files.deleted
     );
     if let Some(wait) = &it.waiting {
-        let kind = if wait.is_question { "question" } else { "permission" };
+        let kind = if wait.is_question {
+            "question"
+        } else {
+            "permission"
+        };
         let _ = write!(text, "; waits: {kind}");
     }
     if let Some(end) = &it.end {
@@ -347,9 +352,19 @@ fn a_recording_is_a_session_with_its_counts() {
     let mut told = Told::new();
     told.begin(MAIN, "Fix the tests", None, &CLAUDE);
     told.person_speaks();
-    told.frame(MAIN, FrameKind::IntentAnalysis, "# Bug\n\nFix the tests", None);
+    told.frame(
+        MAIN,
+        FrameKind::IntentAnalysis,
+        "# Bug\n\nFix the tests",
+        None,
+    );
     told.agent_speaks();
-    told.frame(MAIN, FrameKind::StepSummary, "Looking.", Some(r#"{"git_branch":"fix"}"#));
+    told.frame(
+        MAIN,
+        FrameKind::StepSummary,
+        "Looking.",
+        Some(r#"{"git_branch":"fix"}"#),
+    );
     told.invoked(MAIN, 0, ToolStatus::Ok);
     told.invoked(MAIN, 1, ToolStatus::Error);
     told.invoked(MAIN, 2, ToolStatus::Error);
@@ -380,7 +395,10 @@ fn a_recording_is_a_session_with_its_counts() {
     assert_eq!(summary.started, Some(time(5)));
     let events = i64::try_from(told.story.records().len()).unwrap();
     assert_eq!(summary.last_activity, Some(time(events)));
-    assert_eq!(summary.active_ms, u64::try_from(events - 5).unwrap() * 1_000);
+    assert_eq!(
+        summary.active_ms,
+        u64::try_from(events - 5).unwrap() * 1_000
+    );
 }
 
 #[test]
@@ -421,7 +439,10 @@ fn an_end_counts_until_another_run_begins() {
         error: pieces.text("out of memory"),
     });
     let end = told.only().summary.end.unwrap();
-    assert_eq!((end.failed, end.reason.as_deref()), (true, Some("out of memory")));
+    assert_eq!(
+        (end.failed, end.reason.as_deref()),
+        (true, Some("out of memory"))
+    );
     assert_eq!(end.position, 6);
     told.of_run(id(99), |_| run::Created {
         task: TaskId(MAIN.task()),
@@ -444,7 +465,14 @@ fn sub_agents_are_below_their_session_in_any_order() {
     let of_side: Step = |told, names| told.begin(SIDE, "Side", Some(MAIN), names);
     let of_deep: Step = |told, names| told.begin(DEEP, "Deep", Some(SIDE), names);
     let steps: [(Step, &[(&str, &str)]); 3] = [(main, &CLAUDE), (of_side, &side), (of_deep, &deep)];
-    for order in [[0, 1, 2], [0, 2, 1], [2, 1, 0], [1, 2, 0], [1, 0, 2], [2, 0, 1]] {
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [2, 1, 0],
+        [1, 2, 0],
+        [1, 0, 2],
+        [2, 0, 1],
+    ] {
         let mut told = Told::new();
         for step in order {
             let (step, names) = steps[step];
@@ -497,9 +525,7 @@ fn work_by_the_library_is_a_session_and_history_of_git_is_none() {
 #[test]
 fn frames_before_the_run_count_once_it_is_there() {
     let mut told = Told::new();
-    told.of_pipeline(MAIN.pipeline(), |_| {
-        pipeline::Created { max_frames: 0 }
-    });
+    told.of_pipeline(MAIN.pipeline(), |_| pipeline::Created { max_frames: 0 });
     told.frame(MAIN, FrameKind::IntentAnalysis, "Do it well", None);
     assert!(told.rows().is_empty());
     told.of_plan(MAIN.plan(), |_| plan::Drafted {
@@ -514,7 +540,10 @@ fn frames_before_the_run_count_once_it_is_there() {
     told.frame(MAIN, FrameKind::StepSummary, "Done", None);
     let row = told.only();
     assert_eq!(row.summary.title.as_deref(), Some("Do it well"));
-    assert_eq!((row.summary.counts.prompts, row.summary.counts.answers), (1, 1));
+    assert_eq!(
+        (row.summary.counts.prompts, row.summary.counts.answers),
+        (1, 1)
+    );
     assert_eq!(row.summary.id, MAIN.task());
 }
 
@@ -611,7 +640,12 @@ fn everything() -> Told {
         reverts: None,
     });
     told.usage(DEEP, "claude-opus-4-5", 999, 1);
-    for kind in [StreamKind::Session, StreamKind::Run, StreamKind::Task, StreamKind::Pipeline] {
+    for kind in [
+        StreamKind::Session,
+        StreamKind::Run,
+        StreamKind::Task,
+        StreamKind::Pipeline,
+    ] {
         for event in crate::testing::examples(kind) {
             told.append(event);
         }
@@ -694,7 +728,10 @@ fn removed_content_shows_as_removed() {
     let mut told = Told::new();
     told.begin(MAIN, "Fix it", None, &CLAUDE);
     told.frame(MAIN, FrameKind::IntentAnalysis, "The secret plan", None);
-    assert_eq!(told.only().summary.title.as_deref(), Some("The secret plan"));
+    assert_eq!(
+        told.only().summary.title.as_deref(),
+        Some("The secret plan")
+    );
     let last = told.story.log.watermark();
     let count = told.story.records().last().unwrap().content().len();
     let all: Vec<u16> = (0..u16::try_from(count).unwrap()).collect();

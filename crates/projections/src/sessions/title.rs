@@ -123,9 +123,7 @@ fn slash_command(text: &str) -> Option<String> {
 fn ranked(title: &str) -> (TitleRank, String) {
     let line = title.lines().next().unwrap_or_default().trim();
     let word = line.split_whitespace().next().unwrap_or_default();
-    let plain = line
-        .trim_end_matches(['.', '!', '…'])
-        .to_ascii_lowercase();
+    let plain = line.trim_end_matches(['.', '!', '…']).to_ascii_lowercase();
     let is_weak = IDLE_COMMANDS.contains(&word)
         || IDLE_PROMPTS.contains(&plain.as_str())
         || line.starts_with("[Request interrupted")
@@ -211,10 +209,18 @@ mod tests {
             ("/compact keep the plan", Weak, "/compact keep the plan"),
             ("/work/main is broken", Prompt, "/work/main is broken"),
             ("Continue.", Weak, "Continue."),
-            ("[Request interrupted by user]", Weak, "[Request interrupted by user]"),
+            (
+                "[Request interrupted by user]",
+                Weak,
+                "[Request interrupted by user]",
+            ),
             ("[removed]", Prompt, "[removed]"),
         ] {
-            assert_eq!(title_of(prompt).unwrap(), (rank, title.to_owned()), "{prompt:?}");
+            assert_eq!(
+                title_of(prompt).unwrap(),
+                (rank, title.to_owned()),
+                "{prompt:?}"
+            );
         }
         assert_eq!(title_of(" \n---\n"), None);
         let long = "é".repeat(500);

@@ -28,7 +28,9 @@ fn asks(tool: &str) -> bool {
 
 /// A change of a call.
 pub(super) enum CallStep<'a> {
-    Requested { is_question: bool },
+    Requested {
+        is_question: bool,
+    },
     Decided(&'a ToolDecided),
     Begun,
     Over(ToolStatus),
@@ -46,9 +48,7 @@ impl Fold<'_, '_> {
             run::Event::ToolDecided(event) => (event.tool_invocation, CallStep::Decided(event)),
             run::Event::ToolBegun(event) => (event.tool_invocation, CallStep::Begun),
             run::Event::ToolEnded(event) => (event.tool_invocation, CallStep::Over(event.status)),
-            run::Event::ToolInvoked(event) => {
-                (event.tool_invocation, CallStep::Over(event.status))
-            }
+            run::Event::ToolInvoked(event) => (event.tool_invocation, CallStep::Over(event.status)),
             run::Event::ToolInvocationAdopted(event) => {
                 let call = &event.invocation;
                 (call.tool_invocation, CallStep::Over(call.status))
@@ -136,7 +136,12 @@ mod tests {
 
     #[test]
     fn tools_that_ask_a_person_are_known_by_their_names() {
-        for tool in ["AskUserQuestion", "request_user_input", "question", "ExitPlanMode"] {
+        for tool in [
+            "AskUserQuestion",
+            "request_user_input",
+            "question",
+            "ExitPlanMode",
+        ] {
             assert!(asks(tool), "{tool}");
         }
         for tool in ["Bash", "", "AskUserQuestions", "[removed]"] {

@@ -78,7 +78,9 @@ impl Fold<'_, '_> {
             task::Event::MetadataSet(event) => self.names_of_task(id, event).await,
             task::Event::Done(_) => self.ended(id, false, Some("done".to_owned())).await,
             task::Event::Failed(event) => {
-                let reason = self.text(event.reason).or_else(|| Some("failed".to_owned()));
+                let reason = self
+                    .text(event.reason)
+                    .or_else(|| Some("failed".to_owned()));
                 self.ended(id, true, reason).await
             }
             task::Event::Cancelled(event) => {
@@ -120,7 +122,9 @@ impl Fold<'_, '_> {
         let summary = &mut session.row.summary;
         summary.intent = summary.intent.or(intent);
         session.settle();
-        self.rows.set_parent(id, parent.map(|parent| parent.0)).await
+        self.rows
+            .set_parent(id, parent.map(|parent| parent.0))
+            .await
     }
 
     async fn names_of_task(&mut self, id: Uuid, event: &MetadataSet) -> Done {
