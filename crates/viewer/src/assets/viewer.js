@@ -3,6 +3,7 @@
 // a document, whose scripts do not run.
 'use strict';
 (() => {
+  document.documentElement.classList.add('scripted');
   const $ = (selector, from = document) => from.querySelector(selector);
   const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
   let end = Number(document.body.dataset.end);

@@ -16,11 +16,11 @@ const DAYS: u64 = 14;
 /// Series with a colour of their own; the others are one.
 const SERIES: usize = 4;
 /// The plot, in the picture's units.
-const LEFT: u64 = 44;
-const WIDTH: u64 = 816;
+const LEFT: u64 = 60;
+const WIDTH: u64 = 1_160;
 const TOP: u64 = 16;
 const HEIGHT: u64 = 116;
-const BAR: u64 = 36;
+const BAR: u64 = 44;
 
 /// What the last days cost, by series.
 #[derive(Debug)]

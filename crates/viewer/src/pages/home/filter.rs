@@ -318,7 +318,7 @@ pub(super) fn draw(
             input.path #filter-touched name="touched" value=[filter.get("touched")] placeholder="touched file, *.ts" maxlength="500" autocomplete="off";
             (check("waiting", "Waiting", list.waiting))
             (check("failed", "Failed", list.failed))
-            button.button type="submit" { "Filter" }
+            button.button.unscripted type="submit" { "Filter" }
             span.result { (grouped(list.total as u64)) " of " (counted(list.all as u64, "session", "sessions")) }
         }
         (active(filter, asked.moment))
