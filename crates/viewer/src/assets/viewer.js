@@ -168,7 +168,7 @@
       step.classList.add('here');
       for (let fold = step.closest('details'); fold; fold = fold.parentElement.closest('details')) fold.open = true;
       if (focus) step.focus({ preventScroll: true });
-      step.scrollIntoView({ block: 'start' });
+      step.scrollIntoView({ block: 'start', behavior: 'instant' });
     };
     const turn = (number, more = '') => {
       const step = document.getElementById('turn-' + number);

@@ -184,7 +184,7 @@ fn picture(days: &StackedDays, asked: &Asked, shown: u64) -> Markup {
         .take_while(|micros| *micros <= top)
         .collect();
     html! {
-        svg viewBox={ "0 0 " (LEFT + width) " " (bottom + 22) } role="img" aria-labelledby=(id) {
+        svg viewBox={ "0 0 " (LEFT + width) " " (bottom + 22) } role="group" aria-labelledby=(id) {
             title id=(id) { "Cost of the last " (shown) " days, at most " (money(most)) " a day. The costs page has the numbers." }
             @for micros in &lines {
                 @let y = bottom - height(*micros);
