@@ -127,7 +127,10 @@ def check(program, path, found):
 
 
 def assigned(chains, sessions):
-    """(chain, session) by the texts that they share, the clearest first; a chain that must not be shown can have none."""
+    """(chain, session) by the texts that they share, the clearest first; a chain that must not be shown can have none.
+
+    A chain that continues another one belongs to the other one's session, if it has none.
+    """
     scores = [(compare.overlap(chain.items, shown), -number, chain, id)
               for number, chain in enumerate(chains) for id, shown in sessions.items()]
     found, taken = {}, set()
@@ -135,6 +138,10 @@ def assigned(chains, sessions):
         if score and id not in taken and chain not in found:
             found[chain] = id
             taken.add(id)
+    for chain in chains:
+        if chain not in found and chain.continues in found:
+            chain.continues.items += chain.items
+            chain.items = []
     return [(chain, found.get(chain)) for chain in chains
             if chain in found or any(item.required for item in chain.items)]
 

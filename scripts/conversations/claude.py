@@ -40,12 +40,11 @@ def last_time(path):
 
 class Reader:
     def __init__(self, paths):
-        self.chains, self.seen, self.sides, self.continued = {}, {}, {}, {}
+        self.chains, self.seen, self.sides = {}, {}, {}
         self.called, self.answered, self.models = set(), set(), {}
         self.delivered = deliveries(paths)
 
     def chain(self, session, side):
-        session = self.continued.get(session, session)
         key = (session, side)
         if key not in self.chains:
             self.chains[key] = Chain(f"{session}/{side}" if side else str(session), bool(side))
@@ -61,9 +60,9 @@ class Reader:
             return
         uuid, session = line.get("uuid"), line.get("sessionId")
         if uuid and uuid in self.seen:
-            # A session under a new id that repeats an older one continues it: it is one conversation.
-            if self.seen[uuid] != session:
-                self.continued[session] = self.continued.get(self.seen[uuid], self.seen[uuid])
+            # A session under a new id that repeats an older one continues it.
+            if self.seen[uuid] != session and not line.get("isSidechain"):
+                self.chain(session, None).continues = self.chain(self.seen[uuid], None)
             return
         self.seen[uuid] = session
         chain = self.chain(line.get("sessionId"), self.side(line))

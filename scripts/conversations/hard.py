@@ -402,21 +402,24 @@ def queued(folder):
     session = str(uuid.uuid5(uuid.NAMESPACE_URL, folder))
     told = Claude(session).story([prompt("Build all of it"), call("c1", "Bash", command="make all")])
 
-    def enqueue(text):
+    def queue(operation, text, **more):
+        told.number += 1
         told.lines.append({
-            "type": "queue-operation", "operation": "enqueue", "sessionId": session, "content": text,
-            "timestamp": time_of(told.number)})
+            "type": "queue-operation", "operation": operation, "sessionId": session, "content": text,
+            "timestamp": time_of(told.number), **more})
 
-    enqueue("And the documentation")
-    enqueue("And the documentation")
+    queue("enqueue", "And the documentation")
+    queue("enqueue", "And the documentation")
     told.story([result("c1", "built everything")])
     for _ in range(2):
+        queue("remove", "And the documentation", reason="absorbed_mid_turn")
         told.line("attachment", attachment={
             "type": "queued_command", "prompt": "And the documentation", "commandMode": "prompt"})
     told.story([answer("Both are built."), call("c2", "Bash", command="make check")])
     # A prompt that a later one contains, and that no line delivers.
-    enqueue("check it")
-    enqueue("Then check it twice")
+    queue("enqueue", "check it")
+    queue("remove", "check it", reason="absorbed_mid_turn")
+    queue("enqueue", "Then check it twice")
     told.story([result("c2", "checked"), answer("Checked."), prompt("Then check it twice"), answer("Checked twice.")])
     return save(os.path.join(folder, f"{session}.jsonl"), told.lines)
 
@@ -442,6 +445,19 @@ def codex_durations(folder):
         answer("Found both.")])
 
 
+def same_times(writer):
+    """Calls whose order no time tells: all lines have the same one."""
+    def write_it(folder):
+        path = writer(folder, STORIES["parallel"] + [
+            step if step[0] not in ("call", "result") else (step[0], f"later-{step[1]}", *step[2:])
+            for step in STORIES["between"]])
+        with open(path, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        return save(path, [{**line, "timestamp": time_of(0)} for line in lines])
+
+    return write_it
+
+
 def sub_agents(folder):
     """Two sub-agents with the same task at once, in files of their own, and one inside the other."""
     session = str(uuid.uuid5(uuid.NAMESPACE_URL, folder))
@@ -459,9 +475,9 @@ def sub_agents(folder):
     return folder
 
 
-def resumed(folder):
+def resumed(folder, first="1", second="2"):
     """A session that another file repeats and continues under an id of its own, with lines that are there twice."""
-    first, second = (str(uuid.uuid5(uuid.NAMESPACE_URL, folder + name)) for name in ("first", "second"))
+    first, second = (f"{digit * 8}-0000-4000-8000-000000000001" for digit in (first, second))
     told = Claude(first).story([prompt("Name the colours"), answer("Red and blue."), *run("c1", "ls", "red blue")])
     save(os.path.join(folder, f"{first}.jsonl"), [*told.lines, told.lines[-1]])
     copied = [{**line, "sessionId": second} for line in told.lines]
@@ -470,6 +486,11 @@ def resumed(folder):
     more.story([prompt("And one more"), answer("Green.")])
     save(os.path.join(folder, f"{second}.jsonl"), copied + more.lines)
     return folder
+
+
+def resumed_before(folder):
+    """Like `resumed`, but the name of the file that continues comes first."""
+    return resumed(folder, "2", "1")
 
 
 def blocks(folder):
@@ -501,5 +522,7 @@ WRITERS = {
 }
 SPECIAL = {
     "claude-queued": queued, "claude-durations": durations, "codex-durations": codex_durations,
-    "claude-sub-agents": sub_agents, "claude-resumed": resumed, "claude-blocks": blocks,
+    "claude-same-times": same_times(claude), "codex-same-times": same_times(codex),
+    "copilot-same-times": same_times(copilot), "claude-sub-agents": sub_agents, "claude-resumed": resumed,
+    "claude-resumed-before": resumed_before, "claude-blocks": blocks,
 }

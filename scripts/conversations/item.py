@@ -44,10 +44,13 @@ class Item:
 
 @dataclass(eq=False)
 class Chain:
-    """The items of one session, or of one sub-agent's session."""
+    """The items of one session, or of one sub-agent's session. A session that `continues` another one is a session of its
+    own, or a part of the other one.
+    """
 
     name: str
     is_sub_agent: bool = False
+    continues: "Chain | None" = None
     items: list = field(default_factory=list)
     calls: dict = field(default_factory=dict)
 
@@ -75,9 +78,6 @@ class Chain:
         kinds = {"result"} if call else {"result", "note"}
         self.items.append(Item(
             "result", joined, where, also=tuple(also), kinds=kinds, call=call, leaves=leaves, **more))
-
-    def has_result(self, id):
-        return any(item.kind == "result" and item.call is self.calls[id] for item in self.items)
 
 
 def texts_of(content):

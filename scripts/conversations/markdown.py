@@ -6,6 +6,8 @@ from .compare import named
 
 # What a renderer puts before a line: quotes and the indentation of a list.
 BEFORE_LINE = re.compile(r"^[\s>]*")
+# The session's title and facts, up to the first turn.
+HEADER = re.compile(r"\A# .*?^(?=##)", re.S | re.M)
 # A text as short as this can be part of another one by chance.
 SHORT = 30
 
@@ -33,13 +35,15 @@ def compare(items, shown, pairs, markdown, family=()):
 
     The Markdown of a session has those of its sub-agents in it, the texts in `family`.
     """
-    page, problems, at = flat(markdown), [], 0
+    page, problems, at = flat(HEADER.sub("", markdown, count=1)), [], 0
     wanted = texts_of(items, shown, pairs)
     whole = "\n".join(flat(text) for each in (*shown, *family) for text in each.texts)
     for item, texts in wanted:
         is_free = item.kind in ("call", "result") or item.floats or not item.required
         for text in map(flat, texts):
-            found, end = find(page, text, 0 if is_free else at)
+            found, end = find(page, text, at)
+            if found < 0 and is_free:
+                found, end = find(page, text, 0)
             if found < 0:
                 where = " in this place" if text in page else ""
                 problems.append(f"Markdown lacks {named(item)} of {item.where}{where}")

@@ -165,17 +165,23 @@ impl Annals {
         if rows.len() <= fold.prompt_texts().len() {
             return Ok(());
         }
+        // A session that continues another one refines its intents.
+        let session = external(&task.header.external_ids, ".session");
         let mut asked = Vec::new();
         for row in rows {
             let position = self.first_position(IntentId(row.id).stream()).await?;
             if position > end {
-                break;
+                continue;
             }
             let intent: IntentView = match self.get_at(IntentId(row.id), at).await {
                 Ok(intent) => intent,
                 Err(ViewError::NotYet { .. }) => continue,
                 Err(error) => return Err(error),
             };
+            let other = external(&intent.header.external_ids, ".session");
+            if session.is_some() && other.is_some() && session != other {
+                continue;
+            }
             asked.push((row.id, position, intent));
         }
         for (id, position, intent) in unframed(asked, fold.prompt_texts()) {

@@ -144,7 +144,7 @@ fn refuse_arguments(error: clap::Error) -> ExitCode {
         let _ = write!(std::io::stderr(), "{}", annals_terminal::lines(&error));
         let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
         if let Some(new) = spellings::new_spelling(&words(&arguments)) {
-            output::say(&format!("\nnote: the new spelling is `annals {new}`"));
+            output::say(&format!("note: the new spelling is `annals {new}`"));
         }
     } else {
         let _ = error.print();

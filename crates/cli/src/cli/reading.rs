@@ -132,6 +132,9 @@ pub(crate) struct Show {
     /// The session or the object
     #[arg(value_name = "ID")]
     pub(crate) id: String,
+    /// A task is shown as the object, and not as its conversation.
+    #[arg(skip)]
+    pub(crate) is_object: bool,
     /// Open every turn of a session; of an object, print all fields
     #[arg(long, conflicts_with_all = ["diff", "window", "ready", "dialect"])]
     pub(crate) full: bool,

@@ -243,7 +243,7 @@ group! {
         /// List objects of one kind
         List(List) => Command::List,
         /// Show an object
-        Show(Show) => Command::Show,
+        Show(Show) => object,
         /// Explain a tool call's decision, or a field's value
         Why(Why) => Command::Why,
         /// Find the event after which a condition changed
@@ -253,6 +253,11 @@ group! {
         /// Print content by its digest
         Cat(Cat) => Command::Cat,
     }
+}
+
+fn object(args: Show) -> Command {
+    let is_object = true;
+    Command::Show(Show { is_object, ..args })
 }
 
 group! {

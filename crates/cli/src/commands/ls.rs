@@ -140,7 +140,7 @@ fn cells(listed: &SessionListed, query: &SessionQuery) -> [String; 11] {
 }
 
 /// The first digits of a session's id.
-fn short(id: Uuid) -> String {
+pub(super) fn short(id: Uuid) -> String {
     let digits = id.simple().to_string();
     digits.get(..8).unwrap_or_default().to_owned()
 }
@@ -157,7 +157,8 @@ fn status(listed: &SessionListed) -> String {
     format!("{sign} {}", word(listed.activity))
 }
 
-fn word(activity: SessionActivity) -> &'static str {
+/// The word for what a session does.
+pub(super) fn word(activity: SessionActivity) -> &'static str {
     match activity {
         SessionActivity::Active => "active",
         SessionActivity::Waiting => "waiting",
@@ -231,7 +232,7 @@ fn cut(text: &str, characters: usize) -> String {
 
 /// A session as one line of JSON.
 #[derive(Debug, Serialize)]
-struct SessionJson<'a> {
+pub(super) struct SessionJson<'a> {
     id: Uuid,
     agent: Option<&'a str>,
     agent_version: Option<&'a str>,
@@ -284,7 +285,7 @@ struct EndJson<'a> {
 }
 
 impl<'a> SessionJson<'a> {
-    fn of(listed: &'a SessionListed, query: &SessionQuery) -> SessionJson<'a> {
+    pub(super) fn of(listed: &'a SessionListed, query: &SessionQuery) -> SessionJson<'a> {
         let summary = &listed.summary;
         let mut models: Vec<&str> = Vec::new();
         for it in summary.models.iter().rev() {

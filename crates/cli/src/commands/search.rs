@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::ls;
 use super::show_session::title;
 use crate::cli::Search;
 use crate::context::Context;
@@ -214,7 +215,7 @@ fn print_session(
 ) -> Result<(), CliError> {
     let title = title(session);
     let project = session.project_name().unwrap_or("no project");
-    let id = short(session.id);
+    let id = ls::short(session.id);
     output.line(&format!(
         "{}  {project}  {id}",
         output.style(Style::Bold, &title)

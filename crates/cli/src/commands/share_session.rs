@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use annals::Annals;
 use annals::projections::SessionSummary;
+use annals::proof::Detail;
 use annals_dialects::secrets::Secrets;
 use annals_viewer::{HtmlOptions, export_html};
 use serde_json::json;
@@ -75,7 +76,10 @@ pub(super) async fn run(name: &str, args: &Share, context: &mut Context) -> Resu
 
 /// The session as one HTML file.
 async fn session_html(annals: &Annals, session: &SessionSummary) -> Result<String, CliError> {
-    let export = export_html(annals, &session.id.to_string(), HtmlOptions::default()).await?;
+    let mut options = HtmlOptions::default();
+    // The proof of whole records has what no page shows, in a form that no scan for secrets reads.
+    options.detail = Detail::Headers;
+    let export = export_html(annals, &session.id.to_string(), options).await?;
     Ok(export.html)
 }
 

@@ -32,14 +32,6 @@ pub(crate) async fn run(args: &Show, context: &mut Context) -> Result<(), CliErr
     }
 }
 
-/// Prints an object, also a task that is a session.
-pub(crate) async fn object(args: &Show, context: &mut Context) -> Result<(), CliError> {
-    let annals = context.reader_at(&args.floor).await?;
-    let at = moment(&annals, args.moment.at.as_ref()).await?;
-    let object = annals.resolve(&args.id).await?;
-    print_object(&annals, object, at, args, context).await
-}
-
 /// The thing that a name stands for.
 enum Named {
     Session(Uuid),
@@ -48,7 +40,8 @@ enum Named {
 
 /// Finds an object or a session. Options for objects name an object.
 async fn named(annals: &Annals, args: &Show) -> Result<Named, CliError> {
-    let is_for_object = args.diff || args.window || args.ready || args.dialect.is_some();
+    let is_for_object =
+        args.is_object || args.diff || args.window || args.ready || args.dialect.is_some();
     let is_for_session = args.turn.is_some() || args.files;
     let object = match annals.resolve(&args.id).await {
         Ok(object) => object,

@@ -4,10 +4,10 @@ use annals::SessionListed;
 use annals::projections::{amount_of_money, duration};
 
 use super::walk::Walk;
-use crate::commands::session_json::status_word;
+use crate::commands::ls::{short, word};
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Style, counted, short, when};
+use crate::output::{Style, counted, when};
 
 /// Prints the title and the facts of a session.
 pub(super) fn print(walk: &Walk<'_>, context: &mut Context) -> Result<(), CliError> {
@@ -88,7 +88,7 @@ fn times(listed: &SessionListed) -> String {
 }
 
 fn status(listed: &SessionListed) -> String {
-    let word = status_word(listed.activity);
+    let word = word(listed.activity);
     let end = listed.summary.end.as_ref();
     let reason = end.and_then(|end| end.reason.as_deref());
     let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));

@@ -3,13 +3,13 @@
 //! A turn that started a sub-agent's session has the member `conversation`, which has the same two members. A sub-agent's
 //! session that no turn started is a turn of kind `sub_agent` behind the others.
 
-use annals::SessionListed;
 use annals::projections::Turn;
+use annals::{SessionListed, SessionQuery};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::walk::{Step, Walk};
-use crate::commands::session_json::SessionJson;
+use crate::commands::ls::SessionJson;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::Output;
@@ -34,7 +34,7 @@ pub(super) async fn run(walk: &mut Walk<'_>, context: &mut Context) -> Result<()
             Step::End => writer.end()?,
         }
     }
-    writer.output.json_text("\n")
+    writer.output.raw(b"\n")
 }
 
 /// Prints a session with one of its turns.
@@ -43,9 +43,11 @@ pub(super) fn one(walk: &Walk<'_>, turn: &Turn, context: &mut Context) -> Result
     context.output.json(&value)
 }
 
-/// A session's row as JSON.
+/// A session as `annals ls --json` prints it.
 pub(super) fn session(listed: Option<&SessionListed>) -> Result<serde_json::Value, CliError> {
-    serde_json::to_value(listed.map(SessionJson::of)).map_err(CliError::json)
+    let query = SessionQuery::default();
+    let session = listed.map(|listed| SessionJson::of(listed, &query));
+    serde_json::to_value(session).map_err(CliError::json)
 }
 
 struct ConversationJson<'o> {

@@ -145,7 +145,7 @@ impl<'a> Walk<'a> {
             .conversation(session, self.at, TurnRange::all())
             .await?;
         let listed = self.listed(session);
-        let children = listed.map_or(&[][..], |listed| &listed.sub_agents);
+        let children = listed.map_or(&[][..], |listed| listed.sub_agents.as_slice());
         let children: Vec<Uuid> = children.iter().map(|child| child.summary.id).collect();
         self.levels.push(Level {
             turns: conversation.turns.into_iter(),

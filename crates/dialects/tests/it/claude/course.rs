@@ -164,6 +164,8 @@ fn frames_follow_the_course_of_the_session() {
     };
     let read = json!({ "line": "story-7", "parent_line": "story-6", "message": "m1",
         "tool_use": "t1", "tool_use_line": "story-5", "git_branch": "main",
+        // Another call was made before its result.
+        "tool_use_after": { "line": "story-4", "texts": 1, "calls": 0 },
         "tokens_by": "o200k_base",
         "content": "fn parse() {}" });
     assert_eq!(data(5), read);
