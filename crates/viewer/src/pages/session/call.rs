@@ -290,7 +290,10 @@ fn result(turn: &Turn, call: &ToolCallTurn, drawing: &Drawing<'_>) -> Markup {
     let is_short = drawing.is_whole || all <= FIRST + LAST + 2;
     let is_told = match call.outcome {
         CallOutcome::Ok => call.edits.iter().any(|edit| edit.diff.is_some()),
-        CallOutcome::Denied => call.decisions.iter().any(|decision| decision.reason.is_some()),
+        CallOutcome::Denied => call
+            .decisions
+            .iter()
+            .any(|decision| decision.reason.is_some()),
         _ => false,
     };
     if is_told && !drawing.is_whole {
