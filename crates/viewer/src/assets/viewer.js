@@ -151,7 +151,7 @@
 
   // --- A session's turns ---------------------------------------------------------------------------
   const session = (() => {
-    const HELD = 4; // chunks of turns in the page; others are spacers of the same height
+    const HELD = 3; // chunks of turns in the page; others are spacers of the same height
     let found = { words: null, turns: [], now: -1 };
     let failed = null;
     const area = () => $('#turns');
