@@ -56,7 +56,7 @@ pub(crate) struct SessionList {
 struct Cards {
     /// Sessions that wait for a person, of the newest ones.
     waiting: Vec<SessionEntry>,
-    /// Sessions that failed, or have failed or denied tool calls; `None` if not all sessions were read.
+    /// Sessions that failed; `None` if not all sessions were read.
     failed: Option<usize>,
     /// Whether the newest sessions are all of the log's.
     is_all: bool,
@@ -157,8 +157,6 @@ async fn cards(
 ) -> Result<Cards, Problem> {
     let newest: Vec<SessionEntry> = page.sessions.iter().map(SessionEntry::of).collect();
     let is_all = newest.len() >= page.all;
-    let is_failed =
-        |it: &&SessionEntry| it.status == "failed" || it.failed_calls + it.denied_calls > 0;
     let stacked = match asked.params.get("stack") {
         Some("model") => CostAxis::Model,
         _ => "project".parse().unwrap_or(CostAxis::Model),
@@ -176,7 +174,7 @@ async fn cards(
             .filter(|it| it.status == "waiting")
             .cloned()
             .collect(),
-        failed: is_all.then(|| newest.iter().filter(is_failed).count()),
+        failed: is_all.then(|| newest.iter().filter(|it| it.status == "failed").count()),
         is_all,
         today: sums(0, 1),
         week: sums(0, 7),
