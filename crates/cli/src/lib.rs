@@ -207,7 +207,7 @@ fn chosen(
         Err(_) if !commands::needs_log(command) => Ok(LogChoice::here()),
         Ok(choice) if choice.source == LogSource::Found && commands::needs_log(command) => {
             // What an agent's hook prints, the agent may show.
-            if !matches!(command, Command::Hook(_)) {
+            if !matches!(command, Command::Hook(_) | Command::Statusline(_)) {
                 let path = std::path::absolute(&choice.log);
                 let path = path.map_or_else(|_| choice.log.clone(), |it| it.display().to_string());
                 output.note(&format!("using the log {path}"));
