@@ -233,6 +233,7 @@ fn run(global: Global, command: Command) -> Result<(), CliError> {
             output.warn(&format!("an event is lost: {error}"));
             return Ok(());
         }
+        Err(_) if matches!(command, Command::Statusline(_)) => return Ok(()),
         choice => choice?,
     };
     let mut context = Context {
