@@ -37,7 +37,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::{Cli, Color, Command, Global, Hook, Start, StartOptions, groups, spellings};
+use crate::cli::{Cli, Color, Command, Global, Start, StartOptions, groups, spellings};
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 use crate::log_choice::{LogChoice, LogSource};
@@ -228,8 +228,11 @@ fn run(global: Global, command: Command) -> Result<(), CliError> {
     let has_pager = pager.is_some();
     let output = output(&global).paged(pager);
     let choice = match chosen(global.log, &command, &output) {
-        // A hook that fails would be taken for an answer by the agent.
-        Err(error) if is_open_hook(&command) => {
+        Err(error) if commands::is_hook_event(&command) => {
+            if let Some(refusal) = commands::gate_refusal(&command, &error) {
+                return Err(refusal);
+            }
+            // A hook that fails would be taken for an answer by the agent.
             output.warn(&format!("an event is lost: {error}"));
             return Ok(());
         }
@@ -252,16 +255,6 @@ fn run(global: Global, command: Command) -> Result<(), CliError> {
         }
     })?;
     context.output.flush()
-}
-
-/// Returns `true` for an event of a hook whose gate does not fail closed.
-fn is_open_hook(command: &Command) -> bool {
-    match command {
-        Command::Hook(
-            Hook::Claude(args) | Hook::Codex(args) | Hook::Cursor(args) | Hook::Gemini(args),
-        ) => !args.gate.fail_closed,
-        _ => false,
-    }
 }
 
 /// Standard output as the options want it.
