@@ -203,7 +203,7 @@ pub(crate) enum Command {
     Subscriptions(Subscriptions),
     /// Search prompts, answers, tool calls and results
     Search(Search),
-    /// Show an object, now or as of an earlier time
+    /// Show a conversation, or an object, at any time
     Show(Show),
     /// List the events of an object
     History(History),

@@ -77,7 +77,7 @@ fn print(
     if page.sessions.is_empty() {
         return match page.all {
             0 => output.line(
-                "There are no sessions in this log. `annals import` reads recordings of agents, `annals hook install` \
+                "There are no sessions in this log. `annals import` reads recordings of agents, `annals record on` \
                  records them as they work.",
             ),
             all => output.line(&format!(
