@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::claude::log::Log;
-use crate::recorded::log_of_lines;
+use crate::recorded::{import_bytes, log_of_lines, text};
 
 const NAME: &str = "0199aaaa-0000-4000-8000-000000000001.jsonl";
 
@@ -221,6 +221,32 @@ fn calls_stay_where_they_were_made_without_times() {
             "says Read.",
         ],
     );
+}
+
+#[test]
+fn a_session_that_continues_another_one_has_its_own_prompts() {
+    let mut first = Lines::default();
+    first.prompt("Name the colours").text("m-1", "Red.");
+    let mut second = Lines(first.0.clone());
+    second.prompt("And one more").text("m-2", "Green.");
+    for line in &mut second.0 {
+        line["sessionId"] = json!("s-2");
+    }
+    let mut log = log_of_lines(NAME, &first.0);
+    import_bytes(
+        &mut log,
+        "0199aaaa-0000-4000-8000-000000000002.jsonl",
+        text(&second.0),
+    );
+    let talks = sessions(&log).into_iter().map(|session| {
+        let turns = conversation(&log, session).turns;
+        turns.iter().map(line).collect::<Vec<String>>()
+    });
+    let expected = [
+        vec!["1> Name the colours", "says Red."],
+        vec!["1> And one more", "says Green."],
+    ];
+    assert_eq!(talks.collect::<Vec<_>>(), expected);
 }
 
 #[test]
