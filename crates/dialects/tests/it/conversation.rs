@@ -67,6 +67,32 @@ impl Lines {
     }
 }
 
+impl Lines {
+    /// A line about the prompts that wait while the agent works.
+    fn queue(&mut self, operation: &str, content: &str) -> &mut Lines {
+        let number = self.0.len();
+        self.0.push(json!({
+            "type": "queue-operation", "operation": operation, "content": content, "sessionId": "s-1",
+            "timestamp": format!("2026-01-02T03:04:{number:02}.000Z"),
+        }));
+        self
+    }
+
+    /// A queued text as the model got it.
+    fn attach(&mut self, prompt: &str, mode: &str) -> &mut Lines {
+        let attachment = json!({ "type": "queued_command", "prompt": prompt, "commandMode": mode });
+        self.add(
+            "attachment",
+            Value::Null,
+            json!({ "attachment": attachment }),
+        );
+        if let Some(Value::Object(line)) = self.0.last_mut() {
+            line.remove("message");
+        }
+        self
+    }
+}
+
 fn conversation(log: &Log, session: Uuid) -> Conversation {
     block_on(log.annals.conversation(session, At::Now, TurnRange::all())).unwrap()
 }
@@ -249,6 +275,34 @@ fn a_session_that_continues_another_one_has_its_own_prompts() {
         vec!["1> Name the colours", "says Red."],
     ];
     assert_eq!(talks, expected);
+}
+
+#[test]
+fn a_queued_prompt_is_one_turn() {
+    let mut lines = Lines::default();
+    lines
+        .prompt("Build")
+        .call("m-1", "t-1", "Bash", json!({ "command": "make" }))
+        .queue("enqueue", "Also test")
+        .queue("enqueue", "And lint")
+        .result("t-1", "ok", false)
+        .queue("remove", "Also test")
+        .attach("Also test", "prompt")
+        .queue("dequeue", "")
+        .attach("And lint", "prompt")
+        .text("m-2", "Done.")
+        .attach("Build", "prompt");
+    check(
+        &lines,
+        &[
+            "1> Build",
+            "Bash: ok",
+            "2> Also test",
+            "3> And lint",
+            "says Done.",
+            "4> Build",
+        ],
+    );
 }
 
 #[test]
