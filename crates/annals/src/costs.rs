@@ -207,9 +207,10 @@ impl Costs<'_> {
             return Ok(Family::default());
         }
         let of_sessions = by.contains(&CostAxis::Session);
+        let has_names = of_sessions || by.contains(&CostAxis::Agent);
         let runs = self.placed(&runs, false).await?;
         let tasks = runs.iter().filter_map(|run| run.link(Relation::RunTask));
-        let tasks = self.with_those_above(tasks.collect(), of_sessions).await?;
+        let tasks = self.with_those_above(tasks.collect(), has_names).await?;
         let mut family = Family::default();
         for task in tasks.values() {
             let above = task.link(Relation::TaskParent);
@@ -229,6 +230,9 @@ impl Costs<'_> {
             }
             family.runs.insert(run.id, of_run);
         }
+        if by.contains(&CostAxis::Project) {
+            self.name_projects(&mut family).await?;
+        }
         if by.contains(&CostAxis::Intent) {
             let intents = family.runs.values().filter_map(|place| place.intent);
             let intents: HashSet<Uuid> = intents.collect();
@@ -239,6 +243,24 @@ impl Costs<'_> {
             }
         }
         Ok(family)
+    }
+
+    /// Adds the project to each run: that of the session at the top, also for runs of sub-agents.
+    async fn name_projects(self, family: &mut Family) -> Result<(), CostError> {
+        let tops: HashMap<Uuid, Uuid> = family
+            .runs
+            .iter()
+            .filter_map(|(run, place)| Some((*run, top(place.task?, &family.parents))))
+            .collect();
+        let all: HashSet<Uuid> = tops.values().copied().collect();
+        let projects = self.annals.projects_of(all).await?;
+        for (run, place) in &mut family.runs {
+            place.project = match tops.get(run) {
+                Some(top) => projects.get(top).cloned(),
+                None => self.annals.project_of_run(*run).await?,
+            };
+        }
+        Ok(())
     }
 
     /// Tasks, and those that they are a part of.
@@ -300,6 +322,15 @@ fn unique(runs: Vec<Uuid>) -> Vec<Uuid> {
     runs.into_iter().filter(|run| seen.insert(*run)).collect()
 }
 
+/// The task at the top, above which is no other one. What was adopted may go in a circle.
+fn top(task: Uuid, parents: &HashMap<Uuid, Uuid>) -> Uuid {
+    let (mut top, mut seen) = (task, HashSet::new());
+    while let Some(above) = parents.get(&top).filter(|_| seen.insert(top)) {
+        top = *above;
+    }
+    top
+}
+
 /// What a task belongs to, or the nearest one above it that says so.
 fn place(task: Uuid, tasks: &HashMap<Uuid, PlacedObject>) -> RunPlace {
     let mut place = RunPlace::default();
@@ -310,8 +341,11 @@ fn place(task: Uuid, tasks: &HashMap<Uuid, PlacedObject>) -> RunPlace {
         place.intent = place.intent.or(intent);
         if place.session.is_none() {
             let mut names = task.external_ids.iter();
-            let session = names.find(|(name, _)| name.ends_with(SESSION_ID));
-            place.session = session.map(|(_, session)| session.clone());
+            let session = names.find_map(|(name, id)| Some((name.strip_suffix(SESSION_ID)?, id)));
+            if let Some((agent, session)) = session {
+                place.session = Some(session.clone());
+                place.agent = Some(agent.to_owned());
+            }
         }
         let above = task.link(Relation::TaskParent);
         next = above.and_then(|above| tasks.get(&above));

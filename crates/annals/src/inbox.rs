@@ -401,7 +401,7 @@ impl Inbox<'_> {
     pub async fn settings_at(self, at: At) -> Result<settings::State, LoadError> {
         self.annals.reach().await?;
         match self.annals.state_at(settings::stream(), at).await?.state {
-            AnyState::Settings(state) => Ok(*state),
+            AnyState::Settings(state) => Ok((*state).clone()),
             _ => Ok(settings::State::default()),
         }
     }

@@ -269,6 +269,7 @@ mod past;
 mod pipelines;
 mod postgres_url;
 mod prepared;
+mod projects;
 pub mod proof;
 mod proofs;
 mod read;

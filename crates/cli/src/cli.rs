@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod advised;
+mod budget;
 mod contracts;
 mod copying;
 mod cost;
@@ -40,6 +41,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use uuid::Uuid;
 
+pub(crate) use budget::{Budget, BudgetAction, RemoveBudget, Statusline};
 pub(crate) use contracts::{ExportContracts, ImportContracts};
 pub(crate) use copying::CopyLog;
 pub(crate) use cost::Cost;
@@ -49,7 +51,8 @@ pub(crate) use exchange::{
 };
 pub(crate) use forge::{ExportForge, ImportForge, Watch, WatchAgent, WatchForge};
 pub(crate) use hook::{
-    Gate, Hook, HookAgent, HookScope, HowToChange, InstallHooks, RunHook, UninstallHooks,
+    Gate, Hook, HookAgent, HookScope, HookStatus, HowToChange, InstallHooks, RunHook,
+    UninstallHooks,
 };
 pub(crate) use intake::{
     Analyze, Answer, Approve, Classify, Inbox, Instruct, Judge, Ready, Refinements, Reject, Rerun,
@@ -221,6 +224,10 @@ pub(crate) enum Command {
     Tree(Tree),
     /// Show tokens and money by day, model, session and more
     Cost(Cost),
+    /// Show, set or remove budgets of agents' work
+    Budget(Budget),
+    /// Print a line for the status line of Claude Code
+    Statusline(Statusline),
     /// List the decisions on tool calls
     Decisions(Decisions),
     /// Explain a tool call's decision, or a field's value

@@ -42,7 +42,7 @@ pub(crate) fn when_brief(time: Timestamp) -> String {
     }
 }
 
-/// How long ago a time of the last week was, and the day of others.
+/// How long ago a time of the last hour was, and the day of others.
 fn brief<Z: TimeZone>(time: Timestamp, now: DateTime<Utc>, zone: &Z) -> String
 where
     Z::Offset: std::fmt::Display,
@@ -162,6 +162,20 @@ mod tests {
 
     fn zone() -> FixedOffset {
         FixedOffset::east_opt(3_600).unwrap()
+    }
+
+    #[test]
+    fn times_of_sessions_are_short_and_say_their_day() {
+        for (at, expected) in [
+            ("2026-11-27T22:29:48Z", "12 s ago"),
+            ("2026-11-27T21:00:00Z", "today 22:00"),
+            ("2026-11-26T23:00:00Z", "today 00:00"),
+            ("2026-11-26T22:59:59Z", "yesterday 23:59"),
+            ("2026-11-25T22:59:59Z", "2026-11-25 23:59"),
+            ("2026-11-27T22:30:01Z", "2026-11-27 23:30"),
+        ] {
+            assert_eq!(brief(time(at), now(), &zone()), expected, "{at}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod artifacts;
 mod atif;
 mod backup;
 mod bisect;
+mod budget;
 mod cat;
 mod classify;
 mod commands_schema;
@@ -65,6 +66,7 @@ mod show;
 mod show_session;
 mod start;
 mod stats;
+mod statusline;
 mod subscriptions;
 mod told;
 mod tool_policy;
@@ -176,6 +178,8 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
         Command::Ls(args) => ls::run(&args, context).await,
         Command::List(args) => list::run(&args, context).await,
         Command::Cost(args) => cost::run(&args, context).await,
+        Command::Budget(args) => budget::run(&args, context).await,
+        Command::Statusline(_) => statusline::run(context),
         Command::Decisions(args) => decisions::run(&args, context).await,
         Command::Why(args) if args.field.is_some() => why_field::run(&args, context).await,
         Command::Why(args) => why::run(&args, context).await,

@@ -7,6 +7,7 @@ use annals::blocking::Wait as _;
 use annals::event_log::Position;
 use annals::{Annals, At, AtName, LogUrl, OpenOptions};
 use annals_dialects::secrets::Secrets;
+use annals_live::ledger::{Ledger, LedgerDue, LedgerFile};
 use annals_live::{Spool, take_in};
 use rustix::fs::Mode;
 
@@ -101,6 +102,23 @@ impl Context {
                 spool.path().display()
             ));
         }
+    }
+
+    /// The small file with the costs of today and the budgets, which hooks and status lines read.
+    pub(crate) fn ledger_file(&self) -> Result<LedgerFile, CliError> {
+        Ok(LedgerFile::of(&self.log)?)
+    }
+
+    /// Writes that file, if that is due. Nothing fails for it: a gate asks where it is missing or old.
+    pub(crate) async fn keep_ledger(&self, annals: &Annals, due: LedgerDue) -> Option<Ledger> {
+        let file = self.ledger_file().ok()?;
+        let kept = Ledger::keep(annals, &file, due).await;
+        kept.unwrap_or_else(|error| {
+            if self.is_verbose {
+                self.output.warn(&error.to_string());
+            }
+            None
+        })
     }
 
     /// Opens the log for writing by this process alone: to work on its files.

@@ -296,6 +296,8 @@ commands! {
     LinkPlanTask(session::LinkPlanTask) = "link_plan_task", session::decide::link_plan_task, |c| Some(c.session.0);
     AttachRun(session::AttachRun) = "attach_run", session::decide::attach_run, |c| Some(c.session.0);
     SetSetting(settings::SetSetting) = "set_setting", settings::decide::set, |_c| Some(settings::stream().id);
+    SetBudget(settings::SetBudget) = "set_budget", settings::set_budget, |_c| Some(settings::stream().id);
+    RemoveBudget(settings::RemoveBudget) = "remove_budget", settings::remove_budget, |_c| Some(settings::stream().id);
     SetMetadata(metadata::SetMetadata) = "set_metadata", metadata::set_metadata, |c| Some(c.object);
     Seal(metadata::Seal) = "seal", metadata::seal, |c| Some(c.object);
     ReserveAlias(alias::ReserveAlias) = "reserve_alias", alias::decide::reserve, |c| Some(alias::stream_of(&c.alias).id);

@@ -8,7 +8,7 @@
 
 mod stand_in;
 
-use crate::{AnyEvent, intent, run, session, snapshot, task};
+use crate::{AnyEvent, intent, run, session, settings, snapshot, task};
 
 pub use stand_in::{is_removed_name, removed_name};
 
@@ -21,11 +21,11 @@ impl AnyEvent {
             AnyEvent::Snapshot(event) => snapshot::may_have_names(event),
             AnyEvent::Task(event) => task::may_have_names(event),
             AnyEvent::Intent(event) => intent::may_have_names(event),
+            AnyEvent::Settings(event) => settings::may_have_names(event),
             AnyEvent::Plan(_)
             | AnyEvent::Pipeline(_)
             | AnyEvent::Alias(_)
             | AnyEvent::Bucket(_)
-            | AnyEvent::Settings(_)
             | AnyEvent::Observation(_) => false,
         }
     }
@@ -54,11 +54,11 @@ impl AnyEvent {
             AnyEvent::Snapshot(event) => snapshot::each_name(event, each),
             AnyEvent::Task(event) => task::each_name(event, each),
             AnyEvent::Intent(event) => intent::each_name(event, each),
+            AnyEvent::Settings(event) => settings::each_name(event, each),
             AnyEvent::Plan(_)
             | AnyEvent::Pipeline(_)
             | AnyEvent::Alias(_)
             | AnyEvent::Bucket(_)
-            | AnyEvent::Settings(_)
             | AnyEvent::Observation(_) => {}
         }
     }

@@ -2,17 +2,23 @@
 //!
 //! There is one stream of them. A setting that was never set has its default.
 
+mod budget;
+mod budget_decide;
 mod command;
 pub(crate) mod decide;
 mod event;
 mod evolve;
+mod names;
 
 #[cfg(test)]
 mod tests;
 
-pub use command::SetSetting;
-pub use event::{Event, Set, Setting};
+pub use budget::{Budget, BudgetPeriod, OverBudget};
+pub(crate) use budget_decide::{remove as remove_budget, set as set_budget};
+pub use command::{RemoveBudget, SetBudget, SetSetting};
+pub use event::{BudgetRemoved, BudgetSet, Event, Set, Setting};
 pub use evolve::{State, evolve};
+pub(crate) use names::{each_name, may_have_names};
 
 use std::sync::Arc;
 

@@ -110,6 +110,8 @@ impl Given {
                     | Command::RecordReview(_)
                     | Command::ApproveSession(_)
                     | Command::SetSetting(_)
+                    | Command::SetBudget(_)
+                    | Command::RemoveBudget(_)
             )
         ) || matches!(
             command,

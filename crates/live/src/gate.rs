@@ -1,7 +1,7 @@
 //! The gate: what becomes of a call is decided by a policy before it is made, and is on disk before it is answered.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use annals::domain::IntegrityHash;
 use annals::domain::run::{ToolDecider, ToolVerdict};
@@ -12,6 +12,7 @@ use annals_tool_policy::{Call, Policies, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::hook::HookAgent;
+use crate::ledger::BudgetVerdict;
 
 /// The most characters of a reason.
 const REASON: usize = 2_000;
@@ -126,6 +127,44 @@ impl Ruling {
         }
     }
 
+    /// The verdict of a budget. Of the verdicts of a policy and of a budget the stronger counts: deny, then ask, then allow. Of two that
+    /// are the same, the budget's does, with the policy's reason.
+    ///
+    /// An agent that cannot be made to ask a person is denied: a budget holds.
+    pub fn with_budget(
+        policy: Option<Ruling>,
+        budget: BudgetVerdict,
+        agent: HookAgent,
+        secrets: &Secrets,
+    ) -> Ruling {
+        let strength = |verdict: Verdict| match verdict {
+            Verdict::Allow => 0,
+            Verdict::Ask => 1,
+            Verdict::Deny => 2,
+        };
+        let (files, before) = match policy {
+            Some(policy) if strength(policy.verdict) > strength(budget.verdict) => return policy,
+            Some(policy) => {
+                let reason = (policy.verdict == budget.verdict).then_some(policy.reason);
+                (policy.files, reason)
+            }
+            None => (Vec::new(), None),
+        };
+        let reason = shown(&budget.reason, secrets);
+        Ruling {
+            verdict: budget.verdict,
+            rule: Some(RedactedText::plain(&budget.name, secrets).0),
+            source: Some("annals budget".into()),
+            reason: match before {
+                Some(before) => RedactedText::joined(&[reason, before], "; "),
+                None => reason,
+            },
+            is_failure: false,
+            files,
+        }
+        .closed_for(agent)
+    }
+
     /// Why a gate refuses that cannot do its work.
     pub fn cannot(reason: &str) -> String {
         format!("denied, since the gate cannot do its work: {reason}")
@@ -225,22 +264,25 @@ fn shown(reason: &str, secrets: &Secrets) -> RedactedText {
 /// The branch that is checked out where a folder is; none, if it is none, or cannot be known.
 pub(crate) fn branch(folder: &str) -> Option<String> {
     let folder = Path::new(folder);
-    let git = folder.ancestors().find_map(|folder| {
-        let git = folder.join(".git");
-        let found = fs::symlink_metadata(&git).ok()?;
-        match found.is_dir() {
-            true => Some(git),
-            // A working tree beside another one names its folder.
-            false => {
-                let text = small(&git)?;
-                let place = text.trim().strip_prefix("gitdir: ")?;
-                Some(folder.join(place))
-            }
-        }
-    })?;
+    let git = folder.ancestors().find_map(git_folder)?;
     let head = small(&git.join("HEAD"))?;
     let branch = head.trim().strip_prefix("ref: refs/heads/")?;
     Some(branch.to_owned())
+}
+
+/// The folder of git's own files of the repository that a folder is the top level of; `None` if it is not one.
+pub(crate) fn git_folder(folder: &Path) -> Option<PathBuf> {
+    let git = folder.join(".git");
+    let found = fs::symlink_metadata(&git).ok()?;
+    match found.is_dir() {
+        true => Some(git),
+        // A working tree beside another one names its folder.
+        false => {
+            let text = small(&git)?;
+            let place = text.trim().strip_prefix("gitdir: ")?;
+            Some(folder.join(place))
+        }
+    }
 }
 
 /// The text of a file that is small.

@@ -16,6 +16,7 @@ mod grants;
 pub mod hook;
 mod input;
 pub mod install;
+pub mod ledger;
 pub mod otlp;
 mod run;
 mod settings;

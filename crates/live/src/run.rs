@@ -1,6 +1,6 @@
 //! One hook from its JSON to the log, within its deadline, or into the spool.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -205,10 +205,11 @@ fn talk(courier: &mut Child, hook: &Hook) -> Receiver<String> {
         // Where it does not take all of it, it says why.
         let given = input.map(|mut input| input.write_all(&bytes));
         drop(given);
-        if let Some(mut output) = output {
-            let _ = output.read_to_string(&mut said);
+        if let Some(output) = output {
+            // It may go on with other work once it has answered.
+            let _ = BufReader::new(output).read_line(&mut said);
         }
-        let _ = tell.send(said);
+        let _ = tell.send(said.trim_end().to_owned());
     });
     told
 }

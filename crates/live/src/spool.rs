@@ -150,6 +150,11 @@ impl Spool {
         self.log.as_deref().and_then(annals::store_rocks::log_id)
     }
 
+    /// The log's real folder, if it is in one.
+    pub(crate) fn log_folder(&self) -> Option<&Path> {
+        self.log.as_deref()
+    }
+
     /// Its folder.
     pub fn path(&self) -> &Path {
         &self.path

@@ -28,6 +28,6 @@ pub use prices::{Price, PriceError, PriceTable};
 pub(crate) use report::priced;
 pub use report::{
     CostAxis, CostGroups, CostKey, CostReport, CostRow, CostSums, Family, RunPlace, UnknownAxis,
-    UnpricedModel,
+    UnpricedModel, project_label,
 };
 pub use zone::{CostZone, InvalidZone, NamedZone};

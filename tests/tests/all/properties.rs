@@ -179,6 +179,7 @@ fn check_coverage(answers: &Answers) {
             "expire_approvals",
             "link_step_frames",
             "select_plan",
+            "set_budget",
             "set_setting",
             "set_eviction_policy",
             "set_max_frames",

@@ -13,7 +13,8 @@ A row has its tokens: prompt tokens that were in no cache, those read from one, 
 one, completion tokens, and how many of these the model thought with. COST is computed from them
 by a table of prices, RECORDED is what the agents' programs said themselves, in USD. By day in the
 order of time, otherwise what cost most is first. A bar shows a row's part of the largest. The
-last row is the sum, and the rows add up to it to the last millionth.
+last row is the sum, and the rows add up to it to the last millionth. By day, and by day and one
+more, a chart of the days follows, stacked by the second.
 
 What a model costs that the table does not have is not guessed: its tokens are listed as unpriced,
 and are not in COST. docs/costs.md says what counts, how it is rounded, and what a table of prices
@@ -24,6 +25,8 @@ it.
 
 Examples:
   annals cost                               a row a day
+  annals cost --by project --since 7d
+  annals cost --by day,project              with a chart, stacked by project
   annals cost --by model --since 7d
   annals cost --by day --by model --since 2026-01-01 --until 2026-01-31
   annals cost --by session --time-zone local --since 1d
@@ -35,8 +38,8 @@ pub(crate) struct Cost {
     /// Only what belongs to this run, task (with its sub-agents), intent or session
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
-    /// A row for each day, model, actor, run, task, intent, session or sub-agent; give it again, or
-    /// several with commas, for each combination of up to three
+    /// A row for each project, day, model, agent, session, sub-agent, actor, run, task or intent; give it
+    /// again, or several with commas, for each combination of up to three
     #[arg(
         long,
         value_name = "WHAT",

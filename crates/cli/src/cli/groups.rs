@@ -14,7 +14,7 @@ pub(crate) const SECTIONS: [Section; 4] = [
     (
         "Sessions",
         &[
-            "start", "ls", "show", "search", "cost", "diff", "resume", "share", "tui",
+            "start", "ls", "show", "search", "cost", "budget", "diff", "resume", "share", "tui",
         ],
     ),
     (

@@ -80,6 +80,9 @@ pub(crate) struct Gate {
     /// Several files are one policy
     #[arg(long, value_name = "FILE")]
     pub(crate) gate: Vec<PathBuf>,
+    /// Hold the log's budgets (`annals budget`), without a policy; with --gate they are held anyway
+    #[arg(long)]
+    pub(crate) budgets: bool,
     /// Refuse a call that cannot be judged, or whose verdict the log does not have in time
     #[arg(long, requires = "gate")]
     pub(crate) fail_closed: bool,
@@ -127,6 +130,7 @@ Examples:
   annals --log ~/annals hook install claude    ~/.claude/settings.json, for all projects
   annals hook install claude --project         .claude/settings.json of this project
   annals hook install claude --gate policy.cedar    calls are judged by a policy, too
+  annals hook install claude --budgets         calls over budget are denied, or a person is asked
   annals hook install codex --dry-run          what would be changed
   annals hook install cursor --yes             without asking")]
 pub(crate) struct InstallHooks {

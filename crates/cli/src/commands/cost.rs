@@ -1,14 +1,20 @@
 //! `annals cost`: what agents' work cost, by days, models, runs and more.
 
+mod chart;
+
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use annals::domain::Timestamp;
 use annals::projections::{
     CostAxis, CostKey, CostReport, CostRow, CostSums, CostTime, PriceTable, amount_of_money,
+    project_label,
 };
 use annals::{Annals, CostQuery};
+use annals_live::ledger::LedgerDue;
 use uuid::Uuid;
 
+use self::chart::Chart;
 use crate::cli::Cost;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
@@ -38,6 +44,7 @@ pub(crate) async fn run(args: &Cost, context: &mut Context) -> Result<(), CliErr
     let annals = context.reader_at(&args.floor).await?;
     let query = query(args, prices, &annals).await?;
     let report = annals.costs().report(&query).await?;
+    context.keep_ledger(&annals, LedgerDue::Now).await;
     match context.output.is_json() {
         true => context.output.json(&report),
         false => print(&report, &mut context.output),
@@ -133,12 +140,17 @@ fn print(report: &CostReport, output: &mut Output) -> Result<(), CliError> {
         let more = report.unpriced.len() - UNPRICED;
         output.line(&format!("and of {more} more models: see --json"))?;
     }
-    Ok(())
+    let names = Names::of(report);
+    match Chart::of(report, |key| names.name(key, 0)) {
+        Some(chart) => chart.print(output),
+        None => Ok(()),
+    }
 }
 
 /// How a report becomes a table.
 struct Table<'a> {
     is_tree: bool,
+    names: Names,
     currency: &'a str,
     /// The largest amount that has a bar; without any price, the most tokens.
     largest: (u128, u128),
@@ -153,6 +165,7 @@ impl Table<'_> {
         });
         Table {
             is_tree: report.by.contains(&CostAxis::SubAgent),
+            names: Names::of(report),
             currency: &report.currency,
             largest,
         }
@@ -199,7 +212,11 @@ impl Table<'_> {
     }
 
     fn row(&self, row: &CostRow) -> Vec<String> {
-        let mut cells: Vec<String> = row.by.iter().map(|key| name(key, row.depth)).collect();
+        let mut cells: Vec<String> = row
+            .by
+            .iter()
+            .map(|key| self.names.name(key, row.depth))
+            .collect();
         cells.extend(self.sums(&row.sums));
         if let Some(with) = &row.with_sub_agents {
             cells.push(self.cost(with));
@@ -264,33 +281,61 @@ fn title(axis: CostAxis) -> &'static str {
         CostAxis::Run => "RUN",
         CostAxis::Task => "TASK",
         CostAxis::Intent => "INTENT",
+        CostAxis::Project => "PROJECT",
+        CostAxis::Agent => "AGENT",
         CostAxis::Session => "SESSION",
         CostAxis::SubAgent => "TASK",
     }
 }
 
-/// What a row is of: an object by its short id and its title.
-fn name(key: &CostKey, depth: usize) -> String {
-    let indent = "  ".repeat(depth.min(TITLE));
-    let Some(value) = &key.value else {
-        return match key.axis {
-            CostAxis::Model => "(unknown)".to_owned(),
-            _ => "(none)".to_owned(),
-        };
-    };
-    let is_object = key.axis.is_of_run() && key.axis != CostAxis::Session;
-    let id: Option<Uuid> = value.parse().ok().filter(|_| is_object);
-    let Some(id) = id else {
-        return format!("{indent}{value}");
-    };
-    let title = key.title.as_deref().unwrap_or_default();
-    let mut shown: String = title.chars().take(TITLE).collect();
-    if shown.len() < title.len() {
-        shown.push('…');
+/// The names of a report's rows: an object by its short id and its title, a project by its label. Of two projects with one label,
+/// each is named by its path.
+struct Names {
+    /// Labels that two projects have.
+    shared: HashSet<String>,
+}
+
+impl Names {
+    fn of(report: &CostReport) -> Names {
+        let keys = report.rows.iter().flat_map(|row| &row.by);
+        let projects = keys.filter(|key| key.axis == CostAxis::Project);
+        let mut paths: HashMap<&str, &str> = HashMap::new();
+        let mut shared = HashSet::new();
+        for path in projects.filter_map(|key| key.value.as_deref()) {
+            let label = project_label(path);
+            if *paths.entry(label).or_insert(path) != path {
+                shared.insert(label.to_owned());
+            }
+        }
+        Names { shared }
     }
-    format!("{indent}{} {shown}", short(id))
-        .trim_end()
-        .to_owned()
+
+    fn name(&self, key: &CostKey, depth: usize) -> String {
+        let indent = "  ".repeat(depth.min(TITLE));
+        let Some(value) = &key.value else {
+            return match key.axis {
+                CostAxis::Model | CostAxis::Project | CostAxis::Agent => "(unknown)".to_owned(),
+                _ => "(none)".to_owned(),
+            };
+        };
+        if key.axis == CostAxis::Project {
+            let label = project_label(value);
+            let is_shared = self.shared.contains(label);
+            return if is_shared { value } else { label }.to_owned();
+        }
+        let id: Option<Uuid> = value.parse().ok().filter(|_| key.axis.is_of_objects());
+        let Some(id) = id else {
+            return format!("{indent}{value}");
+        };
+        let title = key.title.as_deref().unwrap_or_default();
+        let mut shown: String = title.chars().take(TITLE).collect();
+        if shown.len() < title.len() {
+            shown.push('…');
+        }
+        format!("{indent}{} {shown}", short(id))
+            .trim_end()
+            .to_owned()
+    }
 }
 
 fn tokens(count: u128) -> String {

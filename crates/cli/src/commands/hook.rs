@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use annals::domain::Timestamp;
 use annals_live::hook::{Hook, HookAgent, LARGEST};
+use annals_live::ledger::LedgerDue;
 use annals_live::{Became, HookRun, Input, Settings};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -95,7 +96,15 @@ async fn deliver(within: Duration, context: &mut Context) -> Result<(), CliError
     context.own_files();
     end_in(within);
     let said = annals_live::deliver(&context.log, std::io::stdin(), within).await;
-    context.output.raw(said.as_bytes())
+    context.output.line(&said)?;
+    context.output.flush()?;
+    // The hook has its answer, and goes on without this process.
+    let is_recent = context.ledger_file().is_ok_and(|file| file.is_recent());
+    if !is_recent && let Ok(annals) = context.reader() {
+        context.keep_ledger(&annals, LedgerDue::IfBehind).await;
+        annals.close().await;
+    }
+    Ok(())
 }
 
 /// Ends this process when its time is up: the one that started it does so, unless it was killed itself. By a signal,

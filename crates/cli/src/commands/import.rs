@@ -9,6 +9,7 @@ use annals_dialects::forge::{self, ForgeOptions};
 use annals_dialects::git::{self, GitOptions};
 use annals_dialects::import::{self, ImportOptions};
 use annals_dialects::{ImportReport, Progress, contracts, git_internal};
+use annals_live::ledger::LedgerDue;
 
 use indicatif::ProgressBar;
 
@@ -167,6 +168,7 @@ async fn forge(args: &ImportForge, context: &mut Context) -> Result<(), CliError
 /// Ends an import, also one that failed: what was imported before stays, and is not imported again.
 async fn end(context: &mut Context, annals: &Annals) -> Result<(), CliError> {
     super::search::keep_up(context, annals).await;
+    context.keep_ledger(annals, LedgerDue::Now).await;
     // What was there already may be of an import that was not told whether it survives.
     let confirmed = annals.log().confirm().await;
     annals.close().await;

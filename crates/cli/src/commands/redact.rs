@@ -6,6 +6,7 @@ use annals::domain::ActorRef;
 use annals::event_log::{PiecesOf, Position};
 use annals::store_rocks::PurgeError;
 use annals::{Annals, Found, RedactReport, RedactRequest, RedactionError, SealOf, Target};
+use annals_live::ledger::LedgerDue;
 use serde_json::json;
 
 use crate::cli::{Named, Redact};
@@ -49,6 +50,8 @@ pub(crate) async fn run(args: &Redact, context: &mut Context) -> Result<(), CliE
     let redacted = redact(args, &annals, actor).await;
     let bytes = bytes_of(&redacted, &annals, args.fast).await;
     let outside = outside::clean(&args.patterns, false, context);
+    // It has names of projects and sessions.
+    context.keep_ledger(&annals, LedgerDue::Now).await;
     annals.close().await;
     if matches!(bytes, Ok(Bytes::Gone)) {
         settle(context).await;

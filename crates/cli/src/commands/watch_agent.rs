@@ -9,6 +9,7 @@ use annals_dialects::import::{self, GrowingRecordings, ImportOptions};
 use annals_dialects::watch::RecordingWatch;
 use annals_live::hook::HookAgent;
 use annals_live::install::{self, Scope};
+use annals_live::ledger::LedgerDue;
 use annals_live::{Listener, Spool};
 use serde_json::json;
 
@@ -123,6 +124,7 @@ impl Followed<'_> {
             if let Over::Again = self.take(ready.paths, &mut growing, context).await? {
                 return Ok(Over::Again);
             }
+            context.keep_ledger(annals, LedgerDue::IfBehind).await;
             match self.once {
                 true if is_nothing && ready.again >= ONCE_MORE => return Ok(Over::Done),
                 true => {}

@@ -137,6 +137,38 @@ fn a_sub_agent_is_below_its_session_and_counts_once() {
     );
 }
 
+/// The sub-agent's run counts for the project and the agent of its session.
+#[test]
+fn costs_are_by_project_and_agent_with_sub_agents() {
+    let place = place();
+    for (axis, expected) in [("project", "/w"), ("agent", "claude")] {
+        let report = report(&place, &["--by", axis]);
+        assert_eq!(rows(&report, axis), pairs(&[(expected, 48_200)]));
+    }
+    let both = report(&place, &["--by", "day,project"]);
+    assert_eq!(both["rows"][0]["titles"]["project"], "w");
+    let sum = both["rows"].as_array().unwrap().iter();
+    let sum: u64 = sum
+        .map(|row| row["computed_micros"].as_u64().unwrap())
+        .sum();
+    assert_eq!(sum, 48_200);
+    let shown = place
+        .run(&["cost", "--by", "day,project", "--prices", "prices.toml"])
+        .ok();
+    let chart: Vec<&str> = shown.stdout.lines().rev().take(4).collect();
+    assert_eq!(chart[0], "█ w", "{}", shown.stdout);
+    assert!(
+        chart[2].starts_with("2026-01-03 Sat  █"),
+        "{}",
+        shown.stdout
+    );
+    assert!(chart[2].ends_with("0.0341 EUR"), "{}", shown.stdout);
+    let model = place
+        .run(&["cost", "--by", "model", "--prices", "prices.toml"])
+        .ok();
+    assert!(!model.stdout.contains("2026-01-03"), "{}", model.stdout);
+}
+
 #[test]
 fn a_table_has_a_bar_a_row_and_says_what_has_no_price() {
     let place = place();

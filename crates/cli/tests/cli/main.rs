@@ -16,6 +16,7 @@ mod applying;
 mod artifacts;
 mod bad_input;
 mod beside;
+mod budget;
 mod catalogue;
 mod content;
 mod conversation;

@@ -80,6 +80,12 @@ impl Place {
             .env_remove("XDG_STATE_HOME")
             .env_remove("XDG_DATA_HOME")
             .env_remove("XDG_CONFIG_HOME")
+            // An agent that runs the tests is not the one that runs the program.
+            .env_remove("CLAUDECODE")
+            .env_remove("CODEX_SANDBOX")
+            .env_remove("CODEX_THREAD_ID")
+            .env_remove("CURSOR_AGENT")
+            .env_remove("GEMINI_CLI")
             .env_remove("RUST_LOG")
             .env_remove("NO_COLOR")
             .stdin(Stdio::null())

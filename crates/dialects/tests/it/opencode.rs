@@ -250,7 +250,7 @@ fn a_session_has_its_prompt_calls_edits_and_tokens() {
     assert_eq!((log.report.waiting, log.count("task.created")), (0, 1));
     assert_eq!(log.fates("state.input"), [3, 0, 0]);
     assert_eq!(log.fates("directory"), [1, 0, 0]);
-    assert_eq!(log.fates("title"), [0, 0, 1]);
+    assert_eq!(log.fates("title"), [1, 0, 0]);
 }
 
 #[test]

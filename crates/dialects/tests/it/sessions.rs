@@ -296,3 +296,67 @@ fn the_newest_of_many_sessions_are_listed() {
     assert_eq!(all_of(&annals, query).total, 10);
     check(&annals, "many sessions");
 }
+
+#[test]
+fn titles_and_forks_are_those_that_the_agent_recorded() {
+    let mut log = Log::empty();
+    let mut recording = Recording::of("s");
+    recording
+        .user(json!("Build it"))
+        .raw(json!({ "type": "ai-title", "aiTitle": "Build the thing", "sessionId": "s" }))
+        .text("m1", "It is built.");
+    log.grow(&recording, 3);
+    let title = |log: &Log| {
+        let summary = block_on(log.annals.conversations().find("@last")).unwrap();
+        (summary.title, summary.is_agents_title)
+    };
+    assert_eq!(title(&log), (Some("Build the thing".to_owned()), true));
+    recording
+        .raw(json!({ "type": "custom-title", "customTitle": "My build", "sessionId": "s" }))
+        // The program repeats it.
+        .raw(json!({ "type": "custom-title", "customTitle": "My build", "sessionId": "s" }))
+        .raw(json!({ "type": "ai-title", "aiTitle": "Build things", "sessionId": "s" }));
+    log.grow(&recording, 9);
+    assert_eq!(title(&log), (Some("My build".to_owned()), true));
+    let before = log.annals.position();
+    log.grow(&recording, 9);
+    assert_eq!(log.annals.position(), before, "{}", log.report);
+
+    let origin = block_on(log.annals.conversations().find("@last")).unwrap();
+    let mut fork = Recording::of("t").after(100);
+    fork.user(json!("Another way"))
+        .with(json!({ "forkedFrom": { "sessionId": "s", "messageUuid": "s-0" } }))
+        .text("m9", "Done.");
+    log.grow(&fork, 9);
+    let fork = block_on(log.annals.conversations().find("@last")).unwrap();
+    assert_eq!(fork.agent_session.as_deref(), Some("t"));
+    assert_eq!(fork.continues, Some(origin.id));
+}
+
+#[test]
+fn a_project_is_the_repository_of_the_working_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let top = fs::canonicalize(folder.path()).unwrap();
+    for name in [".git/objects", ".git/refs", "crates/core"] {
+        fs::create_dir_all(top.join(name)).unwrap();
+    }
+    fs::write(top.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let mut log = Log::empty();
+    let below = top.join("crates/core");
+    for (session, cwd) in [("s", below.as_path()), ("t", Path::new("/no/such/place"))] {
+        let mut recording = Recording::of(session);
+        recording
+            .user(json!("Build it"))
+            .with(json!({ "cwd": cwd }))
+            .text(session, "It is built.")
+            .with(json!({ "cwd": cwd }));
+        log.grow(&recording, 9);
+    }
+    let project = |session: &str| block_on(log.annals.conversations().find(session)).unwrap();
+    let own = project("s");
+    assert_eq!(own.project.as_deref(), top.to_str());
+    assert_eq!(own.directory.as_deref(), below.to_str());
+    assert_eq!(project("t").project.as_deref(), Some("/no/such/place"));
+    let page = all_of(&log.annals, SessionQuery::default().with_project(top.to_str().unwrap()));
+    assert_eq!(page.total, 1);
+}

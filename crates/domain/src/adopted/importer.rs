@@ -97,6 +97,9 @@ fn persons_alone(event: &AnyEvent) -> Option<&'static str> {
         AnyEvent::Session(session::Event::Approved(_)) => Some("the approval of a session"),
         AnyEvent::Session(session::Event::Resumed(_)) => Some("the resumption of a session"),
         AnyEvent::Settings(settings::Event::Set(_)) => Some("a setting of the log"),
+        AnyEvent::Settings(settings::Event::BudgetSet(_) | settings::Event::BudgetRemoved(_)) => {
+            Some("a budget")
+        }
         _ => None,
     }
 }

@@ -19,7 +19,7 @@ use crate::pipeline::{
 use crate::plan::*;
 use crate::run::*;
 use crate::session::*;
-use crate::settings::{SetSetting, Setting};
+use crate::settings::{BudgetPeriod, RemoveBudget, SetBudget, SetSetting, Setting};
 use crate::snapshot::*;
 use crate::task::{
     AddAcceptanceCriterion, AddConstraint, AddDependency, CancelTask, CreateTask, FailTask,
@@ -131,6 +131,8 @@ fn of_others() -> Vec<Command> {
         SetEvictionPolicy::new(pipeline, EvictionPolicy::default()).into(),
         SetGlobalSummary::new(pipeline).into(),
         SetSetting::new(Setting::MaxReviewRetries, "1").into(),
+        SetBudget::new(1, BudgetPeriod::Day).into(),
+        RemoveBudget::new(BudgetPeriod::Day).into(),
         SetMetadata::new(ID).into(),
         Seal::new(ID).into(),
         ReserveAlias::new(ID, "a").into(),

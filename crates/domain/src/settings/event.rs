@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::{BudgetPeriod, OverBudget};
 use crate::codes::coded_enum;
 use crate::event::{Touched, events};
 use crate::redaction::Redacted;
@@ -31,6 +32,8 @@ events! {
     /// An event of the settings' stream.
     pub enum Event {
         Set = "settings.set" v 1,
+        BudgetSet = "settings.budget_set" v 1,
+        BudgetRemoved = "settings.budget_removed" v 1,
         Redacted = "settings.redacted" v 1,
     }
 }
@@ -43,6 +46,28 @@ pub struct Set {
     /// Its value: of a threshold 0 for none, 1 low, 2 med, 3 high; of a switch 0
     /// or 1; of a count or of seconds the number; of a type its number.
     pub value: u32,
+}
+
+/// A budget was set. It takes the place of the one of the same project and period.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BudgetSet {
+    /// The project, by its path or by the last part of that; absent for all projects together.
+    pub project: Option<String>,
+    /// The period.
+    pub period: BudgetPeriod,
+    /// The amount in millionths of a USD.
+    pub limit_micros: u64,
+    /// The verdict on a tool call once the amount is used.
+    pub then: OverBudget,
+}
+
+/// A budget was removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BudgetRemoved {
+    /// The project, as the budget had it; absent for that of all projects together.
+    pub project: Option<String>,
+    /// The period.
+    pub period: BudgetPeriod,
 }
 
 /// Settings are not an object.

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Event, Setting};
+use super::{Budget, BudgetPeriod, Event, Set, Setting};
 use crate::intent::{ListedType, Risk, RiskBasis};
 
 /// The settings of a log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     /// The highest risk that needs no approval by a person, if there is one.
     pub threshold: Option<Risk>,
@@ -21,6 +21,8 @@ pub struct State {
     pub unknown_type: ListedType,
     /// How many seconds the time of a command to a session's gate may be away from the log's clock.
     pub clock_skew: u32,
+    /// The budgets, in the order in which each was first set.
+    pub budgets: Vec<Budget>,
 }
 
 impl Default for State {
@@ -33,6 +35,7 @@ impl Default for State {
             own_requests: false,
             unknown_type: ListedType::Feature,
             clock_skew: 300,
+            budgets: Vec::new(),
         }
     }
 }
@@ -41,6 +44,11 @@ impl State {
     /// Never: there are always settings.
     pub fn is_absent(&self) -> bool {
         false
+    }
+
+    /// The budget of a project, or of all, in a period.
+    pub fn budget(&self, project: Option<&str>, period: BudgetPeriod) -> Option<&Budget> {
+        self.budgets.iter().find(|it| it.is_of(project, period))
     }
 
     /// Whether the system itself approves an intent of this risk.
@@ -95,10 +103,30 @@ impl State {
 
 /// Folds one event into the state.
 pub fn evolve(state: &mut State, event: &Event) {
-    let set = match event {
-        Event::Set(set) => set,
-        Event::Redacted(_) => return,
-    };
+    match event {
+        Event::Set(event) => set(state, event),
+        Event::BudgetSet(event) => {
+            let budget = Budget {
+                project: event.project.clone(),
+                period: event.period,
+                limit_micros: event.limit_micros,
+                then: event.then,
+            };
+            let is_before = |it: &&mut Budget| it.is_of(event.project.as_deref(), event.period);
+            match state.budgets.iter_mut().find(is_before) {
+                Some(before) => *before = budget,
+                None => state.budgets.push(budget),
+            }
+        }
+        Event::BudgetRemoved(event) => {
+            let project = event.project.as_deref();
+            state.budgets.retain(|it| !it.is_of(project, event.period));
+        }
+        Event::Redacted(_) => {}
+    }
+}
+
+fn set(state: &mut State, set: &Set) {
     match set.setting {
         Setting::AutonomyThreshold => {
             let with_code = |risk: &&Risk| u32::from(risk.code()) == set.value;

@@ -5,7 +5,7 @@
 use super::*;
 use crate::intent::{Risk, RiskBasis};
 use crate::testing::Given;
-use crate::{AnyState, Refusal};
+use crate::{ActorRef, AnyEvent, AnyState, Refusal};
 
 fn set(setting: Setting, value: &str) -> SetSetting {
     SetSetting {
@@ -16,7 +16,7 @@ fn set(setting: Setting, value: &str) -> SetSetting {
 
 fn state(given: &Given) -> State {
     match given.loaded(stream()).state {
-        AnyState::Settings(state) => *state,
+        AnyState::Settings(state) => (*state).clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -112,4 +112,125 @@ fn why_an_intent_waits_names_the_setting_that_would_let_it_go() {
     assert!(why(&settings, low, rule).contains("autonomy.trust_classifier false"));
     settings.threshold = None;
     assert!(why(&settings, low, rule).contains("autonomy.threshold none"));
+}
+
+fn twenty(project: Option<&str>) -> SetBudget {
+    SetBudget::new(20_000_000, BudgetPeriod::Day).with_project(project.map(str::to_owned))
+}
+
+fn budgets(given: &Given) -> Vec<String> {
+    let budgets = state(given).budgets.into_iter();
+    budgets.map(|it| format!("{it}, {}", it.then)).collect()
+}
+
+#[test]
+fn a_project_has_one_budget_in_each_period() {
+    let mut given = Given::new();
+    given.execute(twenty(None));
+    given.execute(twenty(Some("shop")));
+    given.execute(SetBudget::new(90_500_000, BudgetPeriod::Week).with_project("shop".to_owned()));
+    let again = SetBudget::new(1, BudgetPeriod::Day).with_project("shop".to_owned());
+    given.execute(again.with_then(OverBudget::Deny));
+    let expected = [
+        "20/day, ask",
+        "0.000001/day for shop, deny",
+        "90.5/week for shop, ask",
+    ];
+    assert_eq!(budgets(&given), expected);
+    // The same budget again changes nothing.
+    assert!(given.execute(twenty(None)).is_empty());
+    given.execute(RemoveBudget::new(BudgetPeriod::Day).with_project("shop".to_owned()));
+    assert_eq!(budgets(&given), ["20/day, ask", "90.5/week for shop, ask"]);
+    let gone = given.decide(RemoveBudget::new(BudgetPeriod::Month));
+    let refusal = gone.unwrap_err().to_string();
+    assert!(refusal.contains("no budget for each month"), "{refusal}");
+}
+
+#[test]
+fn only_a_person_sets_or_removes_a_budget() {
+    let mut given = Given::new();
+    given.execute(twenty(None));
+    for actor in [ActorRef::agent("coder"), ActorRef::system("importer")] {
+        let given = given.clone().by(actor);
+        let remove = given.decide(RemoveBudget::new(BudgetPeriod::Day));
+        for refused in [given.decide(twenty(Some("shop"))), remove] {
+            assert!(
+                matches!(refused, Err(Refusal::NotPermitted { .. })),
+                "{refused:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_amount_or_a_project_that_holds_for_nothing_is_refused() {
+    let given = Given::new();
+    for limit in [0, 1_000_000_000_000_001, u64::MAX] {
+        let refused = given.decide(SetBudget::new(limit, BudgetPeriod::Day));
+        assert!(matches!(
+            refused,
+            Err(Refusal::Invalid {
+                field: "limit_micros",
+                ..
+            })
+        ));
+    }
+    for project in [
+        "",
+        " ",
+        " shop",
+        ".",
+        "..",
+        "a/shop",
+        "./shop",
+        "/a/../b",
+        "sh\u{200b}op",
+        "a\nb",
+    ] {
+        let refused = given.decide(twenty(Some(project)));
+        let is_refused = matches!(
+            refused,
+            Err(Refusal::Invalid {
+                field: "project",
+                ..
+            })
+        );
+        assert!(is_refused, "{project:?}: {refused:?}");
+    }
+    for project in ["shop", "/work/shop", "C:\\work\\shop", "käse laden"] {
+        assert!(given.decide(twenty(Some(project))).is_ok(), "{project:?}");
+    }
+}
+
+#[test]
+fn a_log_has_a_bounded_number_of_budgets() {
+    let mut given = Given::new();
+    for number in 0..100 {
+        given.execute(twenty(Some(&format!("p{number}"))));
+    }
+    assert!(given.decide(twenty(Some("one-more"))).is_err());
+    // One that is there is changed still.
+    let changed = SetBudget::new(1, BudgetPeriod::Day).with_project("p7".to_owned());
+    assert_eq!(given.execute(changed).len(), 1);
+}
+
+/// The project is a name: content that a redaction can remove, which then equals no project.
+#[test]
+fn a_removed_project_is_no_other_one() {
+    let mut event: AnyEvent = AnyEvent::Settings(
+        BudgetSet {
+            project: Some("shop".to_owned()),
+            period: BudgetPeriod::Day,
+            limit_micros: 1,
+            then: OverBudget::Ask,
+        }
+        .into(),
+    );
+    assert!(event.may_have_names());
+    event.each_name(&mut |name| *name = crate::removed_name(&[7; 32], 0));
+    let mut state = State::default();
+    if let AnyEvent::Settings(event) = &event {
+        evolve(&mut state, event);
+    }
+    assert!(!state.budgets[0].has("/work/shop"));
 }

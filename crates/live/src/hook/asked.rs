@@ -1,6 +1,8 @@
 //! The call that an event asks for, as policies judge it. It is read from the event as it came: with its secrets, which
 //! a policy may know by their place, and which no verdict repeats.
 
+use std::path::PathBuf;
+
 use annals_dialects::import::JsonFields;
 use annals_dialects::live;
 use annals_tool_policy::{Call, UNNAMED_AGENT};
@@ -11,6 +13,7 @@ use super::fields::{as_it_came, first};
 use super::table::Means;
 use super::unreadable::UnreadableHook;
 use crate::gate::branch;
+use crate::ledger::Spending;
 
 /// What an event asks for.
 #[derive(Debug)]
@@ -79,6 +82,26 @@ impl Asked {
         }
         call(agent, &fields, around)
             .map_or_else(Asked::Unreadable, |call| Asked::Call(Box::new(call)))
+    }
+}
+
+impl Spending {
+    /// Reads from an event that asks for a call whose money it spends. What cannot be read is not known.
+    pub fn read(agent: HookAgent, bytes: &[u8], around: &Surroundings) -> Spending {
+        let fields = std::str::from_utf8(bytes).ok();
+        let fields = fields.and_then(|text| JsonFields::read(text).ok());
+        let dialect = agent.dialect();
+        let of = |names: &[&str]| fields.as_ref().and_then(|fields| first(fields, names));
+        let workspace = around
+            .workspace
+            .clone()
+            .or_else(|| of(&["workspace_roots"]));
+        let folders = [of(dialect.cwd), workspace];
+        Spending::new(agent)
+            .with_session(of(dialect.session))
+            .with_folders(folders.into_iter().flatten().collect())
+            .with_model(of(dialect.model))
+            .with_transcript(of(&["transcript_path"]).map(PathBuf::from))
     }
 }
 

@@ -211,6 +211,11 @@ impl PriceTable {
         Ok(())
     }
 
+    /// The currency: three letters.
+    pub fn currency(&self) -> &str {
+        &self.currency
+    }
+
     /// The day on which the prices were looked up. What changed since then it does not know.
     pub fn as_of(&self) -> NaiveDate {
         self.as_of

@@ -30,6 +30,10 @@ pub enum CostAxis {
     Task,
     /// The intent of the task, or of the nearest task above it that has one.
     Intent,
+    /// The project: the directory in which the session at the top works.
+    Project,
+    /// The agent.
+    Agent,
     /// The session.
     Session,
     /// The task, with what its sub-agents cost beside it.
@@ -38,15 +42,17 @@ pub enum CostAxis {
 
 impl CostAxis {
     /// All of them.
-    pub const ALL: [CostAxis; 8] = [
+    pub const ALL: [CostAxis; 10] = [
         CostAxis::Day,
+        CostAxis::Project,
         CostAxis::Model,
+        CostAxis::Agent,
+        CostAxis::Session,
+        CostAxis::SubAgent,
         CostAxis::Actor,
         CostAxis::Run,
         CostAxis::Task,
         CostAxis::Intent,
-        CostAxis::Session,
-        CostAxis::SubAgent,
     ];
 
     /// Its name.
@@ -58,6 +64,8 @@ impl CostAxis {
             CostAxis::Run => "run",
             CostAxis::Task => "task",
             CostAxis::Intent => "intent",
+            CostAxis::Project => "project",
+            CostAxis::Agent => "agent",
             CostAxis::Session => "session",
             CostAxis::SubAgent => "sub-agent",
         }
@@ -70,8 +78,23 @@ impl CostAxis {
             CostAxis::Run
             | CostAxis::Task
             | CostAxis::Intent
+            | CostAxis::Project
+            | CostAxis::Agent
             | CostAxis::Session
             | CostAxis::SubAgent => true,
+        }
+    }
+
+    /// Returns `true` if its values are ids of objects.
+    pub fn is_of_objects(self) -> bool {
+        match self {
+            CostAxis::Day
+            | CostAxis::Model
+            | CostAxis::Actor
+            | CostAxis::Project
+            | CostAxis::Agent
+            | CostAxis::Session => false,
+            CostAxis::Run | CostAxis::Task | CostAxis::Intent | CostAxis::SubAgent => true,
         }
     }
 }
@@ -90,7 +113,7 @@ impl Serialize for CostAxis {
 
 /// A text that names no axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected day, model, actor, run, task, intent, session or sub-agent")]
+#[error("expected day, model, actor, run, task, intent, project, agent, session or sub-agent")]
 pub struct UnknownAxis;
 
 impl FromStr for CostAxis {
@@ -254,6 +277,26 @@ pub struct RunPlace {
     pub intent: Option<Uuid>,
     /// Its session, by the name that it has.
     pub session: Option<String>,
+    /// The project's path: that of the session at the top.
+    pub project: Option<String>,
+    /// The agent.
+    pub agent: Option<String>,
+}
+
+/// The label of a project: the last part of its path, or the path if it has none.
+///
+/// ```
+/// use annals_projections::project_label;
+/// assert_eq!(project_label("/home/ann/shop/"), "shop");
+/// assert_eq!(project_label("C:\\work\\shop"), "shop");
+/// assert_eq!(project_label("/"), "/");
+/// ```
+pub fn project_label(path: &str) -> &str {
+    let last = path
+        .trim_end_matches(['/', '\\'])
+        .rsplit(['/', '\\'])
+        .next();
+    last.filter(|name| !name.is_empty()).unwrap_or(path)
 }
 
 /// What is known of the runs of a report, of their tasks and of their intents.
@@ -400,6 +443,12 @@ impl Group {
             CostAxis::Task | CostAxis::SubAgent => object(task),
             CostAxis::Intent => object(place.and_then(|place| place.intent)),
             CostAxis::Session => (place.and_then(|place| place.session.clone()), None),
+            CostAxis::Agent => (place.and_then(|place| place.agent.clone()), None),
+            CostAxis::Project => {
+                let project = place.and_then(|place| place.project.as_deref());
+                let label = project.map(|path| project_label(path).to_owned());
+                (project.map(str::to_owned), label)
+            }
         };
         CostKey { axis, value, title }
     }

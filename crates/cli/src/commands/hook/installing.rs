@@ -49,7 +49,7 @@ impl HooksOf<'_> {
             None => own_program()?,
         };
         let mut command = command(agent, &program, &context.log)?;
-        for option in gate::options(&self.gate.gate, self.gate.fail_closed)? {
+        for option in gate::options(self.gate)? {
             command.push(' ');
             command.push_str(&quoted(&option));
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use annals::blocking::Wait as _;
 use annals::{Annals, LogUrl};
+use annals_live::ledger::LedgerDue;
 use annals_live::{Listener, Spool};
 use serde_json::json;
 
@@ -96,6 +97,7 @@ async fn serve(
             _ = looks.tick() => drop(bell.hang()),
         }
         context.take_in(annals);
+        context.keep_ledger(annals, LedgerDue::IfBehind).await;
     }
 }
 

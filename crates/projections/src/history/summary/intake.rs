@@ -11,13 +11,21 @@ use super::words::{because, count, excerpt, metadata, quoted, redacted, short};
 use crate::Entry;
 
 pub(super) fn settings(event: &settings::Event, entry: &Entry) -> String {
-    let set = match event {
-        settings::Event::Set(set) => set,
-        settings::Event::Redacted(event) => return redacted(event, entry),
-    };
     let mut state = settings::State::default();
     settings::evolve(&mut state, event);
-    format!("{} -> {}", set.setting, state.value(set.setting))
+    match event {
+        settings::Event::Set(set) => format!("{} -> {}", set.setting, state.value(set.setting)),
+        settings::Event::BudgetSet(event) => {
+            let budget = state.budgets.first().map(ToString::to_string);
+            let budget = budget.unwrap_or_default();
+            format!("budget {budget}, over it: {}", event.then)
+        }
+        settings::Event::BudgetRemoved(event) => match &event.project {
+            Some(project) => format!("budget a {} for {project} removed", event.period),
+            None => format!("budget a {} for all projects removed", event.period),
+        },
+        settings::Event::Redacted(event) => redacted(event, entry),
+    }
 }
 
 pub(super) fn observation(event: &observation::Event, entry: &Entry) -> String {

@@ -19,6 +19,8 @@ pub fn actor(commands: u64, command: &Command) -> ActorRef {
             | Command::RecordReview(_)
             | Command::ApproveSession(_)
             | Command::SetSetting(_)
+            | Command::SetBudget(_)
+            | Command::RemoveBudget(_)
     ) || matches!(command, Command::DecideToolCall(c) if c.by == ToolDecider::Person);
     let asks = matches!(
         command,

@@ -1,5 +1,7 @@
 //! Costs by day as bars beside each other, a bar a day, with the days on which nothing was used.
 
+use std::collections::BTreeMap;
+
 use annals::projections::{CostAxis, CostReport, amount_of_money};
 use chrono::{NaiveDate, TimeDelta};
 use maud::{Markup, html};
@@ -12,6 +14,8 @@ use crate::html::grouped;
 const DAYS: i64 = 92;
 /// Days that are drawn at least.
 const FEWEST: i64 = 14;
+/// The shades of the parts of a bar, and of all others.
+const SHADES: [&str; 6] = ["1", "0.7", "0.48", "0.32", "0.2", "0.1"];
 /// The height of the highest bar.
 const HEIGHT: f64 = 96.0;
 
@@ -22,6 +26,9 @@ pub(crate) struct DayCosts {
     currency: String,
     /// The days, the oldest first, in UTC.
     days: Vec<Day>,
+    /// The names of the parts, those that cost most first.
+    #[serde(skip)]
+    parts: Vec<String>,
 }
 
 /// What one day cost.
@@ -35,16 +42,33 @@ struct Day {
     total_tokens: u64,
     #[serde(skip)]
     date: NaiveDate,
+    /// Of a report by one more axis, what each part cost, in the order of [`DayCosts::parts`], and all others last.
+    #[serde(skip)]
+    parts: Vec<u64>,
 }
 
 impl DayCosts {
-    /// The days of a report; none of one that is not by day alone.
+    /// The days of a report by day, or by day and one more axis, of which the days consist then; none of another report.
     pub(crate) fn of(report: &CostReport) -> DayCosts {
-        let is_by_day = report.by == [CostAxis::Day];
+        let is_by_day = report.by.first() == Some(&CostAxis::Day) && report.by.len() <= 2;
+        let parts = match report.by.len() {
+            2 if is_by_day => largest(report),
+            _ => Vec::new(),
+        };
         DayCosts {
             currency: report.currency.clone(),
-            days: if is_by_day { days(report) } else { Vec::new() },
+            days: if is_by_day {
+                days(report, &parts)
+            } else {
+                Vec::new()
+            },
+            parts: parts.into_iter().map(|(_, name)| name).collect(),
         }
+    }
+
+    /// The name of a part.
+    fn part(&self, part: usize) -> &str {
+        self.parts.get(part).map_or("others", String::as_str)
     }
 
     /// Whether a picture says more than the numbers.
@@ -53,22 +77,62 @@ impl DayCosts {
     }
 }
 
-fn days(report: &CostReport) -> Vec<Day> {
-    let day = |row: &annals::projections::CostRow| {
-        let day = row.by.first()?.value.clone()?;
-        Some(Day {
-            date: day.parse().ok()?,
-            day,
-            computed_micros: u64::try_from(row.sums.computed_micros).unwrap_or(u64::MAX),
-            total_tokens: u64::try_from(row.sums.used.tokens.total()).unwrap_or(u64::MAX),
-        })
-    };
-    let days: Vec<Day> = report.rows.iter().filter_map(day).collect();
-    let Some(last) = days.last().map(|day| day.date) else {
-        return days;
+impl Day {
+    fn part(&self, part: usize) -> u64 {
+        self.parts.get(part).copied().unwrap_or_default()
+    }
+}
+
+/// The values of the second axis that cost most, each with its name.
+fn largest(report: &CostReport) -> Vec<(Option<String>, String)> {
+    let mut sums: BTreeMap<(Option<String>, String), u128> = BTreeMap::new();
+    for row in &report.rows {
+        let Some(key) = row.by.get(1) else {
+            continue;
+        };
+        let name = key.title.as_ref().or(key.value.as_ref());
+        let name = name.cloned().unwrap_or_else(|| "(unknown)".to_owned());
+        let sum = sums.entry((key.value.clone(), name)).or_default();
+        *sum = sum.saturating_add(row.sums.computed_micros);
+    }
+    let mut sums: Vec<_> = sums.into_iter().filter(|(_, sum)| *sum > 0).collect();
+    sums.sort_by_key(|(_, sum)| std::cmp::Reverse(*sum));
+    sums.truncate(SHADES.len() - 1);
+    sums.into_iter().map(|(key, _)| key).collect()
+}
+
+fn days(report: &CostReport, parts: &[(Option<String>, String)]) -> Vec<Day> {
+    let mut days: BTreeMap<NaiveDate, Day> = BTreeMap::new();
+    for row in &report.rows {
+        let Some(text) = row.by.first().and_then(|key| key.value.clone()) else {
+            continue;
+        };
+        let Ok(date) = text.parse() else {
+            continue;
+        };
+        let day = days.entry(date).or_insert_with(|| Day {
+            date,
+            day: text,
+            computed_micros: 0,
+            total_tokens: 0,
+            parts: vec![0; SHADES.len()],
+        });
+        let micros = u64::try_from(row.sums.computed_micros).unwrap_or(u64::MAX);
+        let tokens = u64::try_from(row.sums.used.tokens.total()).unwrap_or(u64::MAX);
+        day.computed_micros = day.computed_micros.saturating_add(micros);
+        day.total_tokens = day.total_tokens.saturating_add(tokens);
+        let value = row.by.get(1).map(|key| &key.value);
+        let part = parts.iter().position(|(part, _)| Some(part) == value);
+        let part = part.unwrap_or(SHADES.len() - 1);
+        if let Some(sum) = day.parts.get_mut(part) {
+            *sum = sum.saturating_add(micros);
+        }
+    }
+    let Some(last) = days.keys().next_back().copied() else {
+        return Vec::new();
     };
     let is_near = |day: &Day| (last - day.date).num_days() < DAYS;
-    days.into_iter().filter(is_near).collect()
+    days.into_values().filter(is_near).collect()
 }
 
 /// The bars, which lead to what the day was spent on.
@@ -101,8 +165,17 @@ pub(crate) fn chart(costs: &DayCosts) -> Markup {
         let said = format!("{}: {}", day.day, words(day));
         html! {
             a href=(format!("/costs?by=model&since={0}&until={0}", day.day)) aria-label=(said) {
-                rect.bar.shown x=(percent(at, all)) width=(width(all)) y=(format!("{:.1}", HEIGHT - height))
-                    height=(format!("{height:.1}")) rx="2" { title { (said) } }
+                @if costs.parts.is_empty() || !has_prices {
+                    rect.bar.shown x=(percent(at, all)) width=(width(all)) y=(format!("{:.1}", HEIGHT - height))
+                        height=(format!("{height:.1}")) rx="2" { title { (said) } }
+                } @else {
+                    @for (part, from, height) in stacked(day, height) {
+                        rect.bar.shown x=(percent(at, all)) width=(width(all)) y=(format!("{from:.1}"))
+                            height=(format!("{height:.1}")) fill-opacity=(shade(part)) {
+                            title { (said) ", " (costs.part(part)) ": " (amount_of_money(day.part(part).into(), currency)) }
+                        }
+                    }
+                }
             }
         }
     };
@@ -115,7 +188,41 @@ pub(crate) fn chart(costs: &DayCosts) -> Markup {
             }
             figcaption { span { (begins) } @if let Some(highest) = highest { span { "most: " (words(highest)) " on " (highest.day) } }
                 span { (last.day) } }
+            @if has_prices { (legend(costs)) }
         }
+    }
+}
+
+/// The parts of a day's bar, from the bottom up: the number of each, where it begins from above, and its height.
+fn stacked(day: &Day, height: f64) -> Vec<(usize, f64, f64)> {
+    let whole = day.computed_micros.max(1);
+    let mut top = HEIGHT;
+    let parts = day
+        .parts
+        .iter()
+        .enumerate()
+        .filter(|(_, micros)| **micros > 0);
+    let parts = parts.map(|(part, micros)| {
+        let height = share(*micros, whole) * height;
+        top -= height;
+        (part, top, height)
+    });
+    parts.collect()
+}
+
+fn shade(part: usize) -> &'static str {
+    SHADES.get(part).copied().unwrap_or("0.1")
+}
+
+/// The names of the parts, each with its shade.
+fn legend(costs: &DayCosts) -> Markup {
+    let has_others = costs.days.iter().any(|day| day.part(SHADES.len() - 1) > 0);
+    let others = has_others.then_some(SHADES.len() - 1);
+    html! {
+        @if !costs.parts.is_empty() { figcaption { @for part in (0..costs.parts.len()).chain(others) {
+            span { svg.spark width="10" height="10" aria-hidden="true" {
+                rect.bar.shown width="10" height="10" rx="2" fill-opacity=(shade(part)) {} } " " (costs.part(part)) }
+        } } }
     }
 }
 

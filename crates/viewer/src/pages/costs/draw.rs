@@ -149,6 +149,8 @@ fn title(axis: &str) -> &'static str {
         "run" => "Run",
         "intent" => "Intent",
         "session" => "Session",
+        "project" => "Project",
+        "agent" => "Agent",
         _ => "Task",
     }
 }

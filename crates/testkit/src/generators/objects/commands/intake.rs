@@ -2,7 +2,9 @@
 
 use annals_domain::intent::*;
 use annals_domain::run::{StartPatching, StartValidation};
-use annals_domain::settings::{SetSetting, Setting};
+use annals_domain::settings::{
+    BudgetPeriod, OverBudget, RemoveBudget, SetBudget, SetSetting, Setting,
+};
 use annals_domain::task::{CreateTask, FailTask, RecordReview, ReviewVerdict};
 use annals_domain::{Command, IntentId, Kind};
 use uuid::Uuid;
@@ -66,7 +68,7 @@ impl Draw<'_> {
 
     pub(super) fn intake_command(&mut self) -> Command {
         let intent = self.id(Kind::Intent);
-        match self.one_of(12, Kind::Intent) {
+        match self.one_of(14, Kind::Intent) {
             0 => self.proposal().into(),
             1 => JudgeIntent::new(intent)
                 .with_work_type(self.work_type())
@@ -86,6 +88,10 @@ impl Draw<'_> {
             8 => self.analysis(intent).into(),
             9 => self.rerun(intent).into(),
             10 => self.review().into(),
+            11 => self.budget().into(),
+            12 => RemoveBudget::new(self.period())
+                .with_project(self.project())
+                .into(),
             _ => self.setting().into(),
         }
     }
@@ -112,6 +118,23 @@ impl Draw<'_> {
             _ => (Setting::MaxReviewRetries, &["2", "0", "1", "101", "-1"]),
         };
         SetSetting::new(setting, self.dice.pick(values).unwrap_or("low").to_owned())
+    }
+
+    fn period(&mut self) -> BudgetPeriod {
+        let all = [BudgetPeriod::Day, BudgetPeriod::Day, BudgetPeriod::Week];
+        self.dice.pick(&all).unwrap_or(BudgetPeriod::Day)
+    }
+
+    fn project(&mut self) -> Option<String> {
+        let all = [None, None, Some("shop"), Some("/work/shop"), Some("a/b")];
+        self.dice.pick(&all).flatten().map(str::to_owned)
+    }
+
+    fn budget(&mut self) -> SetBudget {
+        let limit = self.dice.pick(&[5_000_000, 5_000_000, 7_500_000, 0]);
+        SetBudget::new(limit.unwrap_or(1), self.period())
+            .with_project(self.project())
+            .with_then(self.dice.once_in(3).then_some(OverBudget::Deny))
     }
 
     fn analysis(&mut self, intent: IntentId) -> RecordAnalysis {

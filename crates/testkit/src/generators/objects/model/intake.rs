@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use annals_domain::intent::{self, Risk, WorkType};
 use annals_domain::run::{Decide, DecisionType, EvidenceKind, RecordEvidence};
-use annals_domain::settings::{SetSetting, Setting};
+use annals_domain::settings::{OverBudget, RemoveBudget, SetBudget, SetSetting, Setting};
 use annals_domain::task::{RecordReview, ReviewVerdict};
 use annals_domain::{Command, Kind};
 use uuid::Uuid;
@@ -74,6 +74,8 @@ impl Model {
             Command::RerunIntent(c) => self.rerun(c),
             Command::RecordReview(c) => self.record_review(c),
             Command::SetSetting(c) => self.set_setting(c),
+            Command::SetBudget(c) => self.set_budget(c),
+            Command::RemoveBudget(c) => self.remove_budget(c),
             Command::RecordObservation(c) => self.record_observation(c),
             Command::ProcessObservation(c) => self.process_observation(c),
             other => panic!("{} is not modelled", other.name()),
@@ -659,6 +661,22 @@ impl Model {
         demand(self.by != "tester" || settings.retries <= before.retries)?;
         self.settings = settings;
         Some(!same)
+    }
+
+    fn set_budget(&mut self, c: &SetBudget) -> Judged {
+        demand(self.by != "tester" && c.limit_micros > 0)?;
+        let is_relative = |path: &String| path.contains('/') && !path.starts_with('/');
+        demand(!c.project.as_ref().is_some_and(is_relative))?;
+        let key = (c.period, c.project.clone());
+        let value = (c.limit_micros, c.then == Some(OverBudget::Deny));
+        let budgets = &mut self.settings.budgets;
+        Some(budgets.insert(key, value) != Some(value))
+    }
+
+    fn remove_budget(&mut self, c: &RemoveBudget) -> Judged {
+        demand(self.by != "tester")?;
+        let key = (c.period, c.project.clone());
+        self.settings.budgets.remove(&key).map(|_| true)
     }
 
     /// The task that is in this one's place now.

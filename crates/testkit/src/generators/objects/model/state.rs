@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use annals_domain::GitOid;
 use annals_domain::intent::Risk;
 use annals_domain::session::PolicyProfile;
+use annals_domain::settings::BudgetPeriod;
 use uuid::Uuid;
 
 /// An intent.
@@ -173,6 +174,8 @@ pub struct Settings {
     pub(super) unknown: String,
     /// How far the times of commands to a gate may be from the log's clock. In a history they are the same.
     pub(super) skew: u32,
+    /// The amount of each budget, and whether calls over it are denied.
+    pub(super) budgets: BTreeMap<(BudgetPeriod, Option<String>), (u64, bool)>,
 }
 
 impl Default for Settings {
@@ -184,6 +187,7 @@ impl Default for Settings {
             own: false,
             unknown: "feature".to_owned(),
             skew: 300,
+            budgets: BTreeMap::new(),
         }
     }
 }
