@@ -10,6 +10,9 @@ use uuid::Uuid;
 use super::{Conversations, SessionError, SessionPage, family_activity, step};
 use crate::{At, LoadError, SessionQuery, SessionSort};
 
+/// The fewest digits by which a word of a filter is a part of an id.
+const ID_DIGITS: usize = 6;
+
 impl Conversations<'_> {
     /// Sessions, newest activity first unless sorted otherwise.
     ///
@@ -320,9 +323,14 @@ impl<'a> Filter<'a> {
             &summary.agent_session,
         ];
         let texts = texts.into_iter().flatten().map(|text| text.to_lowercase());
-        let mut texts: Vec<String> = texts.collect();
-        texts.push(summary.id.to_string());
-        let has = |word: &String| texts.iter().any(|text| text.contains(word));
+        let texts: Vec<String> = texts.collect();
+        let id = summary.id.simple().to_string();
+        // A few digits are in most ids.
+        let is_id = |word: &String| {
+            word.len() >= ID_DIGITS
+                && (id.starts_with(word.as_str()) || id.ends_with(word.as_str()))
+        };
+        let has = |word: &String| is_id(word) || texts.iter().any(|text| text.contains(word));
         self.words.iter().all(has)
     }
 

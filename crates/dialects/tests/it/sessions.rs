@@ -266,8 +266,8 @@ fn the_newest_of_many_sessions_are_listed() {
     let begun = DateTime::parse_from_rfc3339("2026-03-01T00:00:00Z").unwrap();
     for number in 0..SESSIONS {
         let (task, run) = (
-            TaskId(Uuid::from_u128(number)),
-            RunId(Uuid::from_u128(number << 64)),
+            TaskId(Uuid::from_u128(number + 1)),
+            RunId(Uuid::from_u128((number + 1) << 64)),
         );
         let at = begun.to_utc() + TimeDelta::hours(i64::try_from(number).unwrap());
         let used = RecordUsage::new(run, 1_000, 10).with_model("claude-opus-4-5".to_owned());
