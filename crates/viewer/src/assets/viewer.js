@@ -3,6 +3,7 @@
 // a document, whose scripts do not run.
 'use strict';
 (() => {
+  document.documentElement.classList.add('scripted');
   const $ = (selector, from = document) => from.querySelector(selector);
   const $$ = (selector, from = document) => [...from.querySelectorAll(selector)];
   let end = Number(document.body.dataset.end);
@@ -150,7 +151,7 @@
 
   // --- A session's turns ---------------------------------------------------------------------------
   const session = (() => {
-    const HELD = 4; // chunks of turns in the page; others are spacers of the same height
+    const HELD = 3; // chunks of turns in the page; others are spacers of the same height
     let found = { words: null, turns: [], now: -1 };
     let failed = null;
     const area = () => $('#turns');
@@ -167,7 +168,7 @@
       step.classList.add('here');
       for (let fold = step.closest('details'); fold; fold = fold.parentElement.closest('details')) fold.open = true;
       if (focus) step.focus({ preventScroll: true });
-      step.scrollIntoView({ block: 'start' });
+      step.scrollIntoView({ block: 'start', behavior: 'instant' });
     };
     const turn = (number, more = '') => {
       const step = document.getElementById('turn-' + number);

@@ -31,8 +31,8 @@ const PART: usize = 50;
 const WAITING: usize = 4;
 /// Days of the chart.
 const DAYS: u32 = 14;
-/// Sessions from which the choices of the filters are taken.
-const CHOICES: usize = 2_000;
+/// The newest sessions, from which the cards and the choices of the filters are made.
+const NEWEST: usize = 300;
 
 /// Part of the list of sessions.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -47,10 +47,6 @@ pub(crate) struct SessionList {
     pub(crate) from: usize,
     /// The first session of the next part, as `from`; null at the end.
     pub(crate) next: Option<usize>,
-    /// Sessions that wait for a person.
-    pub(crate) waiting: usize,
-    /// Sessions that failed.
-    pub(crate) failed: usize,
     #[serde(skip)]
     cards: Option<Cards>,
 }
@@ -58,7 +54,12 @@ pub(crate) struct SessionList {
 /// What the page shows above the list.
 #[derive(Debug)]
 struct Cards {
+    /// Sessions that wait for a person, of the newest ones.
     waiting: Vec<SessionEntry>,
+    /// Sessions that failed; `None` if not all sessions were read.
+    failed: Option<usize>,
+    /// Whether the newest sessions are all of the log's.
+    is_all: bool,
     today: Sums,
     week: Sums,
     before: Sums,
@@ -108,25 +109,34 @@ async fn read(asked: &Asked, filter: &Filter, clock: Clock) -> Result<SessionLis
         None => PART,
     };
     let conversations = asked.annals().conversations();
-    let wanted = filter
-        .apply(query(asked, clock))
-        .with_offset(from)
-        .with_limit(limit);
+    // A scan of all sessions: the newest ones serve the cards, and the list if nothing is filtered.
+    let newest = match asked.is_api {
+        true => None,
+        false => {
+            let newest = query(asked, clock).with_limit(NEWEST);
+            Some(conversations.list(&newest).await?)
+        }
+    };
+    let is_first = filter.is_default() && from == 0 && limit <= NEWEST;
+    let page = match newest.clone().filter(|_| is_first) {
+        Some(newest) => newest,
+        None => {
+            let wanted = filter.apply(query(asked, clock));
+            conversations
+                .list(&wanted.with_offset(from).with_limit(limit))
+                .await?
+        }
+    };
     let SessionPage {
-        sessions,
+        mut sessions,
         total,
         all,
         ..
-    } = conversations.list(&wanted).await?;
-    let waiting = query(asked, clock)
-        .with_only_waiting(true)
-        .with_limit(WAITING);
-    let waiting = conversations.list(&waiting).await?;
-    let failed = query(asked, clock).with_only_failed(true).with_limit(0);
-    let failed = conversations.list(&failed).await?;
-    let cards = match asked.is_api || all == 0 {
-        true => None,
-        false => Some(cards(asked, filter, clock, &waiting).await?),
+    } = page;
+    sessions.truncate(limit);
+    let cards = match newest.filter(|newest| newest.all > 0) {
+        None => None,
+        Some(newest) => Some(cards(asked, filter, clock, &newest).await?),
     };
     let next = from.saturating_add(sessions.len());
     Ok(SessionList {
@@ -135,8 +145,6 @@ async fn read(asked: &Asked, filter: &Filter, clock: Clock) -> Result<SessionLis
         total,
         all,
         from,
-        waiting: waiting.total,
-        failed: failed.total,
         cards,
     })
 }
@@ -145,11 +153,10 @@ async fn cards(
     asked: &Asked,
     filter: &Filter,
     clock: Clock,
-    waiting: &SessionPage,
+    page: &SessionPage,
 ) -> Result<Cards, Problem> {
-    let newest = query(asked, clock).with_limit(CHOICES);
-    let newest = asked.annals().conversations().list(&newest).await?;
-    let newest: Vec<SessionEntry> = newest.sessions.iter().map(SessionEntry::of).collect();
+    let newest: Vec<SessionEntry> = page.sessions.iter().map(SessionEntry::of).collect();
+    let is_all = newest.len() >= page.all;
     let stacked = match asked.params.get("stack") {
         Some("model") => CostAxis::Model,
         _ => "project".parse().unwrap_or(CostAxis::Model),
@@ -162,7 +169,13 @@ async fn cards(
     let days = StackedDays::of(&report, CostZone::Local.day_at(clock.now()));
     let sums = |from: i64, to: i64| sums(&newest, &report, clock, from, to);
     Ok(Cards {
-        waiting: waiting.sessions.iter().map(SessionEntry::of).collect(),
+        waiting: newest
+            .iter()
+            .filter(|it| it.status == "waiting")
+            .cloned()
+            .collect(),
+        failed: is_all.then(|| newest.iter().filter(|it| it.status == "failed").count()),
+        is_all,
         today: sums(0, 1),
         week: sums(0, 7),
         before: sums(7, 14),
@@ -208,15 +221,15 @@ fn draw(list: &SessionList, filter: &Filter, asked: &Asked, clock: Clock) -> Mar
     html! {
         div.head {
             h1 { "Sessions" }
-            span.dim { (counted(list.all as u64, "session", "sessions")) @if let Some(projects) = cards.choices.projects() { " in " (projects) } }
+            span.dim { (counted(list.all as u64, "session", "sessions")) @if let Some(projects) = cards.choices.projects().filter(|_| cards.is_all) { " in " (projects) } }
         }
         section.cards aria-label="Summary" {
-            (waiting(list, cards, moment, clock))
+            (waiting(cards, moment, clock))
             (today("Today", cards.today, &asked.moment.link("/?date=1d")))
             (week(cards, &asked.moment.link("/?date=7d")))
         }
         section.charts.one aria-label="Charts" { (chart::draw(&cards.days, asked)) }
-        (filter::draw(filter, &cards.choices, list, asked))
+        (filter::draw(filter, &cards.choices, (cards.waiting.len(), cards.failed), list, asked))
         @if list.sessions.is_empty() { (filter::no_match(filter, moment)) }
         @else { (table::draw(list, filter, asked, clock)) }
         @if list.from > 0 || list.next.is_some() { (pager(list, asked)) }
@@ -236,14 +249,14 @@ fn empty() -> Markup {
     }
 }
 
-fn waiting(list: &SessionList, cards: &Cards, moment: Moment, clock: Clock) -> Markup {
-    if list.waiting == 0 {
+fn waiting(cards: &Cards, moment: Moment, clock: Clock) -> Markup {
+    if cards.waiting.is_empty() {
         return html! { div.box.card { h2 { "Waiting for you" } div.big { "0" } p { "No open permission or question" } } };
     }
     html! {
         div.box.card.waits {
-            div { h2 { "Waiting for you" } div.big { (grouped(list.waiting as u64)) } }
-            ul { @for session in &cards.waiting { li {
+            div { h2 { "Waiting for you" } div.big { (grouped(cards.waiting.len() as u64)) } }
+            ul { @for session in cards.waiting.iter().take(WAITING) { li {
                 a href=(moment.link(&session.address())) dir="auto" { (foreign::text(&session.name())) }
                 span.dim.num { @if let Some(at) = session.waiting_since { (since(clock.now(), at)) } }
             } } }

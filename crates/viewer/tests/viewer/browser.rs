@@ -279,7 +279,9 @@ async fn a_conversation_goes_by_keyboard(browser: &Browser, viewing: &Viewing) {
     browser.press("cargo").await;
     browser.press(Key::Enter).await;
     browser
-        .until("return /^1 of [1-9]/.test(document.querySelector('.bar output').innerText)")
+        .until(
+            "return /^[1-9][0-9]* of [1-9]/.test(document.querySelector('.bar output').innerText)",
+        )
         .await;
     browser.press(Key::Escape).await;
     browser.press("u").await;

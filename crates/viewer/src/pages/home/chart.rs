@@ -16,11 +16,11 @@ const DAYS: u64 = 14;
 /// Series with a colour of their own; the others are one.
 const SERIES: usize = 4;
 /// The plot, in the picture's units.
-const LEFT: u64 = 44;
-const WIDTH: u64 = 816;
+const LEFT: u64 = 60;
+const WIDTH: u64 = 1_160;
 const TOP: u64 = 16;
 const HEIGHT: u64 = 116;
-const BAR: u64 = 36;
+const BAR: u64 = 44;
 
 /// What the last days cost, by series.
 #[derive(Debug)]
@@ -184,7 +184,7 @@ fn picture(days: &StackedDays, asked: &Asked, shown: u64) -> Markup {
         .take_while(|micros| *micros <= top)
         .collect();
     html! {
-        svg viewBox={ "0 0 " (LEFT + width) " " (bottom + 22) } role="img" aria-labelledby=(id) {
+        svg viewBox={ "0 0 " (LEFT + width) " " (bottom + 22) } role="group" aria-labelledby=(id) {
             title id=(id) { "Cost of the last " (shown) " days, at most " (money(most)) " a day. The costs page has the numbers." }
             @for micros in &lines {
                 @let y = bottom - height(*micros);

@@ -160,6 +160,11 @@ impl Filter {
         self.values.get(name).map(String::as_str)
     }
 
+    /// Returns `true` if all sessions are listed, newest activity first.
+    pub(super) fn is_default(&self) -> bool {
+        self.values.is_empty() && self.sort == Sort::Activity && !self.ascending
+    }
+
     /// Restricts a query.
     pub(super) fn apply(&self, mut query: SessionQuery) -> SessionQuery {
         let own = |name: &str| self.get(name).map(str::to_owned);
@@ -259,10 +264,11 @@ impl Choices {
     }
 }
 
-/// Draws the filter bar.
+/// Draws the filter bar, with the numbers of waiting and failed sessions.
 pub(super) fn draw(
     filter: &Filter,
     choices: &Choices,
+    counts: (usize, Option<usize>),
     list: &SessionList,
     asked: &Asked,
 ) -> Markup {
@@ -296,9 +302,9 @@ pub(super) fn draw(
         ("5", "Over $5"),
         ("20", "Over $20"),
     ]);
-    let check = |name: &str, word: &str, count: usize| {
+    let check = |name: &str, word: &str, count: Option<usize>| {
         html! {
-            label.button.toggle { input type="checkbox" name=(name) value="1" checked[filter.get(name).is_some()]; (word) span.count { (grouped(count as u64)) } }
+            label.button.toggle { input type="checkbox" name=(name) value="1" checked[filter.get(name).is_some()]; (word) @if let Some(count) = count { span.count { (grouped(count as u64)) } } }
         }
     };
     let hidden = ["since", "until", "q"]
@@ -316,9 +322,9 @@ pub(super) fn draw(
             (select("cost", "Cost", "Any cost", &costs))
             label.unseen for="filter-touched" { "Touched file" }
             input.path #filter-touched name="touched" value=[filter.get("touched")] placeholder="touched file, *.ts" maxlength="500" autocomplete="off";
-            (check("waiting", "Waiting", list.waiting))
-            (check("failed", "Failed", list.failed))
-            button.button type="submit" { "Filter" }
+            (check("waiting", "Waiting", Some(counts.0)))
+            (check("failed", "Failed", counts.1))
+            button.button.unscripted type="submit" { "Filter" }
             span.result { (grouped(list.total as u64)) " of " (counted(list.all as u64, "session", "sessions")) }
         }
         (active(filter, asked.moment))

@@ -77,7 +77,7 @@ fn row(session: &SessionEntry, moment: Moment, clock: Clock) -> Markup {
                 (sub_agents(session, moment))
             }
             td.proj title=[session.project.as_deref()] { (foreign::text(&foreign::cut(session.project_name.as_deref().unwrap_or("no project"), 28))) }
-            td { @match &session.agent { Some(agent) => { (foreign::text(&foreign::cut(agent_name(agent), 24))) } None => { span.dim { "unknown" } } }
+            td.by { @match &session.agent { Some(agent) => { (foreign::text(&foreign::cut(agent_name(agent), 24))) } None => { span.dim { "unknown" } } }
                 @if let Some(model) = session.model() { " " span.dim.model title=(session.models.join(", ")) { (foreign::text(&foreign::cut(model_name(model), 24))) } } }
             td.when { (or_unknown(session.last_activity, |at| clock.ago(at))) }
             td.r.num.opt { @if session.active_ms > 0 { (span(session.active_ms)) } @else { span.dim { "unknown" } } }

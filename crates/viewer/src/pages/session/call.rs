@@ -288,6 +288,21 @@ fn result(turn: &Turn, call: &ToolCallTurn, drawing: &Drawing<'_>) -> Markup {
     let text = text.trim_end_matches('\n');
     let all = text.split('\n').count();
     let is_short = drawing.is_whole || all <= FIRST + LAST + 2;
+    let is_told = match call.outcome {
+        CallOutcome::Ok => call.edits.iter().any(|edit| edit.diff.is_some()),
+        CallOutcome::Denied => call
+            .decisions
+            .iter()
+            .any(|decision| decision.reason.is_some()),
+        _ => false,
+    };
+    if is_told && !drawing.is_whole {
+        // The diff shows the change, or the decision its reason; the text only confirms it.
+        return html! {
+            details.think { summary { "Result " span.num { "· " (counted(all as u64, "line", "lines")) } }
+                pre.out tabindex="0" dir="auto" { (output(text.split('\n').take(FIRST + LAST), false)) } }
+        };
+    }
     html! {
         div {
             div.label {

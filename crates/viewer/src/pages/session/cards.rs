@@ -18,6 +18,8 @@ pub(super) enum Step<'a> {
     Turn(&'a Turn),
     /// Two or more reads and searches in a row.
     Reads(Vec<&'a Turn>),
+    /// Two or more notes of the agent's program in a row.
+    Notes(Vec<&'a Turn>),
 }
 
 impl<'a> Card<'a> {
@@ -25,7 +27,7 @@ impl<'a> Card<'a> {
     pub(super) fn turns(&self) -> impl Iterator<Item = &'a Turn> {
         let steps = self.steps.iter().flat_map(|step| match step {
             Step::Turn(turn) => std::slice::from_ref(turn),
-            Step::Reads(turns) => turns.as_slice(),
+            Step::Reads(turns) | Step::Notes(turns) => turns.as_slice(),
         });
         self.said.into_iter().chain(steps.copied())
     }
@@ -61,8 +63,8 @@ pub(super) fn cards(turns: &[Turn]) -> Vec<Card<'_>> {
         }
     }
     for step in cards.iter_mut().flat_map(|card| &mut card.steps) {
-        if let Step::Reads(reads) = step
-            && let [only] = reads.as_slice()
+        if let Step::Reads(group) | Step::Notes(group) = step
+            && let [only] = group.as_slice()
         {
             *step = Step::Turn(only);
         }
@@ -71,13 +73,14 @@ pub(super) fn cards(turns: &[Turn]) -> Vec<Card<'_>> {
 }
 
 fn add<'a>(steps: &mut Vec<Step<'a>>, turn: &'a Turn) {
-    if !is_quiet_read(turn) {
-        steps.push(Step::Turn(turn));
-        return;
-    }
+    let is_read = is_quiet_read(turn);
+    let is_note = matches!(turn.body, TurnBody::Note { .. });
     match steps.last_mut() {
-        Some(Step::Reads(reads)) => reads.push(turn),
-        _ => steps.push(Step::Reads(vec![turn])),
+        Some(Step::Reads(reads)) if is_read => reads.push(turn),
+        Some(Step::Notes(notes)) if is_note => notes.push(turn),
+        _ if is_read => steps.push(Step::Reads(vec![turn])),
+        _ if is_note => steps.push(Step::Notes(vec![turn])),
+        _ => steps.push(Step::Turn(turn)),
     }
 }
 
@@ -96,7 +99,7 @@ fn is_quiet_read(turn: &Turn) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::{answer, call, prompt};
+    use super::super::samples::{answer, call, prompt, turn};
     use super::*;
 
     #[test]
@@ -122,6 +125,11 @@ mod tests {
     #[test]
     fn reads_in_a_row_are_one_line() {
         let read = |number| call(number, 1, "Read", CallRole::Read, CallOutcome::Ok);
+        let note = |number| {
+            let text = annals::projections::Text::from("x");
+            let name = "system_state".to_owned();
+            turn(number, 1, TurnBody::Note { name, text })
+        };
         let turns = [
             read(1),
             read(2),
@@ -131,6 +139,8 @@ mod tests {
             read(6),
             read(7),
             read(8),
+            note(9),
+            note(10),
         ];
         let cards = cards(&turns);
         let shape: Vec<usize> = cards
@@ -138,13 +148,13 @@ mod tests {
             .flat_map(|card| &card.steps)
             .map(|step| match step {
                 Step::Turn(_) => 1,
-                Step::Reads(reads) => reads.len(),
+                Step::Reads(group) | Step::Notes(group) => group.len(),
             })
             .collect();
-        assert_eq!(shape, [2, 1, 1, 1, 3]);
+        assert_eq!(shape, [2, 1, 1, 1, 3, 2]);
         assert_eq!(
             cards.iter().map(|card| card.turns().count()).sum::<usize>(),
-            8
+            10
         );
         assert_eq!(cards.iter().map(|card| card.calls(None)).sum::<u64>(), 7);
         assert_eq!(

@@ -22,6 +22,9 @@ use crate::session_entry::SessionEntry;
 /// Characters of a prompt from which it is folded.
 const LONG_PROMPT: usize = 6_000;
 
+/// Characters of a note that are drawn.
+const LONG_NOTE: usize = 20_000;
+
 /// What is needed to draw turns.
 pub(crate) struct Drawing<'a> {
     pub(crate) session: &'a SessionEntry,
@@ -202,6 +205,7 @@ fn step(step: &Step<'_>, drawing: &mut Drawing<'_>) -> Markup {
     let turn = match step {
         Step::Turn(turn) => turn,
         Step::Reads(reads) => return self::reads(reads, drawing),
+        Step::Notes(notes) => return self::notes(notes, drawing),
     };
     html! { div.step id={ "turn-" (turn.number) } data-turn=(turn.number) tabindex="-1" { (body(turn, drawing)) } }
 }
@@ -238,12 +242,22 @@ fn body(turn: &Turn, drawing: &mut Drawing<'_>) -> Markup {
         TurnBody::Interruption { text } => note("", "Interrupted", text, &time(drawing)),
         TurnBody::Error { text } => note("error", "Error", text, &time(drawing)),
         TurnBody::Note { name, text } => {
-            let text = or_redacted(
-                text,
-                "The text was removed.",
-                |text| html! { (foreign::text(&foreign::cut(&foreign::output(text), 2_000))) },
-            );
-            html! { details.think { summary { (foreign::text(&foreign::cut(&name.replace('_', " "), 80))) (time(drawing)) } div.note-text dir="auto" { (text) } } }
+            let excerpt = text.as_str().map(|text| foreign::one_line(text, 120));
+            let most = if drawing.is_whole {
+                usize::MAX
+            } else {
+                LONG_NOTE
+            };
+            let whole = or_redacted(text, "The text was removed.", |text| {
+                html! { (foreign::text(&foreign::cut(&foreign::output(text), most))) }
+            });
+            html! { details.think {
+                summary {
+                    (foreign::text(&foreign::cut(&name.replace('_', " "), 80))) (time(drawing))
+                    @if let Some(excerpt) = &excerpt { span.excerpt { (foreign::text(excerpt)) } }
+                }
+                div.note-text dir="auto" { (whole) }
+            } }
         }
         _ => html! { p.notice { "A turn of another kind: " (drawing.event(turn.position)) } },
     }
@@ -269,6 +283,21 @@ fn thinking(turn: &Turn, text: Option<&str>, drawing: &Drawing<'_>) -> Markup {
         details.think id={ "call-" (turn.number) } open[drawing.is_whole && !drawing.is_file] {
             summary { "Thinking " span.num { "· " (counted(words, "word", "words")) } }
             div.thought dir="auto" { (foreign::text(&foreign::output(text))) }
+        }
+    }
+}
+
+/// Notes in a row, as one line.
+fn notes(notes: &[&Turn], drawing: &mut Drawing<'_>) -> Markup {
+    let first = notes.first().map_or(0, |turn| turn.number);
+    let mut drawn: Vec<(u64, Markup)> = Vec::new();
+    for turn in notes {
+        drawn.push((turn.number, body(turn, drawing)));
+    }
+    html! {
+        details.think id={ "notes-" (first) } open[drawing.is_whole && !drawing.is_file] {
+            summary { (counted(notes.len() as u64, "note", "notes")) " of the agent's program" }
+            div.notes { @for (number, note) in &drawn { div.step id={ "turn-" (number) } data-turn=(number) tabindex="-1" { (note) } } }
         }
     }
 }
