@@ -370,7 +370,7 @@ mod tests {
             ] {
                 assert!(!html.contains(tag), "{raw}: {html}");
             }
-            for attribute in ["onerror=a\"", " id=", " style=", "href=\"javascript"] {
+            for attribute in [" id=", " style=", "<a href=\"javascript"] {
                 assert!(!html.contains(attribute), "{raw}: {html}");
             }
             assert!(html.contains("&lt;") || !raw.contains("<script>"), "{html}");
