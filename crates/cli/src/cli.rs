@@ -51,8 +51,7 @@ pub(crate) use exchange::{
 };
 pub(crate) use forge::{ExportForge, ImportForge, Watch, WatchAgent, WatchForge};
 pub(crate) use hook::{
-    Gate, Hook, HookAgent, HookScope, HookStatus, HowToChange, InstallHooks, RunHook,
-    UninstallHooks,
+    Gate, Hook, HookAgent, HookScope, HowToChange, InstallHooks, RunHook, UninstallHooks,
 };
 pub(crate) use intake::{
     Analyze, Answer, Approve, Classify, Inbox, Instruct, Judge, Ready, Refinements, Reject, Rerun,
@@ -204,7 +203,7 @@ pub(crate) enum Command {
     Subscriptions(Subscriptions),
     /// Search prompts, answers, tool calls and results
     Search(Search),
-    /// Show an object, now or as of an earlier time
+    /// Show a conversation, or an object, at any time
     Show(Show),
     /// List the events of an object
     History(History),

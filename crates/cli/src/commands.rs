@@ -87,8 +87,8 @@ use annals_live::hook::HookAgent;
 use uuid::Uuid;
 
 use crate::cli::{
-    Command, Export, Key, Log, LogGroup, PolicyGroup, RecordCommand, RecordGroup, Replay,
-    ToolPolicy, Watch,
+    Command, Export, Hook, Key, Log, LogGroup, PolicyGroup, RecordCommand, RecordGroup, Replay,
+    RunHook, ToolPolicy, Watch,
 };
 use crate::context::Context;
 use crate::error::CliError;
@@ -143,6 +143,27 @@ pub(crate) fn needs_log(command: &Command) -> bool {
             | Command::Completions(_)
             | Command::Man(_)
     )
+}
+
+/// The refusal of the event of a hook whose gate fails closed, where there is no log that it may use. `None` for any
+/// other command.
+pub(crate) fn gate_refusal(command: &Command, reason: &CliError) -> Option<CliError> {
+    let is_closed = event_of_hook(command).is_some_and(|event| event.gate.fail_closed);
+    is_closed.then(|| hook::gate::refused(&reason.message()))
+}
+
+/// Returns `true` for an event that an agent gives to its hook.
+pub(crate) fn is_hook_event(command: &Command) -> bool {
+    event_of_hook(command).is_some()
+}
+
+fn event_of_hook(command: &Command) -> Option<&RunHook> {
+    match command {
+        Command::Hook(
+            Hook::Claude(event) | Hook::Codex(event) | Hook::Cursor(event) | Hook::Gemini(event),
+        ) => Some(event),
+        _ => None,
+    }
 }
 
 /// Runs the command that was given.

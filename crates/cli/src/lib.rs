@@ -37,7 +37,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 
-use crate::cli::{Cli, Color, Command, Global, Hook, Start, StartOptions, groups, spellings};
+use crate::cli::{Cli, Color, Command, Global, Start, StartOptions, groups, spellings};
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
 use crate::log_choice::{LogChoice, LogSource};
@@ -48,6 +48,9 @@ use crate::signals::Signals;
 /// The exit status of a program that was interrupted.
 const INTERRUPTED: u8 = 130;
 
+/// The exit status of wrong usage.
+const USAGE: u8 = 2;
+
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     let mut cli = match arguments() {
@@ -57,7 +60,8 @@ pub fn main() -> ExitCode {
     let json = cli.global.json;
     report_events(cli.global.verbose);
     let command = match command(&mut cli) {
-        Ok(command) => command,
+        Ok(Some(command)) => command,
+        Ok(None) => return nothing_given(json),
         Err(error) => return refuse_arguments(error),
     };
     match run(cli.global, command) {
@@ -79,7 +83,7 @@ fn arguments() -> Result<Cli, clap::Error> {
 }
 
 /// The command that was given. Without one it is `start` on a terminal, or with an option of `start`.
-fn command(cli: &mut Cli) -> Result<Command, clap::Error> {
+fn command(cli: &mut Cli) -> Result<Option<Command>, clap::Error> {
     let StartOptions {
         once,
         no_browser,
@@ -93,19 +97,24 @@ fn command(cli: &mut Cli) -> Result<Command, clap::Error> {
             let error = clap::Error::raw(ErrorKind::ArgumentConflict, message);
             Err(error.with_cmd(&groups::grouped(Cli::command())))
         }
-        Some(given) => Ok(given.plain()),
-        None if is_started => Ok(Command::Start(Start {
+        Some(given) => Ok(Some(given.plain())),
+        None if is_started => Ok(Some(Command::Start(Start {
             options: cli.start.clone(),
-        })),
-        None => Err(nothing_given()),
+        }))),
+        None => Ok(None),
     }
 }
 
-/// Help, as the answer to no command at all.
-fn nothing_given() -> clap::Error {
-    let mut command = groups::grouped(Cli::command());
-    let help = command.render_help().ansi().to_string();
-    clap::Error::raw(ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand, help).with_cmd(&command)
+/// Prints the help, as the answer to no command at all.
+fn nothing_given(json: bool) -> ExitCode {
+    if json {
+        let message = "no command is given: expected one, as in `annals ls`";
+        complain(&CliError::new(ErrorClass::Usage, "usage", message), json);
+    } else {
+        let mut command = groups::grouped(Cli::command());
+        let _ = write!(std::io::stderr(), "{}", command.render_help());
+    }
+    ExitCode::from(USAGE)
 }
 
 /// What is wrong with the arguments, with those that it names made harmless: a shell's pattern may
@@ -198,7 +207,7 @@ fn chosen(
         Err(_) if !commands::needs_log(command) => Ok(LogChoice::here()),
         Ok(choice) if choice.source == LogSource::Found && commands::needs_log(command) => {
             // What an agent's hook prints, the agent may show.
-            if !matches!(command, Command::Hook(_)) {
+            if !matches!(command, Command::Hook(_) | Command::Statusline(_)) {
                 let path = std::path::absolute(&choice.log);
                 let path = path.map_or_else(|_| choice.log.clone(), |it| it.display().to_string());
                 output.note(&format!("using the log {path}"));
@@ -219,11 +228,15 @@ fn run(global: Global, command: Command) -> Result<(), CliError> {
     let has_pager = pager.is_some();
     let output = output(&global).paged(pager);
     let choice = match chosen(global.log, &command, &output) {
-        // A hook that fails would be taken for an answer by the agent.
-        Err(error) if is_open_hook(&command) => {
+        Err(error) if commands::is_hook_event(&command) => {
+            if let Some(refusal) = commands::gate_refusal(&command, &error) {
+                return Err(refusal);
+            }
+            // A hook that fails would be taken for an answer by the agent.
             output.warn(&format!("an event is lost: {error}"));
             return Ok(());
         }
+        Err(_) if matches!(command, Command::Statusline(_)) => return Ok(()),
         choice => choice?,
     };
     let mut context = Context {
@@ -242,16 +255,6 @@ fn run(global: Global, command: Command) -> Result<(), CliError> {
         }
     })?;
     context.output.flush()
-}
-
-/// Returns `true` for an event of a hook whose gate does not fail closed.
-fn is_open_hook(command: &Command) -> bool {
-    match command {
-        Command::Hook(
-            Hook::Claude(args) | Hook::Codex(args) | Hook::Cursor(args) | Hook::Gemini(args),
-        ) => !args.gate.fail_closed,
-        _ => false,
-    }
 }
 
 /// Standard output as the options want it.

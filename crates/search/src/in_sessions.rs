@@ -23,7 +23,7 @@ const NAMING: usize = 16;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TurnHit {
-    /// The number of the turn; `None` if the event belongs to no turn, such as a session's title.
+    /// The number of the turn; `None` if the session has no turns.
     pub turn: Option<u64>,
     /// The best hit of the turn.
     pub hit: Hit,
@@ -147,49 +147,53 @@ fn begin(groups: &mut Vec<SessionHits>, session: Option<SessionSummary>) -> usiz
     groups.len() - 1
 }
 
-/// The positions of a conversation's turns, ascending, and the intents of its prompts.
+/// The positions of a conversation's turns, ascending, with their numbers.
 #[derive(Debug)]
 struct TurnPlaces {
-    positions: Vec<(Position, u64)>,
+    turns: Vec<(Position, u64)>,
+    prompts: Vec<(Position, u64)>,
+    /// The turns of prompts by their intents.
     intents: HashMap<Uuid, u64>,
 }
 
 impl TurnPlaces {
     fn of(conversation: &Conversation) -> TurnPlaces {
-        let turns = conversation.turns.iter();
-        let mut positions: Vec<(Position, u64)> =
-            turns.map(|turn| (turn.position, turn.number)).collect();
-        positions.sort_unstable();
-        let intents = conversation
-            .turns
-            .iter()
-            .filter_map(|turn| match &turn.body {
-                TurnBody::Prompt(prompt) => Some((prompt.intent?, turn.number)),
-                _ => None,
-            });
-        TurnPlaces {
-            positions,
-            intents: intents.collect(),
+        let mut places = TurnPlaces {
+            turns: Vec::new(),
+            prompts: Vec::new(),
+            intents: HashMap::new(),
+        };
+        for turn in &conversation.turns {
+            places.turns.push((turn.position, turn.number));
+            if let TurnBody::Prompt(prompt) = &turn.body {
+                places.prompts.push((turn.position, turn.number));
+                places
+                    .intents
+                    .extend(prompt.intent.map(|intent| (intent, turn.number)));
+            }
         }
+        places.turns.sort_unstable();
+        places.prompts.sort_unstable();
+        places
     }
 
-    /// The turn of a hit: that of its intent, or the last one that begins at its event or before.
+    /// The turn of a hit. Intents, tasks and plans are recorded before the prompt that they stand for; any other event
+    /// belongs to the last turn that begins at its position or before.
     fn turn(&self, hit: &Hit) -> Option<u64> {
-        let intent = match hit.object {
-            Some((Kind::Intent, id)) => Some(id),
-            _ => None,
-        };
-        if let Some(turn) = intent.and_then(|id| self.intents.get(&id)) {
+        if let Some((Kind::Intent, id)) = hit.object
+            && let Some(turn) = self.intents.get(&id)
+        {
             return Some(*turn);
         }
-        if matches!(hit.object, Some((Kind::Task, _))) {
-            return None;
+        let is_before = |(at, _): &(Position, u64)| *at < hit.position;
+        if let Some((Kind::Intent | Kind::Task | Kind::Plan, _)) = hit.object {
+            let next = self.prompts.partition_point(is_before);
+            let found = self.prompts.get(next).or(self.prompts.last());
+            return found.map(|(_, turn)| *turn);
         }
-        let behind = self
-            .positions
-            .partition_point(|(at, _)| *at <= hit.position);
-        let (_, turn) = self.positions.get(behind.checked_sub(1)?)?;
-        Some(*turn)
+        let behind = self.turns.partition_point(|(at, _)| *at <= hit.position);
+        let found = self.turns.get(behind.saturating_sub(1));
+        found.map(|(_, turn)| *turn)
     }
 }
 
@@ -242,5 +246,60 @@ async fn summary(annals: &Annals, task: Uuid) -> Result<Option<SessionSummary>, 
         Ok(summary) => Ok(Some(summary)),
         Err(SessionError::NotFound { .. }) => Ok(None),
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use annals_domain::{ActorRef, Timestamp};
+
+    use super::*;
+    use crate::facet::Facet;
+    use crate::snippet::Snippet;
+
+    fn hit(position: u64, object: Option<(Kind, Uuid)>) -> Hit {
+        Hit {
+            position: Position(position),
+            score: 0.0,
+            object,
+            stream: String::new(),
+            event_type: "run.tool_invoked",
+            occurred_at: Timestamp::EPOCH,
+            actor: ActorRef::human("ada"),
+            facet: Facet::Prompts,
+            snippet: Snippet::default(),
+        }
+    }
+
+    #[test]
+    fn hits_belong_to_the_turn_of_their_event_or_to_the_next_prompt() {
+        let known = Uuid::from_u128(1);
+        let of = |pairs: &[(u64, u64)]| {
+            pairs
+                .iter()
+                .map(|(at, turn)| (Position(*at), *turn))
+                .collect()
+        };
+        let places = TurnPlaces {
+            turns: of(&[(5, 1), (7, 2), (9, 4), (12, 3), (20, 5)]),
+            prompts: of(&[(5, 1), (20, 5)]),
+            intents: HashMap::from([(known, 5)]),
+        };
+        let intent = Some((Kind::Intent, Uuid::nil()));
+        for (position, object, expected) in [
+            (5, None, 1),
+            (8, None, 2),
+            (10, None, 4),
+            (99, None, 5),
+            (1, None, 1),
+            (1, intent, 1),
+            (6, intent, 5),
+            (21, intent, 5),
+            (3, Some((Kind::Task, Uuid::nil())), 1),
+            (1, Some((Kind::Intent, known)), 5),
+        ] {
+            let turn = places.turn(&hit(position, object));
+            assert_eq!(turn, Some(expected), "{position} {object:?}");
+        }
     }
 }

@@ -63,10 +63,11 @@ The proof holds the whole records: anyone who gets the file can read them, also 
 show. --headers-only leaves their content out of the proof, not out of the page.
 
 Examples:
+  annals export html @last -o session.html
   annals export html 1a2b3c4d --out run.html
   annals export html 1a2b3c4d --at 1000 --headers-only > run.html")]
 pub(crate) struct ExportHtml {
-    /// The object: its UUID, at least its last 8 digits, or an alias
+    /// The session, by its id or @last, or the object: its UUID, at least its last 8 digits, or an alias
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     /// As it was after this position
@@ -76,6 +77,6 @@ pub(crate) struct ExportHtml {
     #[arg(long)]
     pub(crate) headers_only: bool,
     /// Write it to this file instead of standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }

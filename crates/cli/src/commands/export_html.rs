@@ -1,7 +1,8 @@
-//! `annals export html`: an object as one file.
+//! `annals export html`: a session or an object as one file.
 
 use annals::event_log::Position;
 use annals::proof::Detail;
+use annals::{Annals, SessionError};
 use annals_viewer::{HtmlOptions, export_html};
 use serde_json::json;
 
@@ -18,7 +19,8 @@ pub(super) async fn export(args: &ExportHtml, context: &mut Context) -> Result<(
     if args.headers_only {
         options.detail = Detail::Headers;
     }
-    let export = export_html(&annals, &args.id, options).await?;
+    let name = named(&annals, &args.id).await?;
+    let export = export_html(&annals, &name, options).await?;
     if export.left_out > 0 {
         let texts = counted(export.left_out as u64, "text is", "texts are");
         context.output.note(&format!(
@@ -56,4 +58,16 @@ pub(super) async fn export(args: &ExportHtml, context: &mut Context) -> Result<(
         counted(bytes as u64, "byte", "bytes")
     );
     context.output.line(&line)
+}
+
+/// Returns the id of a session if no object has the name, or else the name itself.
+async fn named(annals: &Annals, name: &str) -> Result<String, CliError> {
+    let Err(no_object) = annals.resolve(name).await else {
+        return Ok(name.to_owned());
+    };
+    match annals.conversations().find(name).await {
+        Ok(session) => Ok(session.id.to_string()),
+        Err(SessionError::NotFound { .. }) if !name.starts_with('@') => Err(no_object.into()),
+        Err(error) => Err(error.into()),
+    }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use annals::event_log::Position;
 use annals::projections::{MarkdownWriter, TurnBody};
-use annals::{Annals, At};
+use annals::{Annals, At, TurnRange};
 use serde_json::json;
 
 use super::show_session::cost_of;
@@ -76,7 +76,7 @@ async fn write(
     at: At,
     target: &mut Target<'_>,
 ) -> Result<usize, CliError> {
-    let mut walk = Walk::begin(annals, session, at).await?;
+    let mut walk = Walk::begin(annals, session, at, TurnRange::all()).await?;
     let mut writers = vec![MarkdownWriter::new()];
     let (mut text, mut bytes) = (String::new(), 0);
     let cost = cost_of(walk.top());

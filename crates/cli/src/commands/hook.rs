@@ -1,6 +1,6 @@
 //! `annals hook`: what agents tell as they work, and the hooks in their configurations.
 
-mod gate;
+pub(super) mod gate;
 pub(super) mod installing;
 pub(super) mod status;
 

@@ -11,10 +11,9 @@ use uuid::Uuid;
 use crate::cli::Ls;
 use crate::clock;
 use crate::commands::cost::{beyond, read_prices};
-
 use crate::context::{Context, moment};
 use crate::error::CliError;
-use crate::output::{Column, Output, Rows, roughly};
+use crate::output::{Column, Output, Rows, roughly, short};
 
 /// Columns that a terminal has for more and more columns of the table.
 const NARROW: usize = 96;
@@ -78,7 +77,7 @@ fn print(
     if page.sessions.is_empty() {
         return match page.all {
             0 => output.line(
-                "There are no sessions in this log. `annals import` reads recordings of agents, `annals hook install` \
+                "There are no sessions in this log. `annals import` reads recordings of agents, `annals record on` \
                  records them as they work.",
             ),
             all => output.line(&format!(
@@ -137,12 +136,6 @@ fn cells(listed: &SessionListed, query: &SessionQuery) -> [String; 11] {
         cost(listed, currency(query)),
         title(summary),
     ]
-}
-
-/// The first digits of a session's id.
-pub(super) fn short(id: Uuid) -> String {
-    let digits = id.simple().to_string();
-    digits.get(..8).unwrap_or_default().to_owned()
 }
 
 /// The status with its sign: the sign is for the eye, the word for all.

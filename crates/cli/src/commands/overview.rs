@@ -91,7 +91,7 @@ impl Overview {
         match self.unpriced {
             0 => money,
             tokens => format!(
-                "{money}, and {} without a price",
+                "{money}, and {} tokens without a price",
                 crate::output::roughly(u64::try_from(tokens).unwrap_or(u64::MAX))
             ),
         }

@@ -215,7 +215,7 @@ fn print_session(
 ) -> Result<(), CliError> {
     let title = title(session);
     let project = session.project_name().unwrap_or("no project");
-    let id = ls::short(session.id);
+    let id = short(session.id);
     output.line(&format!(
         "{}  {project}  {id}",
         output.style(Style::Bold, &title)

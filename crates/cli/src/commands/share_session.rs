@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use annals::Annals;
 use annals::projections::SessionSummary;
 use annals::proof::Detail;
+use annals::{Annals, At};
 use annals_dialects::secrets::Secrets;
 use annals_viewer::{HtmlOptions, export_html};
 use serde_json::json;
@@ -23,6 +23,9 @@ const NAMES: u32 = 1_000;
 pub(super) async fn run(name: &str, args: &Share, context: &mut Context) -> Result<(), CliError> {
     let annals = context.reader()?;
     let session = sessions::find(&annals, name).await?;
+    let family = annals.conversations().family(session.id, At::Now).await?;
+    // Sub-agents are in the file, too.
+    let changed = family.session.files.files;
     let html = session_html(&annals, &session).await?;
     annals.close().await;
     let redacted = Secrets::standard().redact(&html);
@@ -49,7 +52,7 @@ pub(super) async fn run(name: &str, args: &Share, context: &mut Context) -> Resu
             "prompts": session.counts.prompts,
             "answers": session.counts.answers,
             "tool_calls": session.counts.tool_calls,
-            "files": session.files.files,
+            "files": changed,
             "secrets_removed": secrets,
         }));
     }
@@ -68,7 +71,7 @@ pub(super) async fn run(name: &str, args: &Share, context: &mut Context) -> Resu
                 .clone()
                 .unwrap_or_else(|| "unknown".to_owned()),
         ),
-        ("contains", contents(&session)),
+        ("contains", contents(&session, changed)),
         ("secrets", found(&secrets)),
         ("file", format!("{}, {}", path.display(), bytes(size))),
     ])
@@ -83,13 +86,13 @@ async fn session_html(annals: &Annals, session: &SessionSummary) -> Result<Strin
     Ok(export.html)
 }
 
-fn contents(session: &SessionSummary) -> String {
+fn contents(session: &SessionSummary, changed: u64) -> String {
     let counts = &session.counts;
     [
         counted(counts.prompts, "prompt", "prompts"),
         counted(counts.answers, "answer", "answers"),
         counted(counts.tool_calls, "tool call", "tool calls"),
-        counted(session.files.files, "changed file", "changed files"),
+        counted(changed, "changed file", "changed files"),
     ]
     .join(", ")
 }

@@ -7,7 +7,7 @@ mod print;
 pub(super) mod walk;
 
 use annals::projections::{Diffs, Folding, LineWriter, SessionSummary, TextLine, Turn, TurnBody};
-use annals::{Annals, At};
+use annals::{Annals, At, TurnRange};
 use uuid::Uuid;
 
 use self::print::print;
@@ -15,7 +15,7 @@ use self::walk::{Step, Walk};
 use crate::cli::Show;
 use crate::context::Context;
 use crate::error::{CliError, ErrorClass};
-use crate::output::{Style, when};
+use crate::output::{Style, counted, when};
 
 pub(super) use self::header::cost_of;
 
@@ -27,12 +27,14 @@ pub(super) async fn run(
     args: &Show,
     context: &mut Context,
 ) -> Result<(), CliError> {
-    let mut walk = Walk::begin(annals, session, at).await?;
+    if let Some(number) = args.turn {
+        let range = TurnRange::new(number, 1);
+        let mut walk = Walk::begin(annals, session, at, range).await?;
+        return turn(&mut walk, number, context).await;
+    }
+    let mut walk = Walk::begin(annals, session, at, TurnRange::all()).await?;
     if args.files {
         return files::run(&mut walk, context).await;
-    }
-    if let Some(number) = args.turn {
-        return turn(&mut walk, number, context).await;
     }
     if context.output.is_json() {
         return json::run(&mut walk, context).await;
@@ -92,19 +94,8 @@ async fn conversation(
 
 /// Prints one turn, open.
 async fn turn(walk: &mut Walk<'_>, number: u64, context: &mut Context) -> Result<(), CliError> {
-    walk.enters_sub_agents(false);
-    let (mut found, mut total) = (None, 0);
-    while let Some(step) = walk.next().await? {
-        if let Step::Turn(turn) = step {
-            total = turn.number;
-            if turn.number == number {
-                found = Some(turn);
-                break;
-            }
-        }
-    }
-    let Some(turn) = found else {
-        return Err(no_turn(number, total));
+    let Some(Step::Turn(turn)) = walk.next().await? else {
+        return Err(no_turn(number, walk.total()));
     };
     if context.output.is_json() {
         return json::one(walk, &turn, context);
@@ -126,9 +117,12 @@ async fn one(walk: &Walk<'_>, turn: &Turn, context: &mut Context) -> Result<(), 
     print(&mut lines, &mut context.output)
 }
 
-fn no_turn(number: u64, total: u64) -> CliError {
-    let message = format!("no turn {number}: the session has {total} turns");
-    CliError::new(ErrorClass::Refused, "no_turn", message)
+fn no_turn(number: u64, total: Option<u64>) -> CliError {
+    let has = total.map_or_else(String::new, |total| {
+        format!(": the session has {}", counted(total, "turn", "turns"))
+    });
+    let message = format!("no turn {number}{has}");
+    CliError::new(ErrorClass::NotFound, "no_turn", message)
 }
 
 /// The title of a session, or the words for its absence.

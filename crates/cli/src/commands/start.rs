@@ -74,6 +74,11 @@ async fn started(
             .json(&json!({ "state": "serving", "log": context.log, "address": address }))?;
         context.output.flush()?;
     }
+    if let (Some(address), true) = (&address, std::io::stderr().is_terminal()) {
+        context.output.note(&format!(
+            "viewer at {address}; sessions appear as they are imported"
+        ));
+    }
     let show = || {
         if let Some(address) = &address {
             open_browser(address, args);

@@ -355,7 +355,7 @@ fn hits_name_their_session_and_turn_once() {
     assert_eq!(hits[0]["session"], json!(session));
     assert_eq!(hits[0]["project"], json!("/w/shop"));
     assert_eq!(hits[0]["turn"], call["number"]);
-    // The prompt is in its intent and in its frame, and a turn all the same.
+    // The prompt is in its intent, its task and its frame, which are one turn.
     let found = place.run(&["search", "reversed", "--json"]).ok().json();
     let turns: Vec<&Value> = found["hits"]
         .as_array()
@@ -363,11 +363,7 @@ fn hits_name_their_session_and_turn_once() {
         .iter()
         .map(|hit| &hit["turn"])
         .collect();
-    assert_eq!(
-        turns.iter().filter(|turn| ***turn == json!(1)).count(),
-        1,
-        "{found}"
-    );
+    assert_eq!(turns, [&json!(1)], "{found}");
     let text = place.run(&["search", "cart.rs"]).ok().stdout;
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].contains("  shop  "), "{text}");

@@ -22,7 +22,11 @@ fn recording(session: &str, model: &str, with_sub_agent: bool) -> String {
     };
     let person = |text: &str| json!({ "role": "user", "content": text });
     let mut lines = vec![
-        line(1, "2026-01-02T10:00:00Z", person(&format!("# Task\n\nFix {session}"))),
+        line(
+            1,
+            "2026-01-02T10:00:00Z",
+            person(&format!("# Task\n\nFix {session}")),
+        ),
         line(2, "2026-01-02T10:05:00Z", says("m1", 10)),
     ];
     if with_sub_agent {
@@ -84,7 +88,10 @@ fn a_session_is_one_line_of_json() {
         assert_eq!(&shop[name], value, "{name}");
     }
     let helper = &shop["sub_agents"][0];
-    assert_eq!((&helper["title"], &helper["agent_session"]), (&json!("Look there"), &json!("helper")));
+    assert_eq!(
+        (&helper["title"], &helper["agent_session"]),
+        (&json!("Look there"), &json!("helper"))
+    );
     assert_eq!(helper["parent"], shop["id"]);
     // A cost that is not known is none.
     assert_eq!(all[1]["title"], "Fix blog");
@@ -97,7 +104,9 @@ fn filters_and_orders_choose_sessions() {
     let place = place();
     let titles = |args: &[&str]| {
         let sessions = sessions(&place, args);
-        let titles = sessions.iter().map(|it| it["title"].as_str().unwrap().to_owned());
+        let titles = sessions
+            .iter()
+            .map(|it| it["title"].as_str().unwrap().to_owned());
         titles.collect::<Vec<_>>()
     };
     for (args, expected) in [
@@ -120,7 +129,10 @@ fn filters_and_orders_choose_sessions() {
         assert_eq!(titles(args), expected, "{args:?}");
     }
     let table = place.run(&["ls", "--prices", "prices.toml"]).ok().stdout;
-    assert!(table.contains("Fix shop") && table.contains("$0.05"), "{table}");
+    assert!(
+        table.contains("Fix shop") && table.contains("$0.05"),
+        "{table}"
+    );
     let none = place.run(&["ls", "--agent", "codex"]).ok().stdout;
     assert!(none.contains("No session matches"), "{none}");
 }

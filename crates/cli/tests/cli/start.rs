@@ -227,7 +227,7 @@ fn a_log_of_another_user_is_refused() {
         "project",
         &["hook", "claude", "--gate", "x.cedar", "--fail-closed", "{}"],
     )
-    .fails(1, &["belongs to the user"]);
+    .fails(2, &["belongs to the user"]);
 }
 
 #[test]

@@ -183,6 +183,8 @@ fn lists_lead_to_a_run_through_time_and_the_terminal_is_put_back() {
     let place = Place::with_log();
     story(&place);
     let mut terminal = Terminal::of(&place, "");
+    terminal.shows(&["Sessions", "Runs"]);
+    terminal.press("2");
     terminal.shows(&["Runs", "Cache it", "completed"]);
     terminal.press("\r");
     terminal.shows(&["Timeline", "now"]);
@@ -203,7 +205,7 @@ fn an_event_of_another_process_appears() {
     story(&place);
     let mut terminal = Terminal::of(&place, "");
     terminal.shows(&["Runs"]);
-    terminal.press("3");
+    terminal.press("4");
     terminal.shows(&["Add a cache"]);
     place.accept(&[human("create_intent", json!({ "prompt": "Measure it" }))]);
     terminal.shows(&["Measure it", "Add a cache"]);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::claude::log::Log;
-use crate::recorded::log_of_lines;
+use crate::recorded::{import_bytes, log_of_lines, text};
 
 const NAME: &str = "0199aaaa-0000-4000-8000-000000000001.jsonl";
 
@@ -64,6 +64,32 @@ impl Lines {
             "type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error,
         });
         self.line("user", json!({ "role": "user", "content": [result] }))
+    }
+}
+
+impl Lines {
+    /// A line about the prompts that wait while the agent works.
+    fn queue(&mut self, operation: &str, content: &str) -> &mut Lines {
+        let number = self.0.len();
+        self.0.push(json!({
+            "type": "queue-operation", "operation": operation, "content": content, "sessionId": "s-1",
+            "timestamp": format!("2026-01-02T03:04:{number:02}.000Z"),
+        }));
+        self
+    }
+
+    /// A queued text as the model got it.
+    fn attach(&mut self, prompt: &str, mode: &str) -> &mut Lines {
+        let attachment = json!({ "type": "queued_command", "prompt": prompt, "commandMode": mode });
+        self.add(
+            "attachment",
+            Value::Null,
+            json!({ "attachment": attachment }),
+        );
+        if let Some(Value::Object(line)) = self.0.last_mut() {
+            line.remove("message");
+        }
+        self
     }
 }
 
@@ -219,6 +245,62 @@ fn calls_stay_where_they_were_made_without_times() {
             "Read: four",
             "says All run.",
             "says Read.",
+        ],
+    );
+}
+
+#[test]
+fn a_session_that_continues_another_one_has_its_own_prompts() {
+    let mut first = Lines::default();
+    first.prompt("Name the colours").text("m-1", "Red.");
+    let mut second = Lines(first.0.clone());
+    second.prompt("And one more").text("m-2", "Green.");
+    for line in &mut second.0 {
+        line["sessionId"] = json!("s-2");
+    }
+    let mut log = log_of_lines(NAME, &first.0);
+    import_bytes(
+        &mut log,
+        "0199aaaa-0000-4000-8000-000000000002.jsonl",
+        text(&second.0),
+    );
+    let talks = sessions(&log).into_iter().map(|session| {
+        let turns = conversation(&log, session).turns;
+        turns.iter().map(line).collect::<Vec<String>>()
+    });
+    let mut talks: Vec<_> = talks.collect();
+    talks.sort();
+    let expected = [
+        vec!["1> And one more", "says Green."],
+        vec!["1> Name the colours", "says Red."],
+    ];
+    assert_eq!(talks, expected);
+}
+
+#[test]
+fn a_queued_prompt_is_one_turn() {
+    let mut lines = Lines::default();
+    lines
+        .prompt("Build")
+        .call("m-1", "t-1", "Bash", json!({ "command": "make" }))
+        .queue("enqueue", "Also test")
+        .queue("enqueue", "And lint")
+        .result("t-1", "ok", false)
+        .queue("remove", "Also test")
+        .attach("Also test", "prompt")
+        .queue("dequeue", "")
+        .attach("And lint", "prompt")
+        .text("m-2", "Done.")
+        .attach("Build", "prompt");
+    check(
+        &lines,
+        &[
+            "1> Build",
+            "Bash: ok",
+            "2> Also test",
+            "3> And lint",
+            "says Done.",
+            "4> Build",
         ],
     );
 }

@@ -357,6 +357,9 @@ fn a_project_is_the_repository_of_the_working_directory() {
     assert_eq!(own.project.as_deref(), top.to_str());
     assert_eq!(own.directory.as_deref(), below.to_str());
     assert_eq!(project("t").project.as_deref(), Some("/no/such/place"));
-    let page = all_of(&log.annals, SessionQuery::default().with_project(top.to_str().unwrap()));
+    let page = all_of(
+        &log.annals,
+        SessionQuery::default().with_project(top.to_str().unwrap()),
+    );
     assert_eq!(page.total, 1);
 }

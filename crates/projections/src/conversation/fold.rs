@@ -2,6 +2,7 @@
 
 mod calls;
 mod frames;
+mod queued;
 
 use std::collections::HashMap;
 
@@ -57,6 +58,8 @@ struct TurnSlot {
     call: Option<CallProgress>,
     /// Where a call was made, if the recording has other turns before its result.
     place: Option<CallPlace>,
+    /// An attachment of the context repeats it.
+    is_repeated: bool,
 }
 
 impl ConversationFold {
@@ -87,6 +90,7 @@ impl ConversationFold {
             parent_line: None,
             call: None,
             place: None,
+            is_repeated: false,
         });
         let is_before = |other: &usize| {
             let other = self.slots.get(*other).and_then(|slot| slot.turn.at);
@@ -249,6 +253,7 @@ impl ConversationFold {
             parent_line,
             call: None,
             place: None,
+            is_repeated: false,
         });
         self.order.push(slot);
         slot

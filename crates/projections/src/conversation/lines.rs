@@ -39,7 +39,8 @@ pub struct LineWriter {
     depth: usize,
     /// Successive reads that have no line yet.
     reads: Vec<Read>,
-    is_begun: bool,
+    /// Whether the last line is empty, or there is none.
+    is_blank: bool,
 }
 
 /// A read that has no line yet.
@@ -58,7 +59,7 @@ impl LineWriter {
             when,
             depth: 0,
             reads: Vec::new(),
-            is_begun: false,
+            is_blank: true,
         }
     }
 
@@ -68,7 +69,7 @@ impl LineWriter {
         LineWriter {
             depth: self.depth + 1,
             reads: Vec::new(),
-            is_begun: false,
+            is_blank: true,
             ..*self
         }
     }
@@ -91,12 +92,12 @@ impl LineWriter {
             TurnBody::Prompt(prompt) => self.prompt(turn, prompt, out),
             TurnBody::Thinking { text } => self.thinking(text, out),
             TurnBody::Answer { text, .. } => {
-                blank(out);
+                self.blank(out);
                 match text.as_str() {
                     Some(text) => out.extend(AnswerLines::of(text)),
                     None => out.push(removed()),
                 }
-                blank(out);
+                out.push(TextLine::default());
             }
             TurnBody::ToolCall(call) => {
                 CallWriter::new(self.folding, self.when).write(call, diffs, out)
@@ -113,7 +114,9 @@ impl LineWriter {
             }
             TurnBody::Interruption { text } => self.opened("Interrupted", text, out),
             TurnBody::Error { text } => self.opened("Error", text, out),
-            TurnBody::Note { name, text } => self.folded(name, Emphasis::Dim, text, out),
+            TurnBody::Note { name, text } => {
+                self.folded(&name.replace('_', " "), Emphasis::Dim, text, out);
+            }
         }
         self.placed(turn.number, turn.number, start, out);
     }
@@ -149,14 +152,15 @@ impl LineWriter {
     }
 
     /// Returns the line of a sub-agent's session.
-    pub fn sub_agent(&self, summary: &str) -> TextLine {
+    pub fn sub_agent(&mut self, summary: &str) -> TextLine {
+        self.is_blank = false;
         let line = TextLine::new(Emphasis::Heading, "Sub-agent: ").with(Emphasis::Plain, summary);
         line.indented(4 * self.depth + 2)
     }
 
     /// Gives the lines from `start` on their turn and their indentation.
     fn placed(&mut self, turn: u64, last_turn: u64, start: usize, out: &mut [TextLine]) {
-        self.is_begun = true;
+        self.is_blank = out.last().map_or(self.is_blank, TextLine::is_blank);
         for line in out.iter_mut().skip(start) {
             (line.turn, line.last_turn) = (turn, last_turn);
             line.indent += 4 * self.depth;
@@ -179,9 +183,7 @@ impl LineWriter {
     }
 
     fn prompt(&self, turn: &Turn, prompt: &PromptTurn, out: &mut Vec<TextLine>) {
-        if self.is_begun {
-            blank(out);
-        }
+        self.blank(out);
         let at = turn
             .at
             .map_or_else(String::new, |at| format!(" · {}", (self.when)(at)));
@@ -194,7 +196,14 @@ impl LineWriter {
             ),
             None => out.push(removed().indented(2)),
         }
-        blank(out);
+        out.push(TextLine::default());
+    }
+
+    /// Adds an empty line unless there is one already.
+    fn blank(&self, out: &mut Vec<TextLine>) {
+        if !self.is_blank {
+            out.push(TextLine::default());
+        }
     }
 
     fn thinking(&self, text: &Text, out: &mut Vec<TextLine>) {
@@ -241,13 +250,6 @@ impl LineWriter {
         let title = TextLine::new(Emphasis::Removed, title);
         out.push(title.with(Emphasis::Plain, &format!(": {first}")));
         out.extend(lines.map(|line| TextLine::new(Emphasis::Plain, line).indented(2)));
-    }
-}
-
-/// Adds an empty line unless there is one already.
-fn blank(out: &mut Vec<TextLine>) {
-    if out.last().is_none_or(|line| !line.is_blank()) {
-        out.push(TextLine::default());
     }
 }
 

@@ -143,7 +143,7 @@ fn judge(paths: &[PathBuf], call: &Call, secrets: &Secrets) -> Result<Ruling, Un
 }
 
 /// What an agent takes for a refusal where nothing can be answered: status 2, and the reason on standard error.
-pub(super) fn refused(reason: &str) -> CliError {
+pub(in crate::commands) fn refused(reason: &str) -> CliError {
     CliError::new(ErrorClass::Usage, "gate", Ruling::cannot(reason))
 }
 

@@ -122,7 +122,10 @@ pub(super) fn sub_agent(listed: Option<&SessionListed>) -> String {
         return "session without a row".to_owned();
     };
     let calls = counted(listed.summary.counts.tool_calls, "tool call", "tool calls");
-    let cost = cost_of(listed).map_or_else(String::new, |cost| format!(" · {cost}"));
+    let cost = cost_of(listed).map_or_else(String::new, |cost| match cost.as_str() {
+        "unknown" => " · cost unknown".to_owned(),
+        cost => format!(" · {cost}"),
+    });
     format!(
         "{} · {calls}{cost} · {}",
         super::title(&listed.summary),

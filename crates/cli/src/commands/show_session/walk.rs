@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::error::CliError;
 
-/// Levels of sub-agents that are entered.
+/// Levels of sub-agents whose turns are read.
 const DEEPEST: usize = 64;
 
 /// A step of a walk.
@@ -25,7 +25,7 @@ pub(in crate::commands) enum Step {
     End,
 }
 
-/// Reads a session turn by turn, and each sub-agent's session behind the turn that started it.
+/// Reads the turns of a session in a range, one by one, and each sub-agent's session behind the turn that started it.
 pub(in crate::commands) struct Walk<'a> {
     annals: &'a Annals,
     at: At,
@@ -35,9 +35,11 @@ pub(in crate::commands) struct Walk<'a> {
     levels: Vec<Level>,
     seen: HashSet<Uuid>,
     enters: bool,
+    total: Option<u64>,
 }
 
 /// A session that is being read.
+#[derive(Default)]
 struct Level {
     turns: IntoIter<Turn>,
     /// The sub-agent's session that comes next, and whether the last turn started it.
@@ -51,9 +53,12 @@ impl<'a> Walk<'a> {
         annals: &'a Annals,
         session: Uuid,
         at: At,
+        range: TurnRange,
     ) -> Result<Walk<'a>, CliError> {
         let family = annals.conversations().family(session, at).await?;
         let top = family.session;
+        // A contracts session has the turns of its task's session.
+        let session = top.summary.id;
         let mut below = HashMap::new();
         let mut left: Vec<SessionListed> = top.sub_agents.clone();
         while let Some(listed) = left.pop() {
@@ -68,8 +73,9 @@ impl<'a> Walk<'a> {
             levels: Vec::new(),
             seen: HashSet::from([session]),
             enters: true,
+            total: None,
         };
-        walk.enter(session).await?;
+        walk.total = walk.enter(session, range).await?;
         Ok(walk)
     }
 
@@ -85,6 +91,11 @@ impl<'a> Walk<'a> {
 
     pub(in crate::commands) fn summary(&self) -> &SessionSummary {
         &self.top.summary
+    }
+
+    /// The number of turns of the session, if it is known.
+    pub(in crate::commands) fn total(&self) -> Option<u64> {
+        self.total
     }
 
     /// The session or one of its sub-agent sessions.
@@ -118,8 +129,12 @@ impl<'a> Walk<'a> {
                 if !self.seen.insert(session) {
                     continue;
                 }
-                if self.enters && self.levels.len() < DEEPEST {
-                    self.enter(session).await?;
+                match (self.enters, self.levels.len() < DEEPEST) {
+                    (true, true) => {
+                        self.enter(session, TurnRange::all()).await?;
+                    }
+                    (true, false) => self.levels.push(Level::default()),
+                    (false, _) => {}
                 }
                 return Ok(Some(Step::SubAgent {
                     session,
@@ -139,11 +154,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    async fn enter(&mut self, session: Uuid) -> Result<(), CliError> {
-        let conversation = self
-            .annals
-            .conversation(session, self.at, TurnRange::all())
-            .await?;
+    /// Begins to read a session, and returns the number of its turns, if it is known.
+    async fn enter(&mut self, session: Uuid, range: TurnRange) -> Result<Option<u64>, CliError> {
+        let conversation = self.annals.conversation(session, self.at, range).await?;
+        let total = conversation.total;
         let listed = self.listed(session);
         let children = listed.map_or(&[][..], |listed| listed.sub_agents.as_slice());
         let children: Vec<Uuid> = children.iter().map(|child| child.summary.id).collect();
@@ -152,7 +166,7 @@ impl<'a> Walk<'a> {
             started: None,
             children: children.into_iter(),
         });
-        Ok(())
+        Ok(total)
     }
 
     /// The diffs of a turn's edits.

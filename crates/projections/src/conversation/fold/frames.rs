@@ -5,6 +5,7 @@ use annals_domain::pipeline::{FramePushed, FramesDropped};
 use serde::Deserialize;
 
 use super::calls::{CallPlace, CallStart};
+use super::queued::QueuedCommand;
 use super::{ConversationFold, calls};
 use crate::conversation::result;
 use crate::conversation::turn::{CallResult, PromptTurn, TurnBody};
@@ -53,11 +54,23 @@ impl ConversationFold {
             return;
         }
         let text = text_of(entry, event);
+        let queued = match event.kind.as_str() {
+            "system_state" => QueuedCommand::read(&text),
+            _ => None,
+        };
+        let (text, by, is_queued) = match queued {
+            Some(queued) if self.repeats_queued(&queued.prompt, data.line.as_ref()) => return,
+            Some(queued) => {
+                let is_prompt = queued.is_prompt();
+                (Text::from(queued.prompt), self.person(entry), is_prompt)
+            }
+            None => (text, entry.actor.clone(), false),
+        };
         let body = match event.kind.as_str() {
-            "intent_analysis" => TurnBody::Prompt(PromptTurn {
+            kind if is_queued || kind == "intent_analysis" => TurnBody::Prompt(PromptTurn {
                 command: text.as_str().and_then(slash_command),
                 text,
-                by: entry.actor.clone(),
+                by,
                 intent: None,
             }),
             _ if is_interruption(&text) => TurnBody::Interruption { text },
