@@ -650,7 +650,7 @@ mod tests {
         let html = draw(&parse(TWO)[0], Layout::Unified, &mut Colours::new()).into_string();
         assert!(html.contains("<del>total</del>"), "{html}");
         assert!(html.contains("<ins>gross</ins>"), "{html}");
-        assert!(html.contains("12 unchanged lines"), "{html}");
+        assert!(html.contains("13 unchanged lines"), "{html}");
         // Lines that have little in common are whole changes.
         assert!(!html.contains("<del>old</del>"), "{html}");
     }

@@ -78,7 +78,7 @@ pub(crate) async fn session(
 ) -> Result<Response, Problem> {
     let (session, clock) = find(&mut asked, &name).await?;
     let read = read(&asked, session).await?;
-    let page = page(&asked, read, clock, "");
+    let page = page(&asked, read, "");
     let draw = |read: &SessionConversation| conversation(read, &asked, clock);
     asked.answer(page, draw).await
 }
@@ -87,7 +87,7 @@ pub(crate) async fn session(
 pub(crate) async fn turns(mut asked: Asked, Path(name): Path<String>) -> Result<Response, Problem> {
     let (session, clock) = find(&mut asked, &name).await?;
     let read = read(&asked, session).await?;
-    let page = page(&asked, read, clock, ": turns");
+    let page = page(&asked, read, ": turns");
     let draw = |read: &SessionConversation| {
         html! {
             (head::crumb(&read.session, asked.moment, true))
@@ -98,12 +98,7 @@ pub(crate) async fn turns(mut asked: Asked, Path(name): Path<String>) -> Result<
     asked.answer(page, draw).await
 }
 
-fn page(
-    asked: &Asked,
-    read: SessionConversation,
-    _: Clock,
-    title: &str,
-) -> Page<SessionConversation> {
+fn page(asked: &Asked, read: SessionConversation, title: &str) -> Page<SessionConversation> {
     Page {
         title: format!("{}{title}", read.session.name()),
         section: SESSIONS,

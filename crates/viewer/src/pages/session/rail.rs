@@ -43,7 +43,7 @@ pub(super) fn files(turns: &[Turn]) -> BTreeMap<String, ChangedFile> {
 pub(super) fn draw(read: &SessionConversation, asked: &Asked, clock: Clock) -> Markup {
     html! {
         (lists(read, asked, clock))
-        (timeline(&read.all, clock))
+        (timeline(&read.all))
     }
 }
 
@@ -123,7 +123,7 @@ struct Lane {
 }
 
 /// Turns by time, one bucket a pixel.
-fn timeline(turns: &[Turn], clock: Clock) -> Markup {
+fn timeline(turns: &[Turn]) -> Markup {
     let times = || turns.iter().filter_map(|turn| Some((turn, turn.at?)));
     let (Some(first), Some(last)) = (
         times().map(|(_, at)| at).min(),
@@ -169,8 +169,8 @@ fn timeline(turns: &[Turn], clock: Clock) -> Markup {
                     @let y = if *class == "lf" || *class == "lw" { 32 } else { *y };
                     rect class=(class) x=(x) y=(y) width=(if is_bottom(y) { 4 } else { 3 }) height=(height) rx="1" {}
                 }
-                text x="0" y="90" { (text_of(clock, first)) }
-                text x=(WIDTH) y="90" text-anchor="end" { (text_of(clock, last)) }
+                text x="0" y="90" { (text_of(first)) }
+                text x=(WIDTH) y="90" text-anchor="end" { (text_of(last)) }
             }
             ul.legend {
                 @for (class, word) in [("lp", "prompt"), ("lt", "tool call"), ("la", "sub-agent"), ("lf", "failed"), ("lw", "denied")] {
@@ -181,7 +181,7 @@ fn timeline(turns: &[Turn], clock: Clock) -> Markup {
     }
 }
 
-fn text_of(_: Clock, at: annals::domain::Timestamp) -> String {
+fn text_of(at: annals::domain::Timestamp) -> String {
     crate::figures::local(at).format("%-d %b %H:%M").to_string()
 }
 
