@@ -13,7 +13,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::ls;
 use super::show_session::title;
 use crate::cli::Search;
 use crate::context::Context;

@@ -4,10 +4,10 @@ use annals::SessionListed;
 use annals::projections::{amount_of_money, duration};
 
 use super::walk::Walk;
-use crate::commands::ls::{short, word};
+use crate::commands::ls::word;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Style, counted, when};
+use crate::output::{Style, counted, short, when};
 
 /// Prints the title and the facts of a session.
 pub(super) fn print(walk: &Walk<'_>, context: &mut Context) -> Result<(), CliError> {
