@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use annals::Annals;
 use annals::blocking::Wait as _;
-use annals_search::{Answer, Keeping, LogSearch, SearchRequest, Using};
+use annals_search::{Answer, Hit, Keeping, LogSearch, SearchRequest, SessionHits, Using};
 use axum::http::StatusCode;
 use tokio::sync::Semaphore;
 
@@ -47,6 +47,20 @@ impl Searching {
                 tracing::debug!(%error, "whether the search index is there still was not found out");
             }
         });
+    }
+
+    /// Groups hits by session, with one hit for each turn.
+    pub(crate) async fn in_sessions(&self, hits: Vec<Hit>) -> Result<Vec<SessionHits>, Problem> {
+        let search = Arc::clone(&self.search);
+        let grouping = tokio::task::spawn_blocking(move || search.in_sessions(hits).wait());
+        match grouping.await {
+            Ok(groups) => Ok(groups?),
+            Err(error) => {
+                tracing::warn!(%error, "hits could not be grouped by session");
+                let status = StatusCode::INTERNAL_SERVER_ERROR;
+                Err(Problem::new(status, "search", "the search failed"))
+            }
+        }
     }
 
     pub(crate) async fn ask(&self, request: SearchRequest) -> Result<Answer, Problem> {

@@ -155,24 +155,29 @@ fn is_rule(line: &str) -> bool {
         .all(|byte| matches!(byte, b'-' | b'=' | b'*' | b'_' | b'`' | b'~'))
 }
 
-/// A text without the elements that agents' programs put before it, such as `<system-reminder>`.
+/// A text without the elements that agents' programs put before it, such as `<system-reminder>`, or around it, such as
+/// `<user_query>`.
 fn without_elements(text: &str) -> &str {
-    let mut rest = text.trim_start();
-    while let Some(behind) = behind_element(rest) {
-        rest = behind.trim_start();
+    let mut rest = text.trim();
+    while let Some((inside, behind)) = element(rest) {
+        rest = match behind.is_empty() {
+            true => inside,
+            false => behind,
+        };
     }
     rest
 }
 
-fn behind_element(text: &str) -> Option<&str> {
+/// The text inside the element that a text begins with, and the text behind it.
+fn element(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.strip_prefix('<')?.split_once('>')?;
     let word = name.split_whitespace().next()?;
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if !word.bytes().all(is_name) {
         return None;
     }
-    let (_, behind) = rest.split_once(&format!("</{word}>"))?;
-    (!behind.trim().is_empty()).then_some(behind)
+    let (inside, behind) = rest.split_once(&format!("</{word}>"))?;
+    Some((inside.trim(), behind.trim()))
 }
 
 #[cfg(test)]
@@ -189,6 +194,7 @@ mod tests {
             ("\n\n  Fix it  \n", Prompt, "Fix it"),
             ("# Task\n\nAdd a flag", Prompt, "Add a flag"),
             ("# Only a heading", Prompt, "Only a heading"),
+            ("<user_query>\nAdd a flag\n</user_query>", Prompt, "Add a flag"),
             ("---\n- first\n- second", Prompt, "first"),
             (
                 "Implement the following plan:\n\n# Plan: Dark mode\n\n## Context\nIt is bright.",

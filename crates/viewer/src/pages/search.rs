@@ -7,9 +7,11 @@ use annals::At;
 use annals_search::{Facet, Query, SearchRequest};
 use axum::response::Response;
 
+use self::model::FoundSession;
 pub(crate) use self::model::Search;
 use crate::answer::{Asked, Live, Page, Slider};
 use crate::pages::list::{LISTS, plain};
+use crate::pages::session::clock;
 use crate::problem::Problem;
 
 /// How far a search goes on, page by page; what comes behind is found by more words.
@@ -70,6 +72,11 @@ async fn read(asked: &Asked, words: &str) -> Result<Search, Problem> {
         .with_limit(from.saturating_add(limit).saturating_add(1));
     let answer = asked.shared.searching.ask(request).await?;
     let mut search = Search::of(words, &answer, from, limit);
+    let shown = answer.hits.iter().skip(from).take(limit).cloned().collect();
+    let groups = asked.shared.searching.in_sessions(shown).await?;
+    let now = clock(asked).await?.now();
+    let sessions = groups.iter().map(|group| FoundSession::of(group, now));
+    search.sessions = sessions.collect();
     search.next = search.next.filter(|next| *next <= FURTHEST);
     let mut reading = asked.reading();
     for hit in &mut search.hits {

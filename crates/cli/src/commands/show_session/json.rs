@@ -2,6 +2,9 @@
 //!
 //! A turn that started a sub-agent's session has the member `conversation`, which has the same two members. A sub-agent's
 //! session that no turn started is a turn of kind `sub_agent` behind the others.
+//!
+//! The members of the session's task come first, so that programs which read a task find it. Its description is left out:
+//! the first prompt has that text.
 
 use annals::projections::Turn;
 use annals::{SessionListed, SessionQuery};
@@ -20,7 +23,8 @@ pub(super) async fn run(walk: &mut Walk<'_>, context: &mut Context) -> Result<()
         output: &mut context.output,
         levels: Vec::new(),
     };
-    writer.begin(Some(walk.top()))?;
+    let task = walk.task().await?;
+    writer.begin(Some(walk.top()), &task)?;
     while let Some(step) = walk.next().await? {
         match step {
             Step::Turn(turn) => writer.turn(&turn)?,
@@ -29,7 +33,7 @@ pub(super) async fn run(walk: &mut Walk<'_>, context: &mut Context) -> Result<()
                 is_of_turn,
             } => {
                 writer.sub_agent(session, is_of_turn)?;
-                writer.begin(walk.listed(session))?;
+                writer.begin(walk.listed(session), "")?;
             }
             Step::End => writer.end()?,
         }
@@ -64,11 +68,12 @@ struct Level {
 }
 
 impl ConversationJson<'_> {
-    fn begin(&mut self, listed: Option<&SessionListed>) -> Result<(), CliError> {
+    /// Begins a session's object: with `members`, which end with a comma, before its own.
+    fn begin(&mut self, listed: Option<&SessionListed>, members: &str) -> Result<(), CliError> {
         let session = serde_json::to_string(&session(listed)?).map_err(CliError::json)?;
         self.levels.push(Level::default());
         self.output
-            .json_text(&format!("{{\"session\":{session},\"turns\":["))
+            .json_text(&format!("{{{members}\"session\":{session},\"turns\":["))
     }
 
     fn turn(&mut self, turn: &Turn) -> Result<(), CliError> {

@@ -84,6 +84,22 @@ impl<'a> Walk<'a> {
         self.enters = enters;
     }
 
+    /// The members of the session's task in JSON, each with a comma behind it.
+    pub(in crate::commands) async fn task(&self) -> Result<String, CliError> {
+        let view = self.annals.view_at(self.top().summary.id, self.at).await?;
+        let mut members = match serde_json::to_value(&view).map_err(CliError::json)? {
+            serde_json::Value::Object(members) => members,
+            _ => return Ok(String::new()),
+        };
+        for own in ["description", "session", "turns"] {
+            members.remove(own);
+        }
+        let text = serde_json::to_string(&members).map_err(CliError::json)?;
+        let inside = text.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+        let inside = inside.filter(|inside| !inside.is_empty());
+        Ok(inside.map_or(String::new(), |inside| format!("{inside},")))
+    }
+
     /// The session.
     pub(in crate::commands) fn top(&self) -> &SessionListed {
         &self.top

@@ -71,7 +71,7 @@ fn row(session: &SessionEntry, moment: Moment, clock: Clock) -> Markup {
         tr.(session.status) data-position=(session.last_position) {
             td.st { (dot(session.status)) }
             td.title {
-                a href=(moment.link(&session.address())) dir="auto" { (foreign::text(&session.name())) }
+                a href=(moment.link(&session.address())) dir="auto" { (foreign::text(&foreign::cut(&session.name(), 110))) }
                 @if let Some(waits) = session.waits_for { " " span.badge.wait { (waits) } }
                 @if let (Some(reason), "failed") = (&session.end_reason, session.status) { " " span.badge.bad { (foreign::text(&foreign::one_line(reason, 40))) } }
                 (sub_agents(session, moment))

@@ -3,13 +3,19 @@
 use annals_search::Facet;
 use maud::{Markup, html};
 
-use super::model::{Found, Search};
+use uuid::Uuid;
+
+use super::model::{Found, FoundSession, Search};
 use crate::answer::Asked;
+use crate::figures::{Clock, counted as counted_as, or_unknown};
+use crate::foreign;
 use crate::html::{event, grouped, more, nothing, place, time, who};
 use crate::moment::Moment;
 use crate::pages::list::LISTS;
+use crate::session_entry::{agent_name, dot};
 
 pub(super) fn draw(search: &Search, asked: &Asked) -> Markup {
+    let clock = Clock::new(annals::event_log::now().into());
     html! {
         section {
             div.head { h1 { "Search" } @if !search.query.is_empty() { span.count { (counted(search)) } } }
@@ -23,7 +29,7 @@ pub(super) fn draw(search: &Search, asked: &Asked) -> Markup {
             section { (nothing("Nothing has these words.")) }
         } @else {
             section.hits {
-                @for hit in &search.hits { (found(hit, asked.moment)) }
+                @for session in &search.sessions { (group(session, search, asked.moment, clock)) }
                 @if let Some(next) = search.next { (more(&asked.with(&[("from", &next.to_string()), ("at", &at(asked))]), "Further on")) }
             }
         }
@@ -38,22 +44,18 @@ fn at(asked: &Asked) -> String {
     }
 }
 
+/// How many turns of how many sessions are shown, and whether there may be more.
 fn counted(search: &Search) -> String {
-    let from = search.from as u64;
-    let last = from + search.hits.len() as u64;
-    match (search.is_exact, search.hits.is_empty()) {
-        (_, true) => "none".to_owned(),
-        (true, _) => format!(
-            "{} to {} of {} events",
-            grouped(from + 1),
-            grouped(last),
-            grouped(search.count)
-        ),
-        (false, _) => format!(
-            "{} to {}, and perhaps more",
-            grouped(from + 1),
-            grouped(last)
-        ),
+    let turns: u64 = search.sessions.iter().map(|it| it.turns.len() as u64).sum();
+    let sessions = search.sessions.iter().filter(|it| it.id.is_some()).count();
+    let turns = match turns {
+        0 => return "none".to_owned(),
+        turns => counted_as(turns, "turn", "turns"),
+    };
+    let sessions = counted_as(sessions as u64, "session", "sessions");
+    match search.next.is_none() && search.is_exact {
+        true => format!("{turns} in {sessions}"),
+        false => format!("{turns} in {sessions}, and more"),
     }
 }
 
@@ -79,6 +81,66 @@ fn form(search: &Search, asked: &Asked) -> Markup {
     }
 }
 
+/// The hits of a session, or those that belong to no session.
+fn group(session: &FoundSession, search: &Search, moment: Moment, clock: Clock) -> Markup {
+    let hit_at = |position| search.hits.iter().find(|hit| hit.position == position);
+    let hits = session.turns.iter();
+    let hits = hits.filter_map(|turn| Some((turn.turn, hit_at(turn.position)?)));
+    let Some(id) = session.id else {
+        return html! { @for (_, hit) in hits { (found(hit, moment)) } };
+    };
+    let title = session.title.as_deref().filter(|it| !it.trim().is_empty());
+    let count = session.turns.len() as u64;
+    html! {
+        section.box.group {
+            header {
+                h2 {
+                    @if let Some(status) = session.status { (dot(status)) }
+                    a href=(moment.link(&format!("/sessions/{id}"))) { (foreign::one_line(title.unwrap_or("Session without a prompt"), 120)) }
+                }
+                span {
+                    @if let Some(project) = &session.project { (project) " · " }
+                    @if let Some(agent) = &session.agent { (agent_name(agent)) }
+                }
+                span.spacer {}
+                span.num { (counted_as(count, "turn", "turns")) }
+                (or_unknown(session.last_activity, |at| clock.ago(at)))
+            }
+            @for (turn, hit) in hits { (turn_hit(id, turn, hit, moment)) }
+        }
+    }
+}
+
+/// A turn with its best line, which opens the conversation there.
+fn turn_hit(session: Uuid, turn: Option<u64>, hit: &Found, moment: Moment) -> Markup {
+    let address = match turn {
+        Some(turn) => {
+            let from = turn.saturating_sub(20).max(1);
+            let page = moment.link(&format!("/sessions/{session}?from={from}"));
+            format!("{page}#turn-{turn}")
+        }
+        None => moment.link(&format!("/events/{}", hit.position)),
+    };
+    html! {
+        a.hit href=(address) data-position=(hit.position) {
+            span.where {
+                b { (hit.facet) }
+                @match turn { Some(turn) => { "turn " (turn) }, None => { "event " (hit.position) } }
+            }
+            span.ctx { (snippet(hit)) }
+        }
+    }
+}
+
+/// The line that has the words.
+fn snippet(hit: &Found) -> Markup {
+    html! {
+        @if hit.is_cut_before { "…" }
+        @for piece in &hit.snippet { @if piece.mark { mark { (piece.text) } } @else { (piece.text) } }
+        @if hit.is_cut_behind { "…" }
+    }
+}
+
 /// What was found: the object as it was then, its line, the event.
 fn found(hit: &Found, moment: Moment) -> Markup {
     let address = match &hit.object {
@@ -95,11 +157,7 @@ fn found(hit: &Found, moment: Moment) -> Markup {
     html! {
         article.card data-position=(hit.position) {
             h2 { a href=(address) { @if let Some(kind) = kind { span.kind { (kind) " " } } (name) } }
-            p.snippet {
-                @if hit.is_cut_before { "…" }
-                @for piece in &hit.snippet { @if piece.mark { mark { (piece.text) } } @else { (piece.text) } }
-                @if hit.is_cut_behind { "…" }
-            }
+            p.snippet { (snippet(hit)) }
             div.line {
                 span { "event " (event(hit.position, moment)) } (time(&hit.occurred_at)) (who(&hit.actor))
                 span { "in " (hit.facet) } span.type { (hit.event_type) }

@@ -1,10 +1,15 @@
 //! What was found, as pages and the API have it.
 
-use annals_search::{Answer, Count, Hit, Snippet};
+use annals::projections::SessionSummary;
+use annals_search::{Answer, Count, Hit, SessionHits, Snippet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use annals::domain::Timestamp;
+use uuid::Uuid;
+
 use crate::model::{Named, Who};
+use crate::session_entry::word;
 
 /// What was found.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -13,6 +18,8 @@ pub(crate) struct Search {
     pub(super) query: String,
     /// The events that are shown, the best first.
     pub(super) hits: Vec<Found>,
+    /// The sessions of these events, in the order of the best hit of each, with one event for each turn.
+    pub(super) sessions: Vec<FoundSession>,
     /// How many there are, at least.
     pub(super) count: u64,
     /// Whether there are exactly so many.
@@ -29,6 +36,34 @@ pub(crate) struct Search {
     pub(super) from: usize,
     /// Where it goes on, as `from`; null where this is the end.
     pub(super) next: Option<usize>,
+}
+
+/// A session with turns that have the words.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct FoundSession {
+    /// The session; null for events that belong to no session.
+    pub(super) id: Option<Uuid>,
+    /// Its title.
+    pub(super) title: Option<String>,
+    /// The label of its project.
+    pub(super) project: Option<String>,
+    /// Its agent.
+    pub(super) agent: Option<String>,
+    /// The time of its last event by the agent's clock.
+    pub(super) last_activity: Option<Timestamp>,
+    /// `active`, `waiting`, `ended`, `failed` or `idle`.
+    pub(super) status: Option<&'static str>,
+    /// The turns, the best first.
+    pub(super) turns: Vec<FoundTurn>,
+}
+
+/// A turn that has the words.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct FoundTurn {
+    /// The turn's number; null for an event outside of the conversation.
+    pub(super) turn: Option<u64>,
+    /// The position of its best event.
+    pub(super) position: u64,
 }
 
 /// An event that has the words.
@@ -80,6 +115,7 @@ impl Search {
             query: query.to_owned(),
             next: Some(next).filter(|next| *next < answer.hits.len()),
             hits,
+            sessions: Vec::new(),
             count,
             is_exact,
             passed_over: answer.passed_over,
@@ -87,6 +123,32 @@ impl Search {
             by_index: answer.is_of_index,
             lag: answer.lag.as_ref().map(ToString::to_string),
             from,
+        }
+    }
+}
+
+impl FoundSession {
+    /// The hits of a session as of a time.
+    pub(super) fn of(group: &SessionHits, now: Timestamp) -> FoundSession {
+        let session = group.session.as_ref();
+        let text = |field: fn(&SessionSummary) -> Option<&str>| {
+            session.and_then(field).map(str::to_owned)
+        };
+        FoundSession {
+            id: session.map(|session| session.id),
+            title: text(|session| session.title.as_deref()),
+            project: text(SessionSummary::project_name),
+            agent: text(|session| session.agent.as_deref()),
+            last_activity: session.and_then(|session| session.last_activity),
+            status: session.map(|session| word(session.activity(now))),
+            turns: group
+                .hits
+                .iter()
+                .map(|hit| FoundTurn {
+                    turn: hit.turn,
+                    position: hit.hit.position.0,
+                })
+                .collect(),
         }
     }
 }
