@@ -257,13 +257,11 @@ pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), C
 }
 
 async fn record(args: RecordGroup, context: &mut Context) -> Result<(), CliError> {
-    match (args.what, args.otlp) {
-        (Some(RecordCommand::On(args)), _) => recording::on(&args, context).await,
-        (Some(RecordCommand::Off(args)), _) => recording::off(&args, context),
-        (Some(RecordCommand::Status(args)), _) => recording::status(&args, context).await,
-        (None, Some(args)) => record::run(&args, context).await,
-        // The arguments demand one of the two.
-        (None, None) => Ok(()),
+    match args.what {
+        Some(RecordCommand::On(args)) => recording::on(&args, context).await,
+        Some(RecordCommand::Off(args)) => recording::off(&args, context),
+        Some(RecordCommand::Status(args)) => recording::status(&args, context).await,
+        None => record::run(&args.otlp, context).await,
     }
 }
 

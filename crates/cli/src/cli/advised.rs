@@ -62,7 +62,8 @@ fn arguments(line: &str) -> Vec<String> {
 /// Whether the program knows the command and each of the options. What is left out is the reader's to add.
 fn is_known(line: &str) -> bool {
     let arguments = arguments(line);
-    let stands_for_any = |word: &String| word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_upper = |word: &String| word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let stands_for_any = |word: &String| word == "1" || is_upper(word);
     if arguments.first().is_none_or(stands_for_any) {
         return true;
     }

@@ -19,7 +19,14 @@ pub(crate) const SECTIONS: [Section; 4] = [
     ),
     (
         "Recording",
-        &["import", "export", "record", "doctor", "proof"],
+        &[
+            "import",
+            "export",
+            "record",
+            "statusline",
+            "doctor",
+            "proof",
+        ],
     ),
     ("More", &["intent", "policy", "object", "log", "service"]),
     ("Shell", &["completions", "man"]),

@@ -96,7 +96,7 @@ Examples:
 pub(crate) struct Record {
     /// Where to listen for telemetry
     #[arg(long, value_name = "ADDRESS:PORT", required = true)]
-    pub(crate) otlp: SocketAddr,
+    pub(crate) otlp: Option<SocketAddr>,
     /// A file whose first line is the token of requests: at least 16 characters
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,

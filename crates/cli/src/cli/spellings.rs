@@ -283,10 +283,7 @@ group! {
 }
 
 fn otlp(otlp: Record) -> Command {
-    Command::Record(RecordGroup {
-        what: None,
-        otlp: Some(otlp),
-    })
+    Command::Record(RecordGroup { what: None, otlp })
 }
 
 /// Recording agents: their hooks, or their telemetry.
@@ -296,7 +293,7 @@ pub(crate) struct RecordGroup {
     #[command(subcommand)]
     pub(crate) what: Option<RecordCommand>,
     #[command(flatten)]
-    pub(crate) otlp: Option<Record>,
+    pub(crate) otlp: Record,
 }
 
 /// Commands about the recording of agents.
@@ -366,7 +363,10 @@ mod tests {
             ("annals log init", "Init("),
             ("annals log share-with --with ada", "Share("),
             ("annals service record --otlp 127.0.0.1:1", "Record("),
-            ("annals record --otlp 127.0.0.1:1", "Record("),
+            (
+                "annals record --otlp 127.0.0.1:1",
+                "Record(RecordGroup { what: None, otlp: Record { otlp: Some(127.0.0.1:1)",
+            ),
             ("annals policy replay 1a2b3c4d --policy lru.toml", "Replay("),
             ("annals policy schema", "Policy("),
             ("annals object list runs", "List("),

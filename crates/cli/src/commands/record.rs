@@ -5,13 +5,21 @@ use serde_json::json;
 
 use crate::cli::Record;
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, ErrorClass};
 use crate::signals::Signals;
 use crate::small_text;
 
 pub(crate) async fn run(args: &Record, context: &mut Context) -> Result<(), CliError> {
+    // The parser demands it.
+    let Some(address) = args.otlp else {
+        return Err(CliError::new(
+            ErrorClass::Usage,
+            "usage",
+            "--otlp ADDRESS:PORT is required",
+        ));
+    };
     context.own_files();
-    let mut options = OtlpOptions::new(args.otlp);
+    let mut options = OtlpOptions::new(address);
     options.secrets = args.redaction.secrets()?;
     if let Some(file) = &args.token_file {
         options.token = Token::bearer(&small_text::token(file, &context.output)?);

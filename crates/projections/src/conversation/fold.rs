@@ -43,6 +43,8 @@ pub struct ConversationFold {
     frames: u64,
     model: Option<String>,
     newest_prompt: Option<usize>,
+    /// The prompt of the model's newest turn. Tokens are recorded behind that turn, often behind the next prompt.
+    spending: Option<usize>,
     /// Tokens by the prompt that they were spent on.
     usage: HashMap<Option<usize>, Vec<ModelUse>>,
 }
@@ -224,7 +226,7 @@ impl ConversationFold {
             None => self.model.clone(),
         };
         let day = entry.occurred_at.to_utc().date_naive().num_days_from_ce() - DAYS_BEFORE_1970;
-        let uses = self.usage.entry(self.newest_prompt).or_default();
+        let uses = self.usage.entry(self.spending).or_default();
         let used = Used::recorded(event);
         match uses
             .iter_mut()
@@ -238,8 +240,12 @@ impl ConversationFold {
     /// Appends a turn.
     fn push(&mut self, entry: &Entry, body: TurnBody, parent_line: Option<String>) -> usize {
         let slot = self.slots.len();
-        if matches!(body, TurnBody::Prompt(_)) {
-            self.newest_prompt = Some(slot);
+        match body {
+            TurnBody::Prompt(_) => self.newest_prompt = Some(slot),
+            TurnBody::Answer { .. } | TurnBody::Thinking { .. } | TurnBody::ToolCall(_) => {
+                self.spending = self.newest_prompt;
+            }
+            _ => {}
         }
         self.slots.push(TurnSlot {
             turn: Turn {

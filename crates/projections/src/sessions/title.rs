@@ -194,7 +194,11 @@ mod tests {
             ("\n\n  Fix it  \n", Prompt, "Fix it"),
             ("# Task\n\nAdd a flag", Prompt, "Add a flag"),
             ("# Only a heading", Prompt, "Only a heading"),
-            ("<user_query>\nAdd a flag\n</user_query>", Prompt, "Add a flag"),
+            (
+                "<user_query>\nAdd a flag\n</user_query>",
+                Prompt,
+                "Add a flag",
+            ),
             ("---\n- first\n- second", Prompt, "first"),
             (
                 "Implement the following plan:\n\n# Plan: Dark mode\n\n## Context\nIt is bright.",

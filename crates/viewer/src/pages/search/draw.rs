@@ -124,11 +124,22 @@ fn turn_hit(session: Uuid, turn: Option<u64>, hit: &Found, moment: Moment) -> Ma
     html! {
         a.hit href=(address) data-position=(hit.position) {
             span.where {
-                b { (hit.facet) }
+                b { (role(hit.facet)) }
                 @match turn { Some(turn) => { "turn " (turn) }, None => { "event " (hit.position) } }
             }
             span.ctx { (snippet(hit)) }
         }
+    }
+}
+
+/// The role of a text in a conversation.
+fn role(facet: &str) -> &str {
+    match facet {
+        "prompts" => "Prompt",
+        "tools" => "Tool call",
+        "results" => "Result",
+        "rationale" => "Answer",
+        other => other,
     }
 }
 

@@ -131,9 +131,8 @@ impl FoundSession {
     /// The hits of a session as of a time.
     pub(super) fn of(group: &SessionHits, now: Timestamp) -> FoundSession {
         let session = group.session.as_ref();
-        let text = |field: fn(&SessionSummary) -> Option<&str>| {
-            session.and_then(field).map(str::to_owned)
-        };
+        let text =
+            |field: fn(&SessionSummary) -> Option<&str>| session.and_then(field).map(str::to_owned);
         FoundSession {
             id: session.map(|session| session.id),
             title: text(|session| session.title.as_deref()),
