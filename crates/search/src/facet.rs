@@ -253,6 +253,7 @@ mod tests {
         "per_command_caps",
         "plan_node",
         "profile",
+        "project",
         "protected_branches",
         "provider",
         "provider_hint",

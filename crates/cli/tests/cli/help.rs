@@ -208,10 +208,11 @@ fn old_spellings_are_hidden_and_name_the_new_ones() {
     for hidden in ["init", "apply", "submit", "verify", "list", "hook"] {
         assert!(!top.contains(&format!("\n  {hidden} ")), "{hidden}: {top}");
     }
-    for (old, new) in [
-        (&["submit"][..], "annals intent submit"),
-        (&["verify"], "annals proof verify"),
-        (&["hook", "install"], "annals record on"),
+    // Agents take status 2 of a hook as a refusal.
+    for (old, new, status) in [
+        (&["submit"][..], "annals intent submit", 2),
+        (&["verify"], "annals proof verify", 2),
+        (&["hook", "install"], "annals record on", 1),
     ] {
         let help = place.run(&[old, &["--help"]].concat()).ok().stdout;
         assert!(
@@ -220,7 +221,7 @@ fn old_spellings_are_hidden_and_name_the_new_ones() {
         );
         let wrong = place.run(&[old, &["--no-such-option"]].concat());
         wrong.fails(
-            2,
+            status,
             &[
                 "unexpected argument",
                 &format!("the new spelling is `{new}`"),
@@ -235,7 +236,9 @@ fn old_spellings_are_hidden_and_name_the_new_ones() {
 fn both_spellings_do_the_same() {
     let place = Place::with_log();
     let id = place
-        .run(&["intent", "submit", "--risk", "high", "Fix it", "--json"])
+        .run(&[
+            "intent", "submit", "--risk", "high", "Fix it", "--actor", "ada", "--json",
+        ])
         .ok()
         .json();
     let id = id["id"].as_str().unwrap().to_owned();

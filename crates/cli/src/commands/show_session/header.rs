@@ -7,7 +7,7 @@ use super::walk::Walk;
 use crate::commands::ls::word;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::{Style, counted, short, when};
+use crate::output::{Style, counted, when};
 
 /// Prints the title and the facts of a session.
 pub(super) fn print(walk: &Walk<'_>, context: &mut Context) -> Result<(), CliError> {
@@ -129,7 +129,7 @@ pub(super) fn sub_agent(listed: Option<&SessionListed>) -> String {
     format!(
         "{} · {calls}{cost} · {}",
         super::title(&listed.summary),
-        short(listed.summary.id)
+        listed.summary.id
     )
 }
 
@@ -137,5 +137,5 @@ fn ids(listed: &SessionListed) -> String {
     let session = &listed.summary;
     let own = session.agent_session.as_deref();
     let own = own.map_or_else(String::new, |own| format!(", the agent's id {own}"));
-    format!("{}{own}", short(session.id))
+    format!("{}{own}", session.id)
 }
