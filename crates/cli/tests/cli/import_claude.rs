@@ -247,7 +247,7 @@ fn halves_of_characters_are_noted() {
     let half = text.replacen("\"content\":\"", "\"content\":\"\\ud83d ", 1);
     assert_ne!(half, text);
     std::fs::write(place.path("t.jsonl"), half.replace("\"s\"", "\"t\"")).unwrap();
-    let said = place.run(&["import", "t.jsonl"]).stdout;
+    let said = place.run(&["import", "t.jsonl", "--report"]).stdout;
     assert!(
         said.contains("t.jsonl:1 has halves of surrogate pairs"),
         "{said}"

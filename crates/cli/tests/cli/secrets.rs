@@ -109,7 +109,7 @@ fn the_known_formats_can_be_kept_and_a_bad_pattern_is_refused() {
     ];
     let said = place.run(&args).ok().stdout;
     assert!(
-        said.contains("1 custom:") && !said.contains("github-token"),
+        said.contains("1 custom)") && !said.contains("github-token"),
         "{said}"
     );
     let log = place.run(&["export", "annals"]).ok().stdout;
