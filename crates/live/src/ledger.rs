@@ -10,6 +10,7 @@
 //! Both files are replaced whole, by renaming. A log on PostgreSQL has them in its spool.
 
 mod file;
+mod spending;
 mod transcript;
 mod verdict;
 
@@ -25,10 +26,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 pub use self::file::{LedgerFile, LedgerState};
+pub use self::spending::{BudgetVerdict, Spending};
 pub use self::transcript::TranscriptUse;
-pub use self::verdict::{
-    BudgetVerdict, Spending, SpendingSession, age_in_words, over_budget, project_of,
-};
+pub use self::verdict::{SpendingSession, age_in_words, over_budget, project_of};
 use crate::spool::SpoolError;
 
 /// The version of the file. Another one is not read.

@@ -12,8 +12,6 @@ mod result;
 mod role;
 #[cfg(test)]
 mod samples;
-#[cfg(test)]
-mod tests;
 mod turn;
 
 pub use fold::{ConversationFold, SubAgentStart};

@@ -30,7 +30,7 @@ const MORE: [(&str, &str); 8] = [
     ("Log", "/log"),
 ];
 
-/// The section of document 003's sessions.
+/// The section of contracts sessions.
 pub(crate) const CONTRACTS_SESSIONS: &str = "Contracts sessions";
 /// The section of the session list and of conversations.
 pub(crate) const SESSIONS: &str = "Sessions";
