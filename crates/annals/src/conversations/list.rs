@@ -4,7 +4,10 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use annals_domain::Timestamp;
-use annals_projections::{CostSums, SessionActivity, SessionRow, SessionSummary};
+use annals_event_log::{Position, Record};
+use annals_projections::{
+    CostSums, ProjectionError, SessionActivity, SessionRow, SessionSummary,
+};
 use uuid::Uuid;
 
 use super::{Conversations, SessionError, SessionPage, family_activity, step};
@@ -35,10 +38,11 @@ impl Conversations<'_> {
             }
         };
         let (log, model) = (self.annals.log.as_ref(), &self.annals.session_rows);
-        let picked = match query.at {
-            At::Now => model.families(log, each).await,
-            at => {
-                let step = |record: &annals_event_log::Record| step(at, record);
+        let picked = match (query.at, &query.touched) {
+            (At::Now, _) => model.families(log, each).await,
+            (At::Position(end), None) => self.families_at(end, each).await,
+            (at, _) => {
+                let step = |record: &Record| step(at, record);
                 model.families_of_past(log, step, each).await
             }
         };
@@ -54,6 +58,35 @@ impl Conversations<'_> {
             total: picked.total,
             all: picked.all,
         })
+    }
+
+    /// Gives `each` the families as of a position. Of most of them, the rows of today are those of then: only the sessions
+    /// that had events before and behind the position are folded again.
+    async fn families_at(
+        self,
+        end: Position,
+        each: impl Fn(&mut Picked, Vec<SessionRow>) + Sync,
+    ) -> Result<Picked, ProjectionError> {
+        let (log, model) = (self.annals.log.as_ref(), &self.annals.session_rows);
+        let divide = |found: &mut (Picked, Vec<Uuid>), family: Vec<SessionRow>| {
+            let first = family.iter().map(|row| row.summary.first_position).min();
+            let last = family.iter().map(|row| row.summary.last_position).max();
+            let root = family.first().map(|row| row.summary.id);
+            match (first, last) {
+                (Some(first), _) if first > end.0 => {}
+                (_, Some(last)) if last > end.0 => found.1.extend(root),
+                _ => each(&mut found.0, family),
+            }
+        };
+        let (mut picked, grown) = model.families(log, divide).await?;
+        for session in grown {
+            let step = |record: &Record| step(At::Position(end), record);
+            let family = model.family_of_past(log, session, step).await?;
+            if !family.is_empty() {
+                each(&mut picked, family);
+            }
+        }
+        Ok(picked)
     }
 
     /// The sessions that changed certain files.

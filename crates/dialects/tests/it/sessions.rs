@@ -87,8 +87,26 @@ fn check(annals: &Annals, what: &str) {
         page.sessions.iter_mut().for_each(without_activity);
     }
     assert_eq!(past, now, "{what}");
+    check_past(annals, &page, what);
     for session in &page.sessions {
         check_session(annals, session);
+    }
+}
+
+/// The list as of a position has what each session was then.
+fn check_past(annals: &Annals, page: &SessionPage, what: &str) {
+    let end = annals.position().0;
+    let step = usize::try_from(end / 12).unwrap().max(1);
+    for position in (1..=end).step_by(step) {
+        let at = At::Position(annals_event_log::Position(position));
+        let past = all_of(annals, SessionQuery::default().with_at(at));
+        let is_there = |it: &&SessionListed| it.summary.first_position <= position;
+        let there = page.sessions.iter().filter(is_there).count();
+        assert_eq!(past.total, there, "{what} at {position}");
+        for session in &past.sessions {
+            let then = block_on(annals.conversations().summary(session.summary.id, at));
+            assert_eq!(then.unwrap(), session.summary, "{what} at {position}");
+        }
     }
 }
 

@@ -310,10 +310,10 @@ fn pager(list: &SessionList, asked: &Asked) -> Markup {
             ("at", &at),
         ])
     };
-    let last = list.from + list.sessions.len();
+    let last = list.from.saturating_add(list.sessions.len());
     html! {
         nav.pager aria-label="Pages" {
-            span { (grouped(list.from as u64 + 1)) " to " (grouped(last as u64)) " of " (grouped(list.total as u64)) }
+            span { (grouped((list.from as u64).saturating_add(1))) " to " (grouped(last as u64)) " of " (grouped(list.total as u64)) }
             @if list.from > 0 { a.button rel="prev" href=(link(list.from.saturating_sub(PART))) { "Newer" } }
             @if let Some(next) = list.next { a.button rel="next" href=(link(next)) { "Next " (PART) } }
         }

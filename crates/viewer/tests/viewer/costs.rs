@@ -117,7 +117,7 @@ fn costs_are_asked_for_by_time_and_by_what_they_belong_to_and_in_parts() {
     assert_ne!(first["rows"][0]["by"], second["rows"][0]["by"]);
     // What is said of a page to be kept is an address that is answered.
     let page = viewing.get("/costs?by=model").body;
-    let (_, rest) = page.split_once("class=\"button\" href=\"").unwrap();
+    let (_, rest) = page.split_once("class=\"button small\" href=\"").unwrap();
     let (lasting, _) = rest.split_once('"').unwrap();
     let lasting = lasting.replace("&amp;", "&");
     assert!(lasting.contains("until="), "{lasting}");

@@ -3,7 +3,7 @@
 use annals_viewer::ViewerOptions;
 use serde_json::{Value, json};
 
-use crate::support::{INTENT, Place, SCRIPT, Viewing, story, uuid};
+use crate::support::{INTENT, Place, SCRIPT, TASK, Viewing, story, uuid};
 
 fn positions(search: &Value) -> Vec<u64> {
     let hits = search["hits"].as_array().unwrap();
@@ -61,7 +61,7 @@ fn what_was_found_is_text_with_its_words_marked_and_leads_to_its_object() {
     assert!(page.contains("<mark>"), "{page}");
     assert!(!page.contains(SCRIPT), "{page}");
     assert!(page.contains("&lt;script&gt;"), "{page}");
-    let address = format!("/objects/{}?at=1", uuid(INTENT));
+    let address = format!("/sessions/{}?from=1#turn-", uuid(TASK));
     assert!(page.contains(&address), "{page}");
 }
 
