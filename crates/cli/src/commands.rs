@@ -167,6 +167,7 @@ fn event_of_hook(command: &Command) -> Option<&RunHook> {
 }
 
 /// Runs the command that was given.
+#[expect(clippy::too_many_lines, reason = "it has a line for each command")]
 pub(crate) async fn run(command: Command, context: &mut Context) -> Result<(), CliError> {
     let command = command.plain();
     in_folder::demand(&command, context)?;

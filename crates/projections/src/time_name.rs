@@ -84,11 +84,11 @@ impl FromStr for TimeName {
             return time.map(TimeName::Time).ok_or(InvalidTimeName);
         }
         let clock = |form: &&str| NaiveTime::parse_from_str(text, form).ok();
-        if let Some(time) = CLOCK.iter().find_map(|form| clock(&form)) {
+        if let Some(time) = CLOCK.iter().find_map(clock) {
             return Ok(TimeName::Clock(time));
         }
         let local = |form: &&str| NaiveDateTime::parse_from_str(text, form).ok();
-        let time = LOCAL.iter().find_map(|form| local(&form));
+        let time = LOCAL.iter().find_map(local);
         time.map(TimeName::Local).ok_or(InvalidTimeName)
     }
 }

@@ -523,9 +523,10 @@ fn side(drawn: Option<&Drawn<'_>>, changed: &str, of: fn(&DiffLine) -> Option<u6
     let Some(drawn) = drawn else {
         return html! { td.ln.x {} td.x {} };
     };
-    let class = (drawn.line.kind != LineKind::Same)
-        .then_some(changed)
-        .unwrap_or_default();
+    let class = match drawn.line.kind {
+        LineKind::Same => "",
+        _ => changed,
+    };
     html! { td.ln.(class) data-n=[of(drawn.line)] {} td.(class) { (text(drawn)) } }
 }
 

@@ -212,10 +212,10 @@ impl<'a, 'c> Harmless<'a, 'c> {
             | TagEnd::Item
             | TagEnd::Emphasis
             | TagEnd::Strong
-            | TagEnd::Strikethrough => {
-                if self.nested.pop().unwrap_or(false) {
-                    self.events.push(Event::End(end));
-                }
+            | TagEnd::Strikethrough
+                if self.nested.pop().unwrap_or(false) =>
+            {
+                self.events.push(Event::End(end));
             }
             TagEnd::Paragraph
             | TagEnd::Table

@@ -5,9 +5,7 @@ use std::collections::HashSet;
 
 use annals_domain::Timestamp;
 use annals_event_log::{Position, Record};
-use annals_projections::{
-    CostSums, ProjectionError, SessionActivity, SessionRow, SessionSummary,
-};
+use annals_projections::{CostSums, ProjectionError, SessionActivity, SessionRow, SessionSummary};
 use uuid::Uuid;
 
 use super::{Conversations, SessionError, SessionPage, family_activity, step};

@@ -270,7 +270,8 @@ fn a_ledger_is_read_as_it_was_written_by_its_user_alone() {
 /// Whatever one of the two files becomes, a call under the budget is asked about, and never let through in silence.
 #[test]
 fn a_missing_or_changed_file_is_asked_about() {
-    let changes: [(&str, &dyn Fn(&std::path::Path)); 6] = [
+    type Change<'a> = (&'a str, &'a dyn Fn(&std::path::Path));
+    let changes: [Change<'_>; 6] = [
         ("missing", &|path| fs::remove_file(path).unwrap()),
         ("empty", &|path| fs::write(path, "").unwrap()),
         ("malformed", &|path| {

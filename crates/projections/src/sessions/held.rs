@@ -440,11 +440,10 @@ impl HeldSession {
             (Some(ours), Some(theirs)) if theirs.position > ours.position => Some(theirs),
             (ours, theirs) => ours.or(theirs),
         };
-        let earlier = |a: u64, b: u64| match (a, b) {
+        ours.first_position = match (ours.first_position, theirs.first_position) {
             (0, other) | (other, 0) => other,
-            (a, b) => a.min(b),
+            (ours, theirs) => ours.min(theirs),
         };
-        ours.first_position = earlier(ours.first_position, theirs.first_position);
         ours.last_position = ours.last_position.max(theirs.last_position);
         let counts = &mut ours.counts;
         counts.prompts += theirs.counts.prompts;
