@@ -140,6 +140,29 @@ impl Conversations<'_> {
         self.linked(row).await
     }
 
+    /// The sessions that have these ids, of several at once; ids of other objects are left out.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn summaries(
+        self,
+        ids: &[Uuid],
+    ) -> Result<HashMap<Uuid, SessionSummary>, SessionError> {
+        self.annals.reach().await?;
+        let (log, model) = (self.annals.log.as_ref(), &self.annals.session_rows);
+        let families = model.families_of(log, ids).await.map_err(LoadError::from)?;
+        let mut found = HashMap::new();
+        for (id, family) in ids.iter().zip(families) {
+            let root = family.first().map(|row| row.summary.id);
+            let has = family.iter().any(|row| row.summary.id == *id);
+            let own = if has { Some(*id) } else { root };
+            let mut rows = family.into_iter();
+            let row = rows.find(|row| Some(row.summary.id) == own);
+            found.extend(row.map(|row| (*id, row.summary)));
+        }
+        Ok(found)
+    }
+
     /// A session with its sub-agent sessions at any depth, priced by the table that comes with this version. A
     /// sub-agent's session has its own sub-agents only.
     ///

@@ -1,9 +1,9 @@
 //! Hits in the sessions that they belong to, one for each turn.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use annals::{Annals, At, SessionError, TurnRange};
+use annals::{Annals, At, TurnRange};
 use annals_domain::{Kind, StreamKind, StreamRef};
 use annals_event_log::Position;
 use annals_projections::{Conversation, Relation, SessionSummary, TurnBody};
@@ -62,19 +62,12 @@ impl SessionFinder {
         hits: Vec<Hit>,
     ) -> Result<Vec<SessionHits>, SearchError> {
         let mut groups: Vec<SessionHits> = Vec::new();
-        let mut tasks: HashMap<StreamRef, Option<Uuid>> = HashMap::new();
+        let tasks = tasks_of(annals, &hits).await?;
+        let sessions: HashSet<Uuid> = tasks.values().filter_map(|task| *task).collect();
+        let sessions: Vec<Uuid> = sessions.into_iter().collect();
+        let sessions = annals.conversations().summaries(&sessions).await?;
         for (rank, hit) in hits.into_iter().enumerate() {
-            let task = match hit.stream.parse::<StreamRef>() {
-                Ok(stream) => match tasks.get(&stream) {
-                    Some(task) => *task,
-                    None => {
-                        let task = task_of(annals, stream).await?;
-                        tasks.insert(stream, task);
-                        task
-                    }
-                },
-                Err(_) => None,
-            };
+            let task = tasks.get(&hit.stream).copied().flatten();
             let known = groups
                 .iter()
                 .position(|group| group.session.as_ref().map(|session| session.id) == task);
@@ -82,7 +75,7 @@ impl SessionFinder {
                 (Some(index), _) => index,
                 (None, None) => begin(&mut groups, None),
                 (None, Some(task)) => {
-                    let session = summary(annals, task).await?;
+                    let session = sessions.get(&task).cloned();
                     // A task that is no session has hits like other objects.
                     let is_other = session.is_none();
                     let others = groups.iter().position(|group| group.session.is_none());
@@ -197,6 +190,24 @@ impl TurnPlaces {
     }
 }
 
+/// The tasks that hits belong to, by their streams.
+async fn tasks_of(
+    annals: &Annals,
+    hits: &[Hit],
+) -> Result<HashMap<String, Option<Uuid>>, SearchError> {
+    let mut tasks = HashMap::new();
+    for hit in hits {
+        if !tasks.contains_key(&hit.stream) {
+            let task = match hit.stream.parse::<StreamRef>() {
+                Ok(stream) => task_of(annals, stream).await?,
+                Err(_) => None,
+            };
+            tasks.insert(hit.stream.clone(), task);
+        }
+    }
+    Ok(tasks)
+}
+
 /// The task that the events of a stream belong to.
 async fn task_of(annals: &Annals, stream: StreamRef) -> Result<Option<Uuid>, SearchError> {
     let index = annals.index();
@@ -239,14 +250,6 @@ async fn task_of_intent(annals: &Annals, intent: Uuid) -> Result<Option<Uuid>, S
             .copied();
     }
     Ok(None)
-}
-
-async fn summary(annals: &Annals, task: Uuid) -> Result<Option<SessionSummary>, SearchError> {
-    match annals.conversations().summary(task, At::Now).await {
-        Ok(summary) => Ok(Some(summary)),
-        Err(SessionError::NotFound { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }
 
 #[cfg(test)]

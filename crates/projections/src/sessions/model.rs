@@ -167,6 +167,18 @@ impl SessionModel {
         self.rows.read_folded(log, &mut records, &question).await
     }
 
+    /// The families of several sessions, like [`SessionModel::family`], read in one go.
+    ///
+    /// # Errors
+    /// [`ProjectionError`].
+    pub async fn families_of(
+        &self,
+        log: &dyn Store,
+        sessions: &[Uuid],
+    ) -> Result<Vec<Vec<SessionRow>>, ProjectionError> {
+        self.ask(log, &OfFamilies { sessions }).await
+    }
+
     /// The files that some sessions changed, each with its session.
     ///
     /// # Errors
@@ -361,6 +373,25 @@ impl TableQuery for OfFamily {
             Some(root) => of_root(table, root).await,
             None => Ok(Vec::new()),
         }
+    }
+}
+
+/// The families of several sessions.
+struct OfFamilies<'a> {
+    sessions: &'a [Uuid],
+}
+
+#[async_trait]
+impl TableQuery for OfFamilies<'_> {
+    type Answer = Vec<Vec<SessionRow>>;
+
+    async fn answer(&self, table: &Table<'_>) -> Result<Vec<Vec<SessionRow>>, ProjectionError> {
+        let mut families = Vec::with_capacity(self.sessions.len());
+        for session in self.sessions {
+            let family = OfFamily { session: *session };
+            families.push(family.answer(table).await?);
+        }
+        Ok(families)
     }
 }
 
